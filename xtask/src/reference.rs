@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-const BEGIN: &str = "<!-- From here on: made from json.schema.json by `cargo xtask generate`, as the types in crates/cli/src/documents have it. -->";
+const BEGIN: &str = "<!-- From here on: made from json.schema.json by `cargo xtask generate`, as the types in crates/client/src/documents have it. -->";
 const END: &str = "<!-- Until here. -->";
 
 /// The page with the tables between its marks made anew. `schema` is the text of the schema's file.

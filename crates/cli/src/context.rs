@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::ui::Out;
+use client::error::Doing as _;
 use client::repository::settings;
 use client::submit::Submitter;
 use model::settings::Settings;

@@ -10,7 +10,7 @@ mod tally;
 
 pub(crate) use ground::Ground;
 pub(crate) use person::Person;
-pub(crate) use project::{make, queue};
+pub(crate) use project::{BRANCH, make, queue};
 pub(crate) use story::Story;
 pub(crate) use summary::{document, show};
 pub(crate) use tally::Tally;

@@ -2,7 +2,6 @@
 //! an exit code.
 
 use std::io;
-use std::path::PathBuf;
 
 use crate::exit::Exit;
 
@@ -60,7 +59,7 @@ impl Error {
 fn exit_of(error: &client::Error) -> Exit {
     use client::Error;
     match error {
-        Error::Runtime(runtime::Error::Held { .. }) | Error::Git(git::Error::Held { .. }) => Exit::Taken,
+        error if error.is_held() => Exit::Taken,
         Error::Usage { .. }
         | Error::Settings { .. }
         | Error::Runtime(
@@ -78,16 +77,5 @@ fn exit_of(error: &client::Error) -> Exit {
         | Error::NoAnswer { .. }
         | Error::Stopped { .. }
         | Error::Io { .. } => Exit::Failed,
-    }
-}
-
-/// Turns a file operation's error into a [`client::Error::Io`].
-pub(crate) trait Doing<T> {
-    fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T>;
-}
-
-impl<T> Doing<T> for io::Result<T> {
-    fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T> {
-        Ok(client::error::Doing::doing(self, doing, path)?)
     }
 }

@@ -5,7 +5,6 @@ mod asking;
 mod commands;
 mod context;
 mod demo;
-mod doctor;
 mod error;
 mod exit;
 mod interrupts;

@@ -6,6 +6,7 @@ mod screen;
 mod table;
 mod wrap;
 
+pub(crate) use client::disk_use::in_words as bytes;
 pub(crate) use model::view::{clock as clock_time, cost, left, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
 pub(crate) use problem::{show as show_problem, warn};
@@ -14,20 +15,6 @@ pub(crate) use screen::Screen;
 pub(crate) use table::columns;
 pub(crate) use table::{Cell, Table};
 pub(crate) use wrap::{wrap, wrap_line};
-
-/// Room on a disk, in its largest unit: `950 B`, `1.5 MiB`.
-pub(crate) fn bytes(bytes: u64) -> String {
-    let (mut unit, mut room) = (1_u64, "B");
-    for (larger, name) in [(1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB")] {
-        if bytes >= larger {
-            (unit, room) = (larger, name);
-        }
-    }
-    match unit {
-        1 => format!("{bytes} B"),
-        _ => format!("{}.{} {room}", bytes / unit, bytes % unit * 10 / unit),
-    }
-}
 
 /// How many lines of what a check printed are shown: its own summary, as a rule, and how it ended.
 const LAST: usize = 12;

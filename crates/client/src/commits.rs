@@ -3,6 +3,9 @@
 
 use git::{Branch, Id, Oid, Repository};
 use model::view::AttemptSummary;
+use runtime::Place;
+
+use crate::error::Result;
 
 /// The commits and files of an attempt, as git has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,20 +14,21 @@ pub struct Done {
     pub subjects: Vec<String>,
     /// Paths it changes, sanitised, in git's order; at most [`FILES`].
     pub files: Vec<String>,
-    /// How many paths it changes.
+    /// The number of paths that it changes.
     pub changed: usize,
 }
 
-/// Subjects that are told.
+/// The most subjects.
 const SUBJECTS: usize = 5;
-/// Paths that are told.
+/// The most paths.
 const FILES: usize = 20;
 
 impl Done {
     /// The commits of an attempt: those that landed, or those of the ref that its work is kept under, or of
     /// its branch as last taken over. None when git knows nothing of the attempt (it has submitted nothing
     /// yet), or its commits are gone.
-    pub fn of(repository: &Repository, work: &AttemptSummary) -> Option<Self> {
+    pub fn of(place: &Place, work: &AttemptSummary) -> Option<Self> {
+        let repository = &place.repository;
         let base = oid(work.base.as_ref()?)?;
         let tip = match &work.tip {
             Some(tip) => oid(tip)?,
@@ -70,12 +74,22 @@ impl Done {
     }
 }
 
-/// What an agent did, in its own words, else in git's, in one line; nothing when neither knows. Sanitised.
-pub fn told(repository: &Repository, work: &AttemptSummary) -> Option<String> {
+/// The work of an attempt in one line, in the agent's own words, else in git's; none when neither knows.
+/// Sanitised.
+pub fn in_one_line(place: &Place, work: &AttemptSummary) -> Option<String> {
     match &work.said {
         Some(said) => Some(text::sanitise::line(said)),
-        None => Done::of(repository, work).map(|deed| deed.line()),
+        None => Done::of(place, work).map(|done| done.line()),
     }
+}
+
+/// The last commits of a branch, drawn as a graph: a line each, and lines between them; at most `most`.
+///
+/// # Errors
+/// There is no such branch, or git fails.
+pub fn graph(place: &Place, branch: &str, most: usize) -> Result<Vec<String>> {
+    let tip = place.repository.resolve(&format!("refs/heads/{branch}"))?;
+    Ok(place.repository.graph(&tip, most)?)
 }
 
 fn oid(oid: &model::Oid) -> Option<Oid> {

@@ -52,7 +52,7 @@ pub trait Line: Serialize {}
 /// A document that ends with a list. The document is written with an empty list, and then the list's items
 /// one by one.
 pub trait Listed: Document {
-    /// What is in the list.
+    /// The type of the list's items.
     type Entry: Serialize;
 }
 

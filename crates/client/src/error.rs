@@ -8,7 +8,7 @@ use model::settings::Diagnostic;
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a command did not do what it was asked.
+/// The reasons why a command did not do its task.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The engine's side.
@@ -26,20 +26,20 @@ pub enum Error {
     /// A run's files.
     #[error(transparent)]
     Process(#[from] process::Error),
-    /// What was typed cannot be meant.
+    /// The words that were typed make no sense.
     #[error("{what}")]
     Usage {
-        /// What is wrong with it.
+        /// The fault.
         what: String,
-        /// What to type instead.
+        /// The words to type instead.
         hint: Option<String>,
     },
-    /// It cannot be done now.
+    /// The task cannot be done now.
     #[error("{what}")]
     Refused {
-        /// Why.
+        /// The reason.
         what: String,
-        /// What to do first.
+        /// The step that must come first.
         hint: Option<String>,
     },
     /// The settings file cannot be used.
@@ -53,9 +53,9 @@ pub enum Error {
     /// The engine took the command's place, or is too busy, or hangs.
     #[error("no answer within {seconds} s from the engine ({holder})")]
     NoAnswer {
-        /// How long it was waited for.
+        /// The length of the wait.
         seconds: u64,
-        /// Who holds the repository.
+        /// The holder of the repository, in words.
         holder: String,
         /// Its process, when a signal has stopped it.
         stopped: Option<u32>,
@@ -63,7 +63,7 @@ pub enum Error {
     /// An engine keeps everybody from the journal, for a signal has stopped it as it wrote.
     #[error("the engine ({holder}) keeps the journal locked, and stands still")]
     Stopped {
-        /// Who holds the repository.
+        /// The holder of the repository, in words.
         holder: String,
         /// Its process.
         pid: u32,
@@ -71,9 +71,9 @@ pub enum Error {
     /// The file system refused.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed, as a verb.
         doing: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -81,7 +81,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What was typed cannot be meant; `hint` says what to type instead.
+    /// The words that were typed make no sense; `hint` names others.
     pub fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Usage {
             what: what.into(),
@@ -89,7 +89,7 @@ impl Error {
         }
     }
 
-    /// It cannot be done now; `hint` says what to do first.
+    /// The task cannot be done now; `hint` names the step that must come first.
     pub fn refused(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Refused {
             what: what.into(),
@@ -97,7 +97,16 @@ impl Error {
         }
     }
 
-    /// What a person can do about it, where there is something.
+    /// Another process holds the repository.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        matches!(
+            self,
+            Self::Runtime(runtime::Error::Held { .. }) | Self::Git(git::Error::Held { .. })
+        )
+    }
+
+    /// The next step of a person, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

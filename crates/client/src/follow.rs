@@ -1,4 +1,4 @@
-//! Following the journal: the view, kept up to date by its tail.
+//! Following the journal: its rows as they are written, and the snapshot that they give.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::error::{Error, Result};
 
 /// Rows that are read at a time.
 const PAGE: u32 = 250;
-/// How often the journal is looked at when nothing reports a change: a notification that is lost must not be
-/// waited for. The notification of a change comes a little before the change can be seen, so some looks
-/// follow each.
+/// The distance between two looks at the journal when nothing reports a change: a notification that is lost
+/// must not be waited for. The notification of a change comes a little before the change can be seen, so some
+/// looks follow each.
 const POLL: Duration = Duration::from_millis(250);
-/// How often when nothing has told of one for a while.
+/// The longer distance between two looks, once nothing has reported a change for a while.
 const QUIET: Duration = Duration::from_secs(2);
-/// How many looks follow a change at the shorter distance.
+/// The number of looks at the shorter distance that follow a change.
 const LOOKS: u32 = 8;
 
-/// The view of a journal that may not be there yet, without what lies behind: for whoever shows what goes on.
+/// The snapshot of a journal that may not be there yet, without archived tickets.
 pub async fn present(ledger: Option<&Ledger>) -> Result<Snapshot> {
     match ledger {
         Some(ledger) => Ok(ledger.snapshot(clock::now()).await?),
@@ -38,7 +38,7 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// From behind a row on.
+    /// Follows the journal from behind a row on.
     pub fn new(ledger: Ledger, after: u64) -> Self {
         let writes = ledger.subscribe();
         Self {
@@ -90,7 +90,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Of what is in a folder.
+    /// The changes of a folder's files.
     pub fn of(folder: &Path) -> Self {
         let (tell, told) = mpsc::channel(1);
         let watch = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -118,7 +118,7 @@ impl Changes {
         self.wait_at_most(if is_quiet { QUIET } else { POLL }).await;
     }
 
-    /// Waits for a change, or so long: a change is told of a little before it can be seen.
+    /// Waits for a change, or so long: a change is reported a little before it can be seen.
     pub async fn wait_at_most(&mut self, poll: Duration) {
         self.looks = self.looks.saturating_add(1);
         match tokio::time::timeout(poll, self.told.recv()).await {

@@ -22,7 +22,7 @@ pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger>) -> 
     inbox(crew, place, failing(ledger).await?)
 }
 
-/// What crew has to do and cannot; nothing where there is no journal.
+/// The effects that crew has to carry out and cannot; none where there is no journal.
 pub async fn failing(ledger: Option<&Ledger>) -> Result<Vec<Failing>> {
     match ledger {
         Some(ledger) => Ok(ledger.failing().await?),
@@ -30,13 +30,13 @@ pub async fn failing(ledger: Option<&Ledger>) -> Result<Vec<Failing>> {
     }
 }
 
-/// Why that is, of one ticket.
+/// The reasons for that, of one ticket.
 pub fn why_of(failing: &[Failing], ticket: &TicketId) -> Vec<String> {
     let of_it = failing.iter().filter(|failing| failing.ticket == *ticket);
     of_it.map(|failing| failing.why.clone()).collect()
 }
 
-/// As [`gather`], where it is known what of the journal cannot be done.
+/// As [`gather`], where the effects that cannot be carried out are known.
 pub fn inbox(crew: &Snapshot, place: &Place, failing: Vec<Failing>) -> Result<Vec<Item>> {
     let (tickets, beside) = folder(crew, place, failing, clock::now())?;
     Ok(view::inbox(&tickets, &beside))
@@ -56,7 +56,7 @@ pub fn folder(
     Ok((facts.tickets, beside))
 }
 
-/// What counts beside the tickets, where the facts of the ticket folder are known.
+/// The facts beside the tickets that the inbox depends on, for a ticket folder whose facts are known.
 pub fn context(
     crew: &Snapshot,
     place: &Place,
@@ -98,7 +98,8 @@ pub fn context(
     })
 }
 
-/// A crew with the tickets that only have a file yet: what no engine has seen is in the queue all the same.
+/// A snapshot with the tickets that only have a file yet: a ticket that no engine has seen is in the queue
+/// all the same.
 pub fn seen(crew: &Snapshot, place: &Place, now: Time) -> Result<Snapshot> {
     let facts = Facts::gather(crew, place, &settings(place), now)?;
     let mut seen = crew.clone();

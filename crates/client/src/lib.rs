@@ -11,18 +11,24 @@
 //!
 //! A frontend stands on this crate and calls neither git nor the ticket files itself.
 
+pub mod clean;
 pub mod clock;
 pub mod commits;
+pub mod disk_use;
 pub mod documents;
+pub mod engine;
 pub mod error;
 pub mod follow;
 pub mod inbox;
+pub mod kept;
 pub mod lookup;
+pub mod new_repository;
 pub mod outputs;
 pub mod queue_facts;
 pub mod refusals;
 pub mod repository;
 pub mod submit;
+pub mod ticket_folder;
 pub mod workspaces;
 
 pub use error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Which agent or ticket a person means.
+//! Lookup of the agent or ticket that a person means.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ pub fn ticket(crew: &Snapshot, place: &Place, asked: &str) -> Result<TicketId> {
 const AGENTS: &str = "`crew ps` lists the agents";
 const TICKETS: &str = "`crew queue` lists the tickets";
 
-/// What a word that may be either means.
+/// The meaning of a word that may name an agent or a ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Either {
     /// An agent.
@@ -121,7 +121,7 @@ pub fn either(crew: &Snapshot, place: &Place, asked: &str) -> Result<Either> {
     }
 }
 
-/// What brings an agent to a ticket that has none.
+/// The hint that brings an agent to a ticket that has none.
 fn helps(ticket: &Ticket) -> String {
     let id = &ticket.id;
     match &ticket.state {
@@ -136,7 +136,7 @@ fn helps(ticket: &Ticket) -> String {
     }
 }
 
-/// The agent that is meant by its own name or by the ticket it is at. `crew`: without what was set aside.
+/// The agent that is meant by its own name or by the ticket it is at. `crew` has no archived tickets.
 pub fn agent_at(crew: &Snapshot, place: &Place, asked: &str) -> Result<AgentName> {
     let id = match either(crew, place, asked)? {
         Either::Agent(name) => return Ok(name),

@@ -15,6 +15,8 @@ use store::{Ledger, Recorded};
 
 use crate::error::Result;
 
+pub use harness::Readable;
+
 /// A step of an agent that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -44,7 +46,7 @@ impl Step {
         })
     }
 
-    /// Where its output is.
+    /// The folder of its output.
     pub fn dir(&self, place: &Place) -> PathBuf {
         dir(place, &self.run)
     }
@@ -61,7 +63,7 @@ fn of_view(crew: &Snapshot, agent: &AgentName) -> BTreeSet<TicketId> {
     its.map(|work| work.ticket.clone()).collect()
 }
 
-/// Those that were set aside.
+/// The archived tickets that an agent has worked on.
 async fn of_past(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<BTreeSet<TicketId>> {
     let mut tickets = BTreeSet::new();
     let add = |id: &TicketId, summaries: &Summaries| {
@@ -106,7 +108,7 @@ async fn of_tickets(
     Ok(())
 }
 
-/// The steps that an agent was ever given, the oldest first. `crew`: without what was set aside.
+/// The steps that an agent was ever given, the oldest first. `crew` has no archived tickets.
 pub async fn steps(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<Vec<Step>> {
     let mut steps = BTreeMap::new();
     rows(ledger, crew, agent, |_, row| {

@@ -18,7 +18,7 @@ use crate::error::Result;
 use runtime::{Place, Reading};
 use tickets::ProblemKind;
 
-/// What routing looks at.
+/// The facts that routing depends on.
 #[derive(Debug)]
 pub struct Facts {
     /// The journal's tickets, and those that only have a file yet.
@@ -30,7 +30,7 @@ pub struct Facts {
     debounce: std::time::Duration,
     pause: Option<Pause>,
     now: Time,
-    /// What is wrong with files, in words.
+    /// The faults of files, in words.
     pub problems: Vec<String>,
     /// Files that are no tickets.
     pub bad: Vec<BadFile>,
@@ -177,7 +177,7 @@ impl Facts {
     }
 }
 
-/// What is wrong with a file that is no ticket: what keeps it from being one, by the parser's word.
+/// The fault that keeps a file from being a ticket, in the parser's words.
 fn bad(reading: &tickets::Reading) -> BadFile {
     let fatal = match &reading.outcome {
         Err(problem) => Some(problem),

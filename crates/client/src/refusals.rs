@@ -9,7 +9,7 @@ use model::{AgentName, TicketId};
 
 use crate::queue_facts::Facts;
 
-/// Why the router does not give out what it does not, for every ticket.
+/// The reasons why the router dispatches tickets to nobody, for all tickets.
 pub fn refusals(facts: &Facts, settings: &Settings) -> BTreeMap<TicketId, Refusal> {
     among_the_idle(facts, settings, |idle, free| {
         let why = route::explanations(facts.queue(), idle, free);
@@ -17,7 +17,7 @@ pub fn refusals(facts: &Facts, settings: &Settings) -> BTreeMap<TicketId, Refusa
     })
 }
 
-/// Why the router does not give out one ticket; none where it does.
+/// The reason why the router does not dispatch one ticket; none where it does.
 #[must_use]
 pub fn refusal(facts: &Facts, settings: &Settings, id: &TicketId) -> Option<Refusal> {
     among_the_idle(facts, settings, |idle, free| {

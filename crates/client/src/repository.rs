@@ -1,5 +1,6 @@
 //! The settings and the journal of a repository, opened for a frontend.
 
+use git::Lock;
 use model::settings::Settings;
 use runtime::Place;
 use store::Ledger;
@@ -43,4 +44,25 @@ pub async fn journal(place: &Place) -> Result<Option<Ledger>> {
         Err(runtime::Error::Store(store::Error::Missing { .. })) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Holds the repository for a command that changes it, until the lock is dropped. The place that is returned
+/// works under the lock.
+///
+/// # Errors
+/// [`git::Error::Held`] where another process holds it.
+pub fn hold(place: Place) -> Result<(Place, Lock)> {
+    let lock = Lock::take_for_command(&place.repository.lock_path())?;
+    let repository = place.repository.clone().locked(&lock);
+    Ok((Place { repository, ..place }, lock))
+}
+
+/// The branch that is checked out, for work to land on.
+///
+/// # Errors
+/// HEAD is detached, or the branch has no commit.
+pub fn checked_out_branch(place: &Place) -> Result<String> {
+    let branch = place.repository.require_branch()?;
+    place.repository.target(&branch)?;
+    Ok(branch.short().to_owned())
 }

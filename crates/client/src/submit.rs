@@ -11,9 +11,9 @@ use store::{Journal as _, Ledger, Recorded};
 use crate::error::{Error, Result};
 use crate::{clock, repository};
 
-/// How long a running engine may take to answer.
+/// The time that a running engine may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often its answer is looked for.
+/// The distance between two looks for its answer.
 const LOOK: Duration = Duration::from_millis(50);
 /// The number of events of one command that are returned, at most.
 const MOST: u32 = 1000;
@@ -31,11 +31,11 @@ pub struct Submitter {
 pub struct Answer {
     /// The command's id.
     pub id: String,
-    /// What became of it.
+    /// The engine's answer.
     pub outcome: Outcome,
-    /// Whether an engine was up to hear it.
+    /// An engine was running, and has carried the command out.
     pub was_up: bool,
-    /// What came of it, where the dispatcher was run for it here.
+    /// The events that followed, where the dispatcher was run for it here.
     pub happened: Vec<Recorded>,
 }
 
@@ -107,7 +107,7 @@ impl Submitter {
         })
     }
 
-    /// Waits for whoever holds the repository, or carries the command out.
+    /// Waits for the holder of the repository, or carries the command out.
     async fn answer(&self, ledger: &Ledger, id: &str) -> Result<Outcome> {
         let place = &self.place;
         let mut writes = ledger.subscribe();

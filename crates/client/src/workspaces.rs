@@ -1,4 +1,4 @@
-//! Workspaces and branches that nobody is to use any more: what they hold is kept, then they go.
+//! Workspaces and branches that nobody is to use any more: their work is kept, then they are removed.
 
 use std::path::Path;
 
@@ -27,8 +27,8 @@ pub fn workspace_of(
     }))
 }
 
-/// Whether the folder of an agent's work on a ticket is crew's own, and not a folder that a person gave such
-/// a name.
+/// Returns true if the folder of an agent's work on a ticket is crew's own, and not one that a person gave
+/// such a name.
 pub fn is_crews(root: &Path, (agent, ticket): (&AgentName, &TicketId)) -> Result<bool> {
     let (agent, ticket) = (Id::parse(agent.as_str())?, Id::parse(ticket.as_str())?);
     Ok(Workspace::is_made(root, &agent, &ticket)?)
@@ -51,7 +51,7 @@ pub fn base_of(repository: &Repository, ticket: &TicketId, said: Option<&model::
     Ok(repository.resolve("HEAD")?)
 }
 
-/// Keeps what a workspace holds and removes it; one that holds what git cannot save is set aside.
+/// Keeps the work of a workspace and removes it; a workspace whose work git cannot save is archived.
 pub fn workspace(repository: &Repository, workspace: &Workspace) -> Result<()> {
     match repository.remove(workspace) {
         Err(git::Error::Unsaved { .. }) => repository.archive_workspace(workspace).map(drop)?,

@@ -8,6 +8,7 @@ use crate::types::holder::Holder;
 use crate::types::invalid::Invalid;
 use crate::types::oid::Oid;
 use crate::types::refusal::Refusal;
+use crate::types::status::Status;
 use crate::types::unsaved::Unsaved;
 use crate::types::version::Version;
 
@@ -53,8 +54,8 @@ pub enum Error {
     Failed {
         /// The subcommand and its arguments, shortened.
         command: String,
-        /// Exit code or signal, in words.
-        status: String,
+        /// Its exit code, or the signal that ended it.
+        status: Status,
         /// The beginning of its standard error.
         stderr: String,
         /// Whether git reported that the machine has no more of something, and a trial of crew's own at the
@@ -332,7 +333,7 @@ impl Error {
         match self {
             Self::RefBusy { .. } | Self::IndexBusy { .. } | Self::CheckBusy { .. } => true,
             Self::Io { source, .. } | Self::Spawn { source, .. } => text::is_exhausted(source),
-            Self::Failed { status, lacking, .. } => *lacking || KILLED.contains(&status.as_str()),
+            Self::Failed { status, lacking, .. } => *lacking || status.is_killed(),
             _ => false,
         }
     }
@@ -353,8 +354,6 @@ impl Error {
     }
 }
 
-/// Signals by which another process ends a git: HUP, INT, KILL, TERM.
-const KILLED: [&str; 4] = ["signal 1", "signal 2", "signal 9", "signal 15"];
 /// Turns a file operation's error into [`Error::Io`].
 pub(crate) trait IoContext<T> {
     fn doing(self, doing: &'static str, path: impl AsRef<Path>) -> Result<T>;

@@ -43,6 +43,7 @@ pub use types::invalid::Invalid;
 pub use types::oid::{Oid, Tree};
 pub use types::operation::Operation;
 pub use types::refusal::{Limits, Refusal};
+pub use types::status::Status;
 pub use types::unsaved::{NestedWork, Unsaved};
 pub use types::version::Version;
 pub use workspace::import::Imported;

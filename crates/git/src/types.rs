@@ -12,5 +12,6 @@ pub(crate) mod paths;
 pub(crate) mod quote;
 pub(crate) mod refusal;
 pub(crate) mod shortened;
+pub(crate) mod status;
 pub(crate) mod unsaved;
 pub(crate) mod version;

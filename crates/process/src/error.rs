@@ -53,13 +53,14 @@ pub enum Error {
         source: io::Error,
     },
     /// The shim started and gave up before the run began. Nothing runs; the run may be started again.
-    #[error("the shim of {} gave up: {}", dir.display(), text::without_os_code(said))]
+    #[error("the shim of {} gave up: {why}", dir.display())]
     ShimGaveUp {
         /// The run's directory.
         dir: PathBuf,
-        /// The shim's last words, with the number of the system's error: whether the error passes depends on
-        /// it.
-        said: String,
+        /// The shim's reason, in a sentence.
+        why: String,
+        /// The number of the system's error, where the system refused: by it an error passes or not.
+        errno: Option<i32>,
     },
     /// The shim neither began nor gave up in time, and was killed. It may have begun just before that: look
     /// at the run's status before anything else.
@@ -115,13 +116,22 @@ impl Error {
     /// Whether the machine lacked something for a moment: nothing runs, and the same call works later, when
     /// the machine has disk space, a descriptor or a process to give again.
     pub fn is_passing(&self) -> bool {
+        self.errno().is_some_and(is_exhausted)
+    }
+
+    /// The number of the system's error, where the system refused.
+    pub(crate) fn errno(&self) -> Option<i32> {
         match self {
             Self::File { source, .. } | Self::SpawnShim { source, .. } | Self::System { source, .. } => {
-                text::is_exhausted(source)
+                source.raw_os_error()
             }
-            // The shim has sent one of these errors as text.
-            Self::ShimGaveUp { said, .. } => says_lacking(said),
-            _ => false,
+            Self::ShimGaveUp { errno, .. } => *errno,
+            Self::Damaged { .. }
+            | Self::BadSpec { .. }
+            | Self::NoRun { .. }
+            | Self::ShimSilent { .. }
+            | Self::StillRunning { .. }
+            | Self::Survivors { .. } => None,
         }
     }
 
@@ -138,15 +148,9 @@ impl Error {
     }
 }
 
-/// Whether the text ends with such an error of the system's, as `io::Error` prints it. Only the end counts:
-/// names of folders and programs stand before it, and may be anything.
-pub(crate) fn says_lacking(text: &str) -> bool {
-    let number = text
-        .trim_end()
-        .strip_suffix(')')
-        .and_then(|rest| rest.rsplit_once("(os error "))
-        .and_then(|(_, number)| number.parse().ok());
-    number.is_some_and(|number| text::is_exhausted(&io::Error::from_raw_os_error(number)))
+/// Whether the error number means that the machine has no more of something for now.
+pub(crate) fn is_exhausted(errno: i32) -> bool {
+    text::is_exhausted(&io::Error::from_raw_os_error(errno))
 }
 
 #[cfg(test)]
@@ -154,15 +158,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_not_taken_for_the_systems_words() {
-        let lacking = io::Error::from(rustix::io::Errno::NOSPC);
-        assert!(says_lacking(&format!("cannot start /bin/true: {lacking}\n")));
-        let missing = io::Error::from(rustix::io::Errno::NOENT);
-        for name in ["No space left on device", "x (os error 28)", &lacking.to_string()] {
-            assert!(!says_lacking(&format!("cannot work in /w/{name}: {missing}")));
-            assert!(!says_lacking(&format!(
-                "cannot work in /w/{name}: it is not a directory"
-            )));
+    fn a_shim_that_gave_up_passes_by_its_error_number_and_not_by_its_words() {
+        let gave_up = |why: &str, errno: Option<rustix::io::Errno>| Error::ShimGaveUp {
+            dir: "/w/run".into(),
+            why: why.to_owned(),
+            errno: errno.map(rustix::io::Errno::raw_os_error),
+        };
+        let (lacking, missing) = (rustix::io::Errno::NOSPC, rustix::io::Errno::NOENT);
+        assert!(gave_up("cannot start /bin/true", Some(lacking)).is_passing());
+        for why in ["No space left on device", "x (os error 28)"] {
+            assert!(!gave_up(why, Some(missing)).is_passing());
+            assert!(!gave_up(why, None).is_passing());
         }
     }
 }

@@ -30,6 +30,7 @@ mod error;
 mod files;
 mod linux;
 mod record;
+mod report;
 mod run;
 mod shim;
 mod spawn;

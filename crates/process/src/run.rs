@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::files::{self, Sync};
 use crate::linux;
 use crate::record::{Beat, Exit, Started};
+use crate::report::Report;
 use crate::spec::{Kept, KeptEnv, Spec};
 use crate::watch::Watch;
 
@@ -237,11 +238,11 @@ impl Run {
         // Our own child, not waited for: the number is still its.
         let pidfd = linux::open(child.id()).map_err(Error::system("watch a shim"))?;
         let watch = Watch::new(self.clone(), Some(pidfd));
-        let said = child.stdout.take().map_or_else(
-            || Ok(Some(String::new())),
-            |out| self.listen(out.into(), patience),
-        )?;
-        match said {
+        let written = match child.stdout.take() {
+            Some(out) => self.read_report(out.into(), patience)?,
+            None => Some(Vec::new()),
+        };
+        match written.as_deref().map(Report::parse) {
             None => {
                 // It may be frozen, and no later engine could find it: its identity may not be written yet.
                 if let Some(shim) = watch.pidfd() {
@@ -252,16 +253,17 @@ impl Run {
                     waited_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),
                 })
             }
-            Some(said) if said == BEGUN => {
+            Some(Report::Begun) => {
                 failpoint::hit("run.begun");
                 Ok(watch)
             }
             // Another shim was faster.
-            Some(said) if said == TAKEN => self.watch(),
-            Some(said) => match self.status()? {
+            Some(Report::Taken) => self.watch(),
+            Some(Report::GaveUp { why, errno }) => match self.status()? {
                 Status::NotStarted => Err(Error::ShimGaveUp {
                     dir: self.dir.clone(),
-                    said,
+                    why,
+                    errno,
                 }),
                 Status::Running { .. } | Status::Ended(_) | Status::Lost { .. } => self.watch(),
             },
@@ -269,14 +271,15 @@ impl Run {
     }
 
     /// Reads the shim's report, up to the end of its standard output; `None` when that takes too long.
-    fn listen(&self, out: OwnedFd, patience: Duration) -> Result<Option<String>> {
+    fn read_report(&self, out: OwnedFd, patience: Duration) -> Result<Option<Vec<u8>>> {
         let deadline = Deadline::after(patience);
         let mut out = File::from(out);
-        let mut said = Vec::new();
+        let mut written = Vec::new();
         loop {
             let fd = out.as_fd();
             let mut fds = [PollFd::new(&fd, PollFlags::IN)];
-            let ready = linux::poll(&mut fds, deadline.left()).map_err(Error::system("listen to a shim"))?;
+            let ready = linux::poll(&mut fds, deadline.left())
+                .map_err(Error::system("wait for the report of a shim"))?;
             if ready == 0 {
                 if deadline.passed() {
                     return Ok(None);
@@ -286,10 +289,10 @@ impl Run {
             let mut piece = [0; 1024];
             let count = out
                 .read(&mut piece)
-                .map_err(Error::file("read what was said by the shim of", &self.dir))?;
-            said.extend(&piece[..count]);
-            if count == 0 || said.len() > 4096 {
-                return Ok(Some(String::from_utf8_lossy(&said).trim().to_owned()));
+                .map_err(Error::file("read the report of the shim of", &self.dir))?;
+            written.extend(&piece[..count]);
+            if count == 0 || written.len() > 64 * 1024 {
+                return Ok(Some(written));
             }
         }
     }
@@ -345,11 +348,6 @@ impl Run {
         files::read(&self.dir, files::BEAT)
     }
 }
-
-/// The report of a shim whose run has begun (or whose record says why not).
-pub(crate) const BEGUN: &str = "begun";
-/// The report of a shim that has found another one with the run, or its traces.
-pub(crate) const TAKEN: &str = "taken";
 
 #[cfg(test)]
 mod tests {

@@ -12,12 +12,13 @@ use rustix::process::Signal;
 
 use crate::capture::Capture;
 use crate::clock::{self, Deadline};
-use crate::error::{Error, Result, says_lacking};
+use crate::error::{Error, Result, is_exhausted};
 use crate::files::{self, Sync};
 use crate::linux::{self, Identity, Marker, Root};
 use crate::record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
-use crate::run::{BEGUN, Run, TAKEN};
-use crate::spawn;
+use crate::report::Report;
+use crate::run::Run;
+use crate::spawn::{self, Failure};
 use crate::spec::Spec;
 use crate::sweep;
 use crate::tail::Stream;
@@ -39,19 +40,21 @@ pub fn shim_main(dir: &Path) -> ExitCode {
     match shim(dir) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            say(TAKEN);
+            send(&Report::Taken);
             ExitCode::from(3)
         }
         Err(error) => {
-            say(&with_source(&error));
+            send(&gave_up(&error));
             ExitCode::FAILURE
         }
     }
 }
 
 /// Reports to the engine, and closes standard output, so that the engine need not wait for more.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+fn send(report: &Report) {
+    let mut out = std::io::stdout();
+    let _ = serde_json::to_writer(&mut out, report);
+    let _ = out.write_all(b"\n");
     if let Ok(null) = fs::OpenOptions::new().write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(null);
     }
@@ -82,33 +85,36 @@ fn shim(dir: &Path) -> Result<bool> {
 
     let exit = match begin(&run, &mut started) {
         Ok(watched) => {
-            say(BEGUN);
+            send(&Report::Begun);
             watched.supervise(&run, &signals, &started)
         }
         // The machine lacked something for a moment: nothing ran, and the run can be started again.
-        Err(Reason::SpawnFailed { error, .. }) if says_lacking(&error) => {
+        Err(NotBegun::Failed(Failure { why, errno, .. })) if errno.is_some_and(is_exhausted) => {
             fs::remove_file(dir.join(files::SHIM)).map_err(Error::file("remove", &dir.join(files::SHIM)))?;
-            say(&error);
+            send(&Report::GaveUp { why, errno });
             return Ok(true);
         }
-        Err(reason) => over(told(reason), &started),
+        Err(not) => over(not.reason(), &started),
     };
     failpoint::hit("shim.ended");
     record(&run, &exit)?;
     failpoint::hit("shim.recorded");
     drop(lock);
-    say(BEGUN);
+    send(&Report::Begun);
     Ok(true)
 }
 
 /// Starts the program, unless a stop was asked for before.
-fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
-    let damaged = |error: Error| Reason::SpawnFailed {
-        fault: Fault::Record,
-        error: with_source(&error),
+fn begin(run: &Run, started: &mut Started) -> Result<Watched, NotBegun> {
+    let damaged = |error: Error| {
+        NotBegun::Failed(Failure {
+            fault: Fault::Record,
+            why: text::with_causes(&error),
+            errno: error.errno(),
+        })
     };
     if files::is_there(run.dir(), files::STOP).map_err(damaged)? {
-        return Err(Reason::Stopped);
+        return Err(NotBegun::Stopped);
     }
     let spec = run.spec().map_err(damaged)?;
     let create = |stream: Stream| {
@@ -124,8 +130,7 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Stdio::null(),
         Err(error) => return Err(damaged(Error::file("read", &path)(error))),
     };
-    let mut child =
-        spawn::spawn(&spec, stdin).map_err(|(fault, error)| Reason::SpawnFailed { fault, error })?;
+    let mut child = spawn::spawn(&spec, stdin).map_err(NotBegun::Failed)?;
     failpoint::hit("shim.spawned");
     let pid = child.id();
     started.child = Identity::of(pid);
@@ -149,19 +154,27 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
     })
 }
 
-/// The error as text. An error of the system's ends with its number, by which [`says_lacking`] knows it.
-fn with_source(error: &Error) -> String {
-    std::error::Error::source(error).map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+/// The report of a shim that could not even take its run.
+fn gave_up(error: &Error) -> Report {
+    Report::GaveUp {
+        why: text::with_causes(error),
+        errno: error.errno(),
+    }
 }
 
-/// A reason as people see it, without the number of the system's error.
-fn told(reason: Reason) -> Reason {
-    match reason {
-        Reason::SpawnFailed { fault, error } => Reason::SpawnFailed {
-            fault,
-            error: text::without_os_code(&error).to_owned(),
-        },
-        other => other,
+/// The reason why the program was not started.
+enum NotBegun {
+    /// A stop was asked for before.
+    Stopped,
+    Failed(Failure),
+}
+
+impl NotBegun {
+    fn reason(self) -> Reason {
+        match self {
+            Self::Stopped => Reason::Stopped,
+            Self::Failed(Failure { fault, why, .. }) => Reason::SpawnFailed { fault, error: why },
+        }
     }
 }
 

@@ -12,23 +12,35 @@ use rustix::fs::Access;
 use crate::record::Fault;
 use crate::spec::{MARKER, Spec};
 
-/// The fault, and the same in a sentence for people.
-type Failure = (Fault, String);
+/// The reason why a program was not started.
+pub(crate) struct Failure {
+    pub(crate) fault: Fault,
+    /// The fault in a sentence, for people.
+    pub(crate) why: String,
+    /// The number of the system's error, where the system refused.
+    pub(crate) errno: Option<i32>,
+}
 
 /// Starts the program in a process group of its own, its output piped to us.
 pub(crate) fn spawn(spec: &Spec, stdin: Stdio) -> Result<Child, Failure> {
-    let cwd = spec.cwd.display();
-    let closed =
-        |why: &dyn std::fmt::Display| (Fault::WorkingDirectory, format!("cannot work in {cwd}: {why}"));
+    let closed = |why: String, errno: Option<i32>| Failure {
+        fault: Fault::WorkingDirectory,
+        why: format!("cannot work in {}: {why}", spec.cwd.display()),
+        errno,
+    };
+    let refused = |error: io::Error| closed(text::os_message(&error), error.raw_os_error());
     match spec.cwd.metadata() {
         Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => return Err(closed(&"it is not a directory")),
-        Err(error) => return Err(closed(&error)),
+        Ok(_) => return Err(closed("it is not a directory".to_owned(), None)),
+        Err(error) => return Err(refused(error)),
     }
-    rustix::fs::access(&spec.cwd, Access::EXEC_OK).map_err(|errno| closed(&io::Error::from(errno)))?;
+    rustix::fs::access(&spec.cwd, Access::EXEC_OK).map_err(|errno| refused(errno.into()))?;
     let path = spec.env.get(OsStr::new("PATH")).map(AsRef::as_ref);
-    let program =
-        find_program(&spec.program, path, &spec.cwd).map_err(|not: NotFound| (not.fault, not.why))?;
+    let program = find_program(&spec.program, path, &spec.cwd).map_err(|not: NotFound| Failure {
+        fault: not.fault,
+        why: not.why,
+        errno: None,
+    })?;
 
     #[expect(
         clippy::disallowed_methods,
@@ -46,23 +58,23 @@ pub(crate) fn spawn(spec: &Spec, stdin: Stdio) -> Result<Child, Failure> {
         .stderr(Stdio::piped())
         .process_group(0);
     command.spawn().map_err(|error| {
-        let shown = program.display();
-        match error.kind() {
+        let (fault, why) = match error.kind() {
             // It was there a moment ago.
             io::ErrorKind::NotFound => (
                 Fault::Missing,
-                format!("cannot start {shown}: it, or the interpreter its first line names, is missing"),
+                "it, or the interpreter its first line names, is missing".to_owned(),
             ),
-            io::ErrorKind::PermissionDenied => {
-                (Fault::NotExecutable, format!("cannot start {shown}: {error}"))
-            }
+            io::ErrorKind::PermissionDenied => (Fault::NotExecutable, text::os_message(&error)),
             _ if error.raw_os_error() == Some(libc::ENOEXEC) => (
                 Fault::NotExecutable,
-                format!(
-                    "cannot start {shown}: neither a program of this machine nor a script that begins with #!"
-                ),
+                "neither a program of this machine nor a script that begins with #!".to_owned(),
             ),
-            _ => (Fault::System, format!("cannot start {shown}: {error}")),
+            _ => (Fault::System, text::os_message(&error)),
+        };
+        Failure {
+            fault,
+            why: format!("cannot start {}: {why}", program.display()),
+            errno: error.raw_os_error(),
         }
     })
 }

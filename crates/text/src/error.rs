@@ -11,8 +11,7 @@ pub fn os_message(error: &io::Error) -> String {
 }
 
 /// The text without an ` (os error 2)` at its end.
-#[must_use]
-pub fn without_os_code(text: &str) -> &str {
+fn without_os_code(text: &str) -> &str {
     let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     text.strip_suffix(')')
         .and_then(|rest| rest.rsplit_once(" (os error "))

@@ -6,6 +6,6 @@ mod escape;
 mod hidden;
 pub mod sanitise;
 
-pub use error::{causes, is_exhausted, os_message, with_causes, without_os_code};
+pub use error::{causes, is_exhausted, os_message, with_causes};
 pub use escape::{escaped, quoted};
 pub use hidden::hides;

@@ -11,10 +11,11 @@ use model::view::Snapshot;
 
 use crate::asking::ask;
 use crate::context::Context;
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::Style;
+use client::error::Doing as _;
 use client::repository::journal;
 use client::{follow, lookup};
 

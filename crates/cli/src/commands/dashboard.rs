@@ -10,8 +10,9 @@ use clap::Args;
 use tui::Terminal;
 
 use crate::context::Context;
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
+use client::error::Doing as _;
 
 /// Show everything on one screen, live: agents, queue, train, inbox, output, history; with keys to act
 #[derive(Debug, Default, Args)]

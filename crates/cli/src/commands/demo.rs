@@ -160,8 +160,7 @@ async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<E
         (false, false) => Exit::Failed,
     };
     if !context.json && exit != Exit::Interrupted {
-        let tip = place.repository.resolve("refs/heads/main")?;
-        let graph = place.repository.graph(&tip, 100)?;
+        let graph = client::commits::graph(place, demo::BRANCH, 100)?;
         let shown = demo::show(&mut context.out, &story.tally, &graph);
         quiet(context, shown)?;
         for warning in story.warnings.iter().filter(|_| exit != Exit::Done) {

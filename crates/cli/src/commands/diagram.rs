@@ -6,9 +6,10 @@ use clap::Args;
 use model::diagram;
 
 use crate::context::Context;
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use client::documents;
+use client::error::Doing as _;
 
 /// Print a machine as a Mermaid diagram, or list the machines
 #[derive(Debug, Args)]

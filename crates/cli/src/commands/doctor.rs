@@ -1,15 +1,14 @@
 //! `crew doctor`: looks everything over, says what is wrong and what to do, and mends what can be mended.
 
 use clap::Args;
-use git::Lock;
-use runtime::Place;
+use client::documents;
+use client::documents::Level;
+use doctor::{Caller, Finding};
 
 use crate::context::Context;
-use crate::doctor::{self, Finding, Level};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui::{self, Style};
-use client::documents;
 
 /// Look over settings, git, agents' clients, repository, journal and leftovers; say what is wrong and what to
 /// do
@@ -26,9 +25,14 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
-        let mut found = doctor::look(context, self.deep).await?;
+        let caller = Caller {
+            dir: &context.dir,
+            env: &context.env,
+            whole_env: &context.whole_env,
+        };
+        let mut found = doctor::look(&caller, self.deep).await?;
         if self.fix {
-            mend(context, self.deep, &mut found).await?;
+            doctor::mend(&caller, self.deep, &mut found, ui::warn).await?;
         }
         let left = |level| {
             found
@@ -66,42 +70,6 @@ impl Doctor {
         }
         Ok(if wrong == 0 { Exit::Done } else { Exit::Failed })
     }
-}
-
-/// Does what can be done, as the holder of the repository. `deep`: as it was looked over.
-async fn mend(context: &Context, deep: bool, found: &mut Vec<Finding>) -> Result<()> {
-    if found.iter().all(|finding| finding.fix.is_none()) {
-        return Ok(());
-    }
-    let place = context.place()?;
-    let is_held = place.holder()?.is_some();
-    if let Some(by) = place.lasting_holder(ui::warn).await? {
-        return Err(runtime::Error::Held { by }.into());
-    }
-    if is_held {
-        // The former holder has worked here since.
-        *found = doctor::look(context, deep).await?;
-    }
-    let lock = Lock::take_for_command(&place.repository.lock_path())?;
-    let place = Place {
-        repository: place.repository.clone().locked(&lock),
-        ..place
-    };
-    for finding in found {
-        let Some(fix) = &finding.fix else { continue };
-        match fix.carry_out(&place) {
-            Ok(()) => finding.fixed = true,
-            Err(error) => {
-                finding.level = Level::Wrong;
-                finding.says.push_str(&format!(
-                    "\nit could not be mended: {}",
-                    text::with_causes(&error)
-                ));
-                finding.hint = error.hint().or(finding.hint.take());
-            }
-        }
-    }
-    Ok(())
 }
 
 fn show(context: &mut Context, finding: &Finding, first: bool) -> Result<()> {

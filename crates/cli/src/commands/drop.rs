@@ -1,7 +1,6 @@
 //! `crew drop`: give a ticket up, its work kept.
 
 use clap::Args;
-use git::Id;
 use model::command::Command;
 
 use crate::asking::ask;
@@ -9,7 +8,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use client::repository::journal;
-use client::{follow, lookup};
+use client::{follow, kept, lookup};
 
 /// Give a ticket up: it is closed, its work kept under a ref
 #[derive(Debug, Args)]
@@ -26,19 +25,19 @@ impl Drop {
         let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
         let reason = self.reason.join(" ");
-        let of = Id::parse(ticket.as_str())?;
-        let repository = place.repository.clone();
-        let before = repository.kept(Some(&of))?;
-        let exit = ask(context, place, Command::Drop { ticket, reason }).await?;
+        let before = kept::of_ticket(&place, &ticket)?;
+        let command = Command::Drop {
+            ticket: ticket.clone(),
+            reason,
+        };
+        let exit = ask(context, place.clone(), command).await?;
         // An engine that is up keeps it in a moment.
-        let after = repository.kept(Some(&of))?;
+        let after = kept::of_ticket(&place, &ticket)?;
         for kept in after
             .iter()
             .filter(|kept| !before.contains(kept) && !context.json)
         {
-            context
-                .out
-                .line(&format!("  {}  {}", kept.commit.short(), kept.name))?;
+            context.out.line(&format!("  {}", kept.line()))?;
         }
         Ok(exit)
     }

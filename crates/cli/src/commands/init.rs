@@ -9,10 +9,11 @@ use clap::Args;
 use model::settings::{self, Checks, Detected, Harness, HarnessKind, Settings};
 
 use crate::context::Context;
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui::Style;
 use client::documents;
+use client::error::Doing as _;
 use runtime::Place;
 
 /// Make this repository ready: write crew.toml, make .tickets/, ignore crew's own folder
@@ -57,9 +58,7 @@ impl Init {
                 "crew init --yes",
             ));
         }
-        let branch = place.repository.require_branch()?;
-        place.repository.target(&branch)?;
-        let target = branch.short().to_owned();
+        let target = client::repository::checked_out_branch(&place)?;
         settings::branch_name(&target).map_err(|why| {
             Error::refused(
                 format!("work cannot land on {target}: it {why}"),
@@ -208,7 +207,7 @@ fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String,
         .open(path)
         .doing("write", path)?;
     file.write_all(text.as_bytes()).doing("write", path)?;
-    file.sync_all().doing("write", path)
+    Ok(file.sync_all().doing("write", path)?)
 }
 
 /// The test runner of a repository, by the files at its root and in `tests/`.

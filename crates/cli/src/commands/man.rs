@@ -7,8 +7,9 @@ use clap_mangen::Man as Page;
 
 use crate::arguments::Arguments;
 use crate::context::Context;
-use crate::error::{Doing as _, Result};
+use crate::error::Result;
 use crate::exit::Exit;
+use client::error::Doing as _;
 
 /// Print the manual page, or write a page per command into a folder
 #[derive(Debug, Args)]

@@ -13,11 +13,9 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
+use client::engine::Engine;
 use client::repository::journal;
 use client::{clock, documents, follow, inbox};
-use git::Holder;
-use process::Life;
-use runtime::life_of;
 
 /// Show the agents: state, ticket, step, tokens, cost
 #[derive(Debug, Args)]
@@ -29,7 +27,7 @@ impl Ps {
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
         let failing = inbox::failing(ledger.as_ref()).await?;
-        let holder = place.engine()?;
+        let engine = Engine::of(&place)?;
         let now = clock::now();
         let queue = inbox::seen(&crew, &place, now)?.counts();
         // Where they cannot be looked at, `crew doctor` says why.
@@ -37,7 +35,7 @@ impl Ps {
         if context.json {
             context
                 .out
-                .json(&document(&crew, &failing, holder, queue, &locks, now))?;
+                .json(&document(&crew, &failing, engine.as_ref(), queue, &locks, now))?;
             return Ok(Exit::Done);
         }
         let agents = crew.agents();
@@ -50,7 +48,7 @@ impl Ps {
         } else {
             context
                 .out
-                .table(&table(&agents, &failing, holder.is_some(), now))?;
+                .table(&table(&agents, &failing, engine.is_some(), now))?;
         }
         context.out.write("\n")?;
         let out = &mut context.out;
@@ -75,7 +73,7 @@ impl Ps {
             );
             out.wrapped(&says, 2, Style::Yellow)?;
         }
-        out.wrapped(&engine(holder.as_ref(), now), 2, Style::Dim)?;
+        out.wrapped(&in_words(engine.as_ref(), now), 2, Style::Dim)?;
         out.wrapped(&format!("queue: {}", counts(&queue)), 2, Style::Dim)?;
         if let Some(paid) = paid(&crew, now) {
             out.wrapped(&paid, 2, Style::Dim)?;
@@ -114,7 +112,7 @@ pub(crate) fn pause(crew: &Snapshot, now: Time) -> Option<Pause> {
 fn document(
     crew: &Snapshot,
     failing: &[Failing],
-    holder: Option<Holder>,
+    engine: Option<&Engine>,
     queue: Counts,
     locks: &[PathBuf],
     now: Time,
@@ -125,7 +123,7 @@ fn document(
     };
     documents::Ps {
         agents: crew.agents().into_iter().map(one).collect(),
-        engine: holder.map(documents::Engine::of),
+        engine: engine.map(documents::Engine::of),
         queue,
         paused: paused(crew, now)
             .map(|(harness, pause)| documents::Paused::of(harness, pause))
@@ -214,27 +212,20 @@ pub(crate) fn style(status: Status) -> Style {
     }
 }
 
-fn engine(holder: Option<&Holder>, now: Time) -> String {
-    match holder {
-        None => "engine: none runs here; `crew run` starts one".to_owned(),
-        Some(holder) => {
-            let since = holder
-                .started
-                .and_then(|s| i64::try_from(s).ok())
-                .map(|s| Time(s.saturating_mul(1000)));
-            let since = since
-                .map(|at| format!(", for {}", ui::span(now.since(at))))
-                .unwrap_or_default();
-            let how = match runtime::stopped(holder) {
-                Some(pid) => format!("; stopped by a signal: `kill -CONT {pid}` lets it go on"),
-                None if life_of(holder) == Life::Gone => {
-                    "; it is dead, and a git of its has not ended yet".to_owned()
-                }
-                None => String::new(),
-            };
-            format!("engine: {holder}{since}{how}")
-        }
-    }
+fn in_words(engine: Option<&Engine>, now: Time) -> String {
+    let Some(engine) = engine else {
+        return "engine: none runs here; `crew run` starts one".to_owned();
+    };
+    let since = engine
+        .since
+        .map(|at| format!(", for {}", ui::span(now.since(at))))
+        .unwrap_or_default();
+    let how = match engine.stopped() {
+        Some(pid) => format!("; stopped by a signal: `kill -CONT {pid}` lets it go on"),
+        None if engine.is_dead() => "; it is dead, and a git of its has not ended yet".to_owned(),
+        None => String::new(),
+    };
+    format!("engine: {engine}{since}{how}")
 }
 
 /// The queue's counts in words; what is none is left out.

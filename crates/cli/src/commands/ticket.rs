@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use tickets::{Folder, Graph, Id, Status};
+use client::ticket_folder::{Status, TicketFolder};
 
 use crate::context::Context;
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
+use client::error::Doing as _;
 use runtime::Place;
 
 /// The queue by hand, with tk's commands: create, ls, ready, show, dep … (`crew ticket help`)
@@ -144,33 +145,23 @@ fn wrong<T>(what: impl Into<String>) -> Result<T> {
 }
 
 impl Call<'_> {
-    fn folder(&self) -> Result<Folder> {
-        Ok(Folder::find(self.given.as_deref(), &self.start)?)
+    fn folder(&self) -> Result<TicketFolder> {
+        Ok(TicketFolder::find(self.given.as_deref(), &self.start)?)
     }
 
-    /// Exactly so many ids.
-    fn ids<const N: usize>(&self, folder: &Folder, usage: &str) -> Result<[Id; N]> {
-        if self.words.len() != N {
-            return wrong(format!("Usage: ticket {usage}"));
-        }
-        let ids: Vec<Id> = self
-            .words
-            .iter()
-            .map(|word| folder.resolve(word))
-            .collect::<Result<_, _>>()?;
-        ids.try_into()
+    /// The words, which must be exactly so many.
+    fn exactly<const N: usize>(&self, usage: &str) -> Result<[&str; N]> {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        words
+            .try_into()
             .or_else(|_| wrong(format!("Usage: ticket {usage}")))
     }
 
     fn status(&mut self) -> Result<Exit> {
-        let [id, status] = self.words.as_slice() else {
-            return wrong("Usage: ticket status <id> <open|in_progress|closed>");
-        };
-        let status = Status::from_command(status)?;
-        let folder = self.folder()?;
-        let id = folder.resolve(id)?;
-        folder.set_status(&id, status)?;
-        self.print(&tickets::render_status(&id, status))
+        let [id, status] = self.exactly("status <id> <open|in_progress|closed>")?;
+        let status = Status::from_command(status).map_err(client::Error::from)?;
+        let text = self.folder()?.set_status(id, status)?;
+        self.print(&text)
     }
 
     fn set(&mut self, status: Status) -> Result<Exit> {
@@ -180,26 +171,24 @@ impl Call<'_> {
             Status::Open | Status::Unknown => "reopen",
         };
         let folder = self.folder()?;
-        let [id] = self.ids(&folder, &format!("{command} <id>"))?;
-        folder.set_status(&id, status)?;
-        self.print(&tickets::render_status(&id, status))
+        let [id] = self.exactly(&format!("{command} <id>"))?;
+        let text = folder.set_status(id, status)?;
+        self.print(&text)
     }
 
     fn dep(&mut self) -> Result<Exit> {
         match self.words.first().map(String::as_str) {
             Some("tree") => return self.tree(),
             Some("cycle") => {
-                let folder = self.folder()?;
-                let readings = folder.load()?;
-                let text = tickets::render_cycles(&readings, &Graph::new(&readings));
+                let text = self.folder()?.dependency_cycles()?;
                 return self.print(&text);
             }
             Some(_) | None => {}
         }
         let folder = self.folder()?;
-        let [id, on] = self.ids(&folder, "dep <id> <dependency-id>")?;
-        let outcome = folder.dep(&id, &on)?;
-        self.print(&tickets::render_dep(&id, &on, outcome))
+        let [id, on] = self.exactly("dep <id> <dependency-id>")?;
+        let text = folder.add_dependency(id, on)?;
+        self.print(&text)
     }
 
     fn tree(&mut self) -> Result<Exit> {
@@ -213,63 +202,43 @@ impl Call<'_> {
         let [asked] = rest.as_slice() else {
             return wrong("Usage: ticket dep tree [--full] <id>");
         };
-        let folder = self.folder()?;
-        let id = folder.resolve(asked)?;
-        let readings = folder.load()?;
-        let text = tickets::render_tree(&readings, &Graph::new(&readings), &id, full);
+        let text = self.folder()?.dependency_tree(asked, full)?;
         self.print(&text)
     }
 
     fn undep(&mut self) -> Result<Exit> {
-        let [id, on] = self.words.as_slice() else {
-            return wrong("Usage: ticket undep <id> <dependency-id>");
-        };
-        let folder = self.folder()?;
-        let id = folder.resolve(id)?;
-        // The ticket that it depends on may be gone: then the text itself is meant.
-        let on = folder
-            .resolve(on)
-            .map_or_else(|_| on.clone(), |on| on.to_string());
-        folder.undep(&id, &on)?;
-        self.print(&tickets::render_undep(&id, &on))
+        let [id, on] = self.exactly("undep <id> <dependency-id>")?;
+        let text = self.folder()?.remove_dependency(id, on)?;
+        self.print(&text)
     }
 
     fn link(&mut self) -> Result<Exit> {
         if self.words.len() < 2 {
             return wrong("Usage: ticket link <id> <id> [id...]");
         }
-        let folder = self.folder()?;
-        let ids: Vec<Id> = self
-            .words
-            .iter()
-            .map(|word| folder.resolve(word))
-            .collect::<Result<_, _>>()?;
-        let linked = folder.link(&ids)?;
-        self.print(&tickets::render_link(linked))
+        let text = self.folder()?.link(&self.words)?;
+        self.print(&text)
     }
 
     fn unlink(&mut self) -> Result<Exit> {
         let folder = self.folder()?;
-        let [a, b] = self.ids(&folder, "unlink <id> <target-id>")?;
-        folder.unlink(&a, &b)?;
-        self.print(&tickets::render_unlink(&a, &b))
+        let [a, b] = self.exactly("unlink <id> <target-id>")?;
+        let text = folder.unlink(a, b)?;
+        self.print(&text)
     }
 
     fn show(&mut self) -> Result<Exit> {
         let folder = self.folder()?;
-        let [id] = self.ids(&folder, "show <id>")?;
-        let ticket = folder.read(&id)?;
-        let readings = folder.load()?;
-        let terminal = self.context.out.terminal.is;
-        let text = tickets::render_show(&readings, &Graph::new(&readings), &ticket, terminal);
+        let [id] = self.exactly("show <id>")?;
+        let text = folder.show(id, self.context.out.terminal.is)?;
         self.print(&text)
     }
 
     /// Programs are not started by a frontend: it says which file to edit.
     fn edit(&mut self) -> Result<Exit> {
         let folder = self.folder()?;
-        let [id] = self.ids(&folder, "edit <id>")?;
-        let file = folder.file(&id);
+        let [id] = self.exactly("edit <id>")?;
+        let file = folder.file_of(id)?;
         self.context
             .out
             .line(&format!("Edit ticket file: {}", file.display()))?;
@@ -281,6 +250,7 @@ impl Call<'_> {
             return wrong("Usage: ticket add-note <id> [note text]");
         };
         let folder = self.folder()?;
+        // The note is asked for only if there is such a ticket.
         let id = folder.resolve(asked)?;
         let text = if text.is_empty() {
             let mut note = String::new();
@@ -291,14 +261,8 @@ impl Call<'_> {
         } else {
             text.join(" ")
         };
-        let now = jiff::Timestamp::now();
-        // A note is a person's edit of the task. An agent's own note is none: the agent would get the whole
-        // ticket again, and the limit on repeated failure would start anew.
-        match self.agent() {
-            Some(agent) => folder.add_agent_note(&id, &agent, &text, now)?,
-            None => folder.add_note(&id, &text, now)?,
-        }
-        self.print(&tickets::render_note(&id))
+        let text = folder.add_note(&id, self.agent().as_deref(), &text)?;
+        self.print(&text)
     }
 
     /// The name of the agent in whose process this command runs; none in a person's.
@@ -315,9 +279,7 @@ impl Call<'_> {
                 "crew ticket query | jq 'select(…)'",
             ));
         }
-        let readings = self.folder()?.load()?;
-        let all: Vec<_> = readings.tickets().collect();
-        let text = tickets::render_query(&all);
+        let text = self.folder()?.query()?;
         self.print(&text)
     }
 

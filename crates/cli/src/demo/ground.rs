@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::context::Context;
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
+use client::error::Doing as _;
 
 /// Where a folder is tried to be made when `TMPDIR` names none that can be written.
 const COMMON: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -101,7 +102,7 @@ impl Ground {
     /// Takes it away.
     pub(crate) fn remove(self) -> Result<()> {
         let path = self.root;
-        self.folder.close().doing("remove", path)
+        Ok(self.folder.close().doing("remove", path)?)
     }
 }
 
@@ -118,5 +119,5 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
         .mode(0o644)
         .open(path)
         .doing("write", path)?;
-    file.write_all(text.as_bytes()).doing("write", path)
+    Ok(file.write_all(text.as_bytes()).doing("write", path)?)
 }

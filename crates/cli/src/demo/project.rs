@@ -1,12 +1,11 @@
 //! The repository of a demonstration, and its queue.
 
-use git::{Branch, Git, Identity, Repository, Surroundings};
+use client::new_repository::{FirstCommit, create};
 use runtime::Place;
 
 use super::Ground;
 use super::ground::write;
 use crate::error::Result;
-use client::clock;
 
 /// The repository's first commit, and the queue: a file and its text.
 const FILES: [(&str, &str); 5] = [
@@ -31,6 +30,8 @@ const TICKETS: [(&str, &str); 8] = [
 /// Seconds between two lines of an agent's output.
 const PACE: &str = "0.8";
 
+/// The branch that work lands on.
+pub(crate) const BRANCH: &str = "main";
 /// How many tickets there are.
 pub(crate) const ALL: usize = TICKETS.len();
 
@@ -46,15 +47,13 @@ pub(crate) fn make(ground: &Ground) -> Result<Place> {
         .replace("{{notes}}", &quoted(&ground.path("notes").to_string_lossy()))
         .replace("{{pace}}", &quoted(PACE));
     write(&root.join("crew.toml"), &settings)?;
-    let git = Git::find(Surroundings {
-        path: ground.env["PATH"].clone().into(),
-        home: None,
-        config_home: None,
-    })?;
-    let by = Identity::new("crew demo", "demo@localhost");
-    let when = git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or_default());
-    let branch = Branch::parse("main")?;
-    Repository::create(&git, &root, &branch, &by, when, "textkit, and its crew.toml")?;
+    let first = FirstCommit {
+        branch: BRANCH,
+        author: "crew demo",
+        email: "demo@localhost",
+        message: "textkit, and its crew.toml",
+    };
+    create(&root, &ground.env["PATH"], first)?;
     for (id, text) in TICKETS {
         write(&root.join(".tickets").join(format!("{id}.md")), text)?;
     }

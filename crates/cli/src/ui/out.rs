@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufWriter, Stdout, Write};
 use std::marker::PhantomData;
 
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::ui::{Cell, Table, wrap_line};
 use client::documents::{Document, Line, Listed};
+use client::error::Doing as _;
 
 /// How a piece of text looks, where colours are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,12 +13,12 @@ use super::Usage;
 pub struct Agent {
     /// Its name.
     name: AgentName,
-    /// Where it stands.
+    /// Its state.
     state: Status,
     /// The same as a symbol: `○` idle, `◐` preparing or ready, `●` working, `◌` waiting, `◍` verifying, `✓`
     /// done, `!` stuck.
     symbol: &'static str,
-    /// What it works on; `null` when it is idle.
+    /// The ticket that it works on; `null` when it is idle.
     ticket: Option<TicketId>,
     /// The ticket's title.
     title: Option<String>,
@@ -26,57 +26,57 @@ pub struct Agent {
     attempt: Option<u32>,
     /// The step that runs, or the last that ended well; 0 before the first.
     step: u32,
-    /// Whether a process of that step may be alive.
+    /// `true` while a process of that step may be alive.
     running: bool,
     /// The run of that step, or of the last one: a folder in `.crew/runs/`.
     run: Option<RunId>,
     /// The client's session.
     session: Option<SessionId>,
-    /// How it goes about the task, while it is working.
+    /// Its approach to the task, while it is working.
     mode: Option<Mode>,
     /// In this state since.
     since: Option<Moment>,
     /// It has the ticket since.
     assigned_at: Option<Moment>,
-    /// What it waits for, in words; `null` when it waits for nothing.
+    /// The fact that it waits for, in words; `null` when it waits for nothing.
     waits_for: Option<String>,
-    /// Until when it waits at most; `null` when nothing but a fact ends it.
+    /// The latest end of the wait; `null` when nothing but a fact ends it.
     waits_until: Option<Moment>,
-    /// What crew has to do for its ticket and cannot, however often it tries, and why.
+    /// The tasks that crew has for its ticket and cannot do, however often it tries, each with the reason.
     failing: Vec<String>,
     /// Failed steps in a row.
     errors: u32,
-    /// The last of them, or what its service asked it to wait for.
+    /// The last of them, or the refusal for which its service asked it to wait.
     failure: Option<Failure>,
-    /// What this attempt used.
+    /// The usage of this attempt.
     usage: Usage,
-    /// Over all its tickets.
+    /// Its sums over all its tickets.
     totals: Totals,
 }
 
-/// What an agent did over all its tickets.
+/// The sums of an agent over all its tickets.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Totals {
-    /// When it was spawned.
+    /// The time of its spawning.
     spawned_at: Option<Moment>,
-    /// When its last step began or ended.
+    /// The time at which its last step began or ended.
     last_step_at: Option<Moment>,
     /// Steps that ended well.
     steps: u64,
     /// Tickets that landed.
     landed: u32,
-    /// What all its steps used.
+    /// The usage of all its steps.
     usage: Usage,
 }
 
-/// How a step failed.
+/// The failure of a step.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Failure {
     /// Its kind.
     class: attempt::Class,
-    /// What was seen.
+    /// The message that was seen.
     message: String,
-    /// When the service takes work again, where it said so.
+    /// The time from which the service takes work again, where it named one.
     until: Option<Moment>,
 }
 

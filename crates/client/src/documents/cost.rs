@@ -8,24 +8,24 @@ use serde::{Serialize, Serializer};
 
 use super::Usage;
 
-/// What was paid, for what.
+/// The cost of steps, in sums.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cost {
-    /// What the lines are sums by.
+    /// The kind of the sums: one for each agent, ticket, day or step.
     by: By,
-    /// What was asked for.
+    /// The filter that was asked for.
     of: Asked,
     /// A sum for each, in the order that belongs to it.
     #[serde(serialize_with = "each_line")]
     #[schemars(with = "Vec<Line>")]
     lines: Vec<view::Line>,
-    /// All of them together.
+    /// The sum of all of them.
     total: Sum,
-    /// Steps that run, of what was asked for: they count when they have ended.
+    /// Steps that run and pass the filter: they count when they have ended.
     running: u32,
 }
 
-/// Whose steps count; `null` where that does not matter.
+/// The filter of steps; `null` where a field does not matter.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CostFilter")]
 struct Asked {
@@ -48,7 +48,7 @@ struct Line {
     title: Option<String>,
     /// The ticket's n-th attempt, from 1.
     attempt: Option<u32>,
-    /// Who worked.
+    /// The agent that worked.
     agent: Option<AgentName>,
     /// The day of UTC: `2026-01-31`.
     #[schemars(extend("format" = "date"))]
@@ -59,9 +59,9 @@ struct Line {
     run: Option<RunId>,
     /// The journal's row that says that it ended.
     seq: Option<u64>,
-    /// When it ended.
+    /// The time at which it ended.
     at: Option<Moment>,
-    /// What it failed by; `null` when it ended well.
+    /// The class of its failure; `null` when it ended well.
     failure: Option<Class>,
     #[serde(flatten)]
     sum: Sum,
@@ -74,12 +74,12 @@ struct Sum {
     steps: u64,
     /// Those of them that did not end well.
     failed: u64,
-    /// What all of them used.
+    /// The usage of all of them.
     usage: Usage,
 }
 
 impl Cost {
-    /// Of the view's sums.
+    /// The document of the snapshot's sums.
     pub fn of(by: By, asked: Filter, costs: Costs) -> Self {
         Self {
             by,

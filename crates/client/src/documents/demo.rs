@@ -9,22 +9,22 @@ use super::Landed;
 /// The last line of a demonstration.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Demonstrated {
-    /// What came of it.
+    /// The result.
     pub summary: DemoSummary,
 }
 
-/// What came of a demonstration.
+/// The result of a demonstration.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DemoSummary {
-    /// What landed, the oldest first.
+    /// The tickets that landed, the oldest first.
     pub landed: Vec<Landed>,
     /// All tickets, by id.
     pub tickets: Vec<DemoTicket>,
     /// Merged results that were tested.
     pub checked: u32,
-    /// How long it took, in milliseconds.
+    /// Its duration in milliseconds.
     pub took_ms: u64,
-    /// Whether a signal ended it.
+    /// `true` when a signal ended it.
     pub interrupted: bool,
     /// The repository, with `--keep` or after a failure; `null` when it is gone.
     pub kept: Option<String>,
@@ -33,7 +33,7 @@ pub struct DemoSummary {
 /// A ticket of the demonstration.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DemoTicket {
-    /// Which.
+    /// The ticket's id.
     pub ticket: TicketId,
     /// Its title.
     pub title: String,
@@ -43,6 +43,6 @@ pub struct DemoTicket {
     pub steps: u32,
     /// Steps that failed.
     pub failed_steps: u32,
-    /// What crew did about what was particular with it, in words.
+    /// The deeds of crew about the particular facts of this ticket, in words.
     pub did: Vec<&'static str>,
 }

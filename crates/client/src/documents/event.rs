@@ -14,17 +14,17 @@ use store::Recorded;
 pub struct Event {
     /// Its place in the journal, from 1.
     seq: u64,
-    /// When it happened.
+    /// The time at which it happened.
     at: Moment,
-    /// What it happened to: `project`, or `ticket/` and the ticket's id.
+    /// The stream that it happened to: `project`, or `ticket/` and the ticket's id.
     stream: String,
     /// The stream's n-th event, from 1.
     version: u64,
     /// Its name.
     kind: &'static str,
-    /// What led to it, in words; empty where there is nothing to say.
+    /// The cause in words; empty where there is nothing to say.
     cause: String,
-    /// What happened, in words.
+    /// The event in words.
     says: String,
     /// The stream's state after it, by name.
     state: String,
@@ -33,7 +33,7 @@ pub struct Event {
     event: Value,
 }
 
-/// What happened, newest last.
+/// The events, newest last.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Events {
     /// The latest.
@@ -43,12 +43,12 @@ pub struct Events {
 /// Something that the engine warns of.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Warning {
-    /// What, maybe of several lines.
+    /// The warning, maybe of several lines.
     pub warning: String,
 }
 
 impl Event {
-    /// Of a row.
+    /// The document of a row.
     pub fn of(fold: &Recorded) -> Self {
         let body = match &fold.fact {
             Fact::Project(event) => serde_json::to_value(event),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -15,7 +15,7 @@ pub enum Level {
     Wrong,
 }
 
-/// What the doctor looks at, in this order.
+/// The areas that the doctor examines, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Area {
@@ -31,9 +31,9 @@ pub enum Area {
     Tickets,
     /// The journal's file.
     Journal,
-    /// What must hold between the journal, the repository and the processes.
+    /// The invariants between the journal, the repository and the processes.
     Invariants,
-    /// What nothing uses any more.
+    /// Leftovers that nothing uses any more.
     Leftovers,
 }
 
@@ -53,30 +53,30 @@ impl Area {
     }
 }
 
-/// What the doctor found.
+/// The findings of the doctor.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Doctor {
-    /// Everything it looked at, what is as it should be too.
+    /// All findings, those of things that are as they should be too.
     pub findings: Vec<Finding>,
-    /// How many of them are wrong, and not mended; the command ends 1 when one is.
+    /// The number of them that are wrong, and not mended; the command ends 1 when one is.
     pub wrong: usize,
-    /// How many of them are worth knowing, and not mended.
+    /// The number of them that are worth knowing, and not mended.
     pub notes: usize,
 }
 
-/// One thing that the doctor looked at.
+/// One thing that the doctor examined.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Finding {
-    /// What it belongs to.
+    /// The area that it belongs to.
     pub area: Area,
-    /// How bad it is.
+    /// The severity of a finding.
     pub level: Level,
-    /// What was found, in one sentence; more lines say more.
+    /// The finding in one sentence; more lines say more.
     pub says: String,
-    /// What to do about it.
+    /// Advice for a person.
     pub hint: Option<String>,
-    /// What `--fix` does about it; `null` when it can do nothing.
+    /// The act of `--fix` about it; `null` when it can do nothing.
     pub fix: Option<String>,
-    /// Whether that was done.
+    /// `true` when that was done.
     pub fixed: bool,
 }

@@ -10,28 +10,28 @@ use store::Recorded;
 
 use super::Event;
 
-/// How a ticket or an agent came to where it is.
+/// The events of a ticket or an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct History {
     /// The ticket or agent, as it was asked for.
     pub of: String,
-    /// What happened to it, newest last.
+    /// Its events, newest last.
     pub events: Vec<Told>,
 }
 
-/// An event, and what it led to.
+/// An event, and the effects that it ordered.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Told {
     #[serde(flatten)]
     event: Event,
-    /// What it ordered, in order.
+    /// The effects that it ordered, in order.
     effects: Vec<Ordered>,
 }
 
 /// An effect that an event ordered.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Ordered {
-    /// What, in words.
+    /// The effect in words.
     says: String,
     /// Its own fields, as the journal keeps them: other ones for each kind of effect.
     effect: Value,
@@ -48,7 +48,7 @@ pub struct Past {
 }
 
 impl Told {
-    /// Of a row, with what it ordered.
+    /// The document of a row, with the effects that it ordered.
     pub fn of(fold: &Recorded, effects: &[Effect]) -> Self {
         let ordered = effects.iter().map(|effect| Ordered {
             says: describe_effect(effect),
@@ -62,7 +62,7 @@ impl Told {
 }
 
 impl Past {
-    /// Of a row.
+    /// The document of a row.
     pub fn of(fold: &Recorded) -> Self {
         let state = match &fold.after {
             State::Project(project) => serde_json::to_value(project),

@@ -6,34 +6,34 @@ use model::{AgentName, Moment, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What waits for a person, the most urgent first. The command ends 3 when something does.
+/// The items that wait for a person, the most urgent first. The command ends 3 when there is one.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Inbox {
-    /// By urgency, then the oldest first.
+    /// The items by urgency, then the oldest first.
     pub items: Vec<Item>,
 }
 
-/// Something that came to wait for a person, or that is settled.
+/// An item that came to wait for a person, or that waits no more.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct News {
-    /// What.
+    /// The item.
     pub item: Item,
-    /// Whether it waits; `false` when it is settled.
+    /// `true` while it waits; `false` when it waits no more.
     pub waits: bool,
 }
 
-/// Something that waits for a person.
+/// An item that waits for a person.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Item {
-    /// The same for as long as it waits.
+    /// The item's id: the same for as long as it waits.
     id: String,
-    /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked,
+    /// Its kind: a question, a checkout whose edits are in the way or that a killed engine has left locked,
     /// a harness that refuses steps, a dependency that cannot be met, a file that is no ticket or cannot be
-    /// written, what crew cannot do for a ticket, a disk that is full or cannot be written; or the reason for
-    /// which a ticket is held.
+    /// written, a task that crew cannot do for a ticket, a disk that is full or cannot be written; or the
+    /// reason for which a ticket is held.
     #[schemars(extend("enum" = kinds()))]
     kind: &'static str,
-    /// How much waits with it.
+    /// Its urgency: how much waits with it.
     urgency: Urgency,
     /// The ticket; `null` for a file that cannot be one, for all of them, for a disk, and for a checkout that
     /// is locked.
@@ -42,32 +42,32 @@ pub struct Item {
     agent: Option<AgentName>,
     /// The ticket's title, or the file's name.
     title: String,
-    /// Since when; `null` where the journal does not know.
+    /// The time since which it waits; `null` where the journal does not know.
     since: Option<Moment>,
-    /// Why, in words, maybe of several lines.
+    /// The reason in words, maybe of several lines.
     why: String,
-    /// When it moves by itself, if nobody does anything.
+    /// The time at which it moves by itself, if nobody does anything.
     until: Option<Moment>,
-    /// What a person can do, the likeliest first; never empty.
+    /// The acts that a person can do, the likeliest first; never empty.
     acts: Vec<Act>,
 }
 
-/// Something that a person can do.
+/// An act that a person can do.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Act {
-    /// What, in a word or two.
+    /// The act in a word or two.
     #[schemars(extend("enum" = Done::VERBS))]
     verb: &'static str,
     /// The line to type, `"…"` standing for a text of yours; `null` for what is done by hand.
     typed: Option<String>,
-    /// What is to be done outside crew, in words; `null` where there is a line to type.
+    /// The task outside crew, in words; `null` where there is a line to type.
     by_hand: Option<String>,
-    /// Whether a text of yours belongs to it.
+    /// `true` when a text of yours belongs to it.
     wants_text: bool,
 }
 
 impl Item {
-    /// Of the view.
+    /// The document of the snapshot's item.
     pub fn of(item: &view::Item) -> Self {
         Self {
             id: item.id.clone(),

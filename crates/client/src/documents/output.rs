@@ -4,14 +4,14 @@ use model::{AgentName, RunId, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The end of an agent's latest output. What names a step is `null` when it has not been stepped yet.
+/// The end of an agent's latest output. The keys that name a step are `null` before its first step.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Peek {
-    /// Who.
+    /// The agent's name.
     pub agent: AgentName,
     /// The run: a folder in `.crew/runs/`.
     pub run: Option<RunId>,
-    /// What it worked on.
+    /// The ticket that it worked on.
     pub ticket: Option<TicketId>,
     /// The step, from 1.
     pub step: Option<u32>,
@@ -24,7 +24,7 @@ pub struct Peek {
 /// A line that an agent printed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OutputLine {
-    /// What it worked on.
+    /// The ticket that it worked on.
     pub ticket: TicketId,
     /// The step, from 1.
     pub step: u32,

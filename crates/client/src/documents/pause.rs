@@ -1,4 +1,4 @@
-//! Why no step is started at all.
+//! Pause: no step is started at all.
 
 use model::Moment;
 use model::policy::budget;
@@ -12,14 +12,14 @@ pub struct Pause {
     says: String,
     /// No step is started before this: the next day's beginning.
     until: Moment,
-    /// What was spent when that was noticed, in millionths of a US dollar.
+    /// The sum that was spent when that was noticed, in millionths of a US dollar.
     spent_micro_usd: u64,
     /// The budget, in millionths of a US dollar.
     limit_micro_usd: u64,
 }
 
 impl Pause {
-    /// Of the project's.
+    /// The document of the project's pause.
     pub fn of(pause: budget::Pause) -> Self {
         Self {
             says: pause.to_string(),

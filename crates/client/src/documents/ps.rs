@@ -1,10 +1,9 @@
 //! The agents, and what holds for all of them.
 
-use git::Holder;
 use model::attempt::Class;
 use model::project::HarnessPause;
 use model::view::Counts;
-use model::{Moment, TicketId, Time};
+use model::{Moment, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,29 +16,29 @@ pub struct Ps {
     pub agents: Vec<Agent>,
     /// The engine that runs here; `null` when none does.
     pub engine: Option<Engine>,
-    /// How many tickets stand where.
+    /// The number of tickets in each state.
     pub queue: Counts,
     /// The harnesses on which no step is started now.
     pub paused: Vec<Paused>,
-    /// What all steps that ever ended used.
+    /// The usage of all steps that ever ended.
     pub usage: Usage,
     /// Locks of checkouts' indexes that a killed engine has left: they keep your git out until `crew run`
     /// ends the landing.
     pub index_locks: Vec<String>,
-    /// Set while no step is started at all.
+    /// The pause, while no step is started at all.
     pub pause: Option<Pause>,
-    /// The journal's last row that this is of; 0 before the first.
+    /// The last row of the journal that this document includes; 0 before the first.
     pub seq: u64,
 }
 
-/// Who holds the repository.
+/// The engine that holds the repository.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Engine {
     /// Its process, when it is known.
     pid: Option<u32>,
     /// The host it runs on.
     host: String,
-    /// Since when, when it is known.
+    /// The time at which it took the repository, when that is known.
     since: Option<Moment>,
 }
 
@@ -48,32 +47,31 @@ pub struct Engine {
 pub struct Paused {
     /// The harness, as the settings name it.
     harness: String,
-    /// How it refused.
+    /// The class of the refusal.
     class: Class,
-    /// What was seen.
+    /// The message that was seen.
     message: String,
-    /// Until when; `null` when only `crew retry` ends it.
+    /// The end of the pause; `null` when only `crew retry` ends it.
     until: Option<Moment>,
-    /// Since when.
+    /// The beginning of the pause.
     since: Moment,
     /// The ticket whose step was refused.
     ticket: TicketId,
 }
 
 impl Engine {
-    /// Of the repository's lock.
-    pub fn of(holder: Holder) -> Self {
-        let since = holder.started.and_then(|seconds| i64::try_from(seconds).ok());
+    /// The document of an engine.
+    pub fn of(engine: &crate::engine::Engine) -> Self {
         Self {
-            pid: holder.pid,
-            host: holder.host,
-            since: since.map(|seconds| Moment(Time(seconds.saturating_mul(1000)))),
+            pid: engine.pid,
+            host: engine.host.clone(),
+            since: engine.since.map(Moment),
         }
     }
 }
 
 impl Paused {
-    /// Of the project's.
+    /// The document of a pause of the project's.
     pub fn of(harness: &str, pause: &HarnessPause) -> Self {
         Self {
             harness: harness.to_owned(),

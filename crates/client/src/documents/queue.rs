@@ -14,19 +14,19 @@ use super::{Pause, Usage};
 /// The tickets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Queue {
-    /// How many stand where.
+    /// The number of tickets in each state.
     pub counts: Counts,
-    /// Those that are not over, what is nearest to the target first.
+    /// Those that are not over, the nearest to the target first.
     pub tickets: Vec<Ticket>,
     /// Those of them that are held.
     pub held: Vec<Held>,
-    /// What landed, the oldest first.
+    /// The tickets that landed, the oldest first.
     #[serde(serialize_with = "each_landed")]
     #[schemars(with = "Vec<Landed>")]
     pub landed: Vec<view::Landed>,
-    /// What is wrong with files in the ticket folder.
+    /// The faults of files in the ticket folder.
     pub problems: Vec<String>,
-    /// Set while no step is started at all.
+    /// The pause, while no step is started at all.
     pub pause: Option<Pause>,
 }
 
@@ -50,22 +50,22 @@ pub struct Ticket {
     since: Moment,
     /// The agent that has it.
     agent: Option<AgentName>,
-    /// What crew tagged it with.
+    /// The tags that crew gave it.
     labels: BTreeSet<Label>,
-    /// When its file last changed by another hand than crew's.
+    /// The time of the last change of its file by another hand than crew's.
     file_changed_at: Option<Moment>,
-    /// Why it is not given out, in words; `null` when nothing is in the way.
+    /// The reason why it is not dispatched, in words; `null` when nothing is in the way.
     why_not: Option<String>,
     /// The same for programs.
     refusal: Option<Refusal>,
-    /// What crew has to do for it and cannot, however often it tries, and why.
+    /// The tasks that crew has for it and cannot do, however often it tries, each with the reason.
     failing: Vec<String>,
 }
 
 /// A ticket that is held.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Held {
-    /// Which.
+    /// The ticket's id.
     ticket: TicketId,
     /// Its title.
     title: String,
@@ -76,30 +76,30 @@ pub struct Held {
     note: String,
     /// Since when.
     since: Moment,
-    /// When crew tries again by itself; `null` when only a person moves it on.
+    /// The time at which crew tries again by itself; `null` when only a person moves it on.
     retry_at: Option<Moment>,
-    /// Whether its work is submitted, so that a person may wave it through.
+    /// `true` when its work is submitted, so that a person may wave it through.
     submitted: bool,
 }
 
 /// A ticket that landed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Landed {
-    /// Which.
+    /// The ticket's id.
     ticket: TicketId,
     /// Its title.
     title: String,
-    /// Who did the work.
+    /// The agent that did the work.
     agent: Option<AgentName>,
     /// The merge commit on the target.
     commit: Oid,
-    /// When.
+    /// The time of the landing.
     at: Moment,
     /// The journal's row that says so.
     seq: u64,
     /// Steps of the attempt that landed.
     steps: u32,
-    /// What that attempt used.
+    /// The usage of that attempt.
     usage: Usage,
 }
 
@@ -136,7 +136,7 @@ impl Ticket {
 }
 
 impl Held {
-    /// Of the view.
+    /// The document of the snapshot's value.
     pub fn of(held: view::Held) -> Self {
         Self {
             ticket: held.ticket,
@@ -151,7 +151,7 @@ impl Held {
 }
 
 impl Landed {
-    /// Of the view.
+    /// The document of the snapshot's value.
     pub fn of(landed: &view::Landed) -> Self {
         Self {
             ticket: landed.ticket.clone(),

@@ -5,7 +5,7 @@ use model::settings::Runner;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a repository was made ready with.
+/// The settings that a repository was made ready with.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Init {
     /// The file that was written.
@@ -16,7 +16,7 @@ pub struct Init {
     pub runner: Option<Runner>,
     /// The file that gave it away.
     pub seen_in: Option<String>,
-    /// What must pass before work lands.
+    /// The commands that must pass before work lands.
     pub checks: Vec<String>,
     /// `false` when there are no checks, so that nothing guards the target.
     pub guarded: bool,
@@ -24,10 +24,10 @@ pub struct Init {
     pub harness: Option<String>,
 }
 
-/// What is left after everything of crew's was taken away.
+/// The remains after everything of crew's was taken away.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Clean {
-    /// Always `true`: what cannot be done is an error.
+    /// Always `true`: a clean that cannot be done is an error.
     pub cleaned: bool,
     /// Commits that no branch has.
     pub kept: Vec<Kept>,
@@ -36,13 +36,13 @@ pub struct Clean {
 }
 
 /// The outputs that were removed, and the commits that are kept for as long.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Removed {
     /// Folders of steps.
     pub steps: usize,
     /// Folders of checks.
     pub checks: usize,
-    /// What that freed, in bytes.
+    /// The bytes that were freed.
     pub freed_bytes: u64,
     /// Kept commits of long closed tickets that are kept no longer.
     pub forgotten: Vec<Kept>,
@@ -51,7 +51,7 @@ pub struct Removed {
 }
 
 /// A commit that is kept.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kept {
     /// The ref that keeps it.
     #[serde(rename = "ref")]
@@ -61,11 +61,19 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Of git's.
+    /// A commit that git keeps; none if its id is not in a form that crew knows.
     pub fn of(kept: git::Kept) -> Option<Self> {
         Some(Self {
             commit: Oid::new(kept.commit.as_str()).ok()?,
             name: kept.name,
         })
+    }
+
+    /// The beginning of the commit's id, and the ref, in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        const SHORT: usize = 10;
+        let short: String = self.commit.as_str().chars().take(SHORT).collect();
+        format!("{short}  {}", self.name)
     }
 }

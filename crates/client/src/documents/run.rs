@@ -10,32 +10,32 @@ use super::{Landed, Usage};
 /// The last line of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Ran {
-    /// What came of it.
+    /// The result.
     pub summary: RunSummary,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunSummary {
-    /// What landed in it, the oldest first.
+    /// The tickets that landed in it, the oldest first.
     pub landed: Vec<Landed>,
-    /// What waits for a person.
+    /// The tickets that wait for a person.
     pub waits: Vec<Waits>,
-    /// Whether a signal ended it.
+    /// `true` when a signal ended it.
     pub interrupted: bool,
-    /// How many tickets stand where.
+    /// The number of tickets in each state.
     pub queue: Counts,
-    /// What the steps used that ended in it.
+    /// The usage of the steps that ended in it.
     pub usage: Usage,
 }
 
 /// A ticket that waits for a person.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Waits {
-    /// Which.
+    /// The ticket's id.
     pub ticket: TicketId,
     /// Its title.
     pub title: String,
-    /// Why, in words.
+    /// The reason in words.
     pub why: String,
 }

@@ -4,7 +4,7 @@ use model::attempt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What steps used.
+/// The usage of steps.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Usage {
     /// Tokens read.
@@ -13,12 +13,12 @@ pub struct Usage {
     output_tokens: u64,
     /// Millionths of a US dollar.
     cost_micro_usd: u64,
-    /// The part of the cost that is estimated, where the client told no price.
+    /// The part of the cost that is estimated, where the client named no price.
     estimated_micro_usd: u64,
 }
 
 impl Usage {
-    /// Of the model's, whose form in the journal leaves out what is zero.
+    /// The document of the model's usage, whose form in the journal leaves zeros out.
     pub fn of(usage: attempt::Usage) -> Self {
         let attempt::Usage {
             input_tokens,

@@ -8,29 +8,29 @@ use serde::Serialize;
 use super::Usage;
 use crate::commits::Done;
 
-/// What each agent did.
+/// The work of all agents.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Summary {
-    /// By name.
+    /// The agents by name.
     pub agents: Vec<Worked>,
 }
 
-/// What one agent did.
+/// The work of one agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Worked {
-    /// Who.
+    /// The agent's name.
     pub agent: AgentName,
     /// Tickets that landed, over all its work.
     pub landed: u32,
     /// Steps that ended well, over all its work.
     pub steps: u64,
-    /// What all its steps used.
+    /// The usage of all its steps.
     pub usage: Usage,
     /// Its attempts, the latest first: five, unless it is named or `--all` is given.
     pub work: Vec<Work>,
 }
 
-/// An attempt at a ticket, and what came of it.
+/// An attempt at a ticket, and its result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Work {
     /// The ticket.
@@ -39,21 +39,21 @@ pub struct Work {
     title: String,
     /// The ticket's n-th attempt, from 1.
     attempt: u32,
-    /// Since when the agent had the ticket.
+    /// The time since which the agent had the ticket.
     since: Moment,
-    /// Until when; `null` while it goes on.
+    /// The time at which it ended; `null` while it goes on.
     until: Option<Moment>,
-    /// Where it stands, or what came of it, in a word or two.
+    /// Its state or its result, in a word or two.
     came_to: String,
     /// The merge commit on the target, when it landed.
     commit: Option<Oid>,
     /// Steps that ended well.
     steps: u32,
-    /// What its steps used, failed ones too.
+    /// The usage of its steps, failed ones too.
     usage: Usage,
-    /// What was done, in the agent's words; `null` when it said nothing.
+    /// A summary of the work in the agent's words; `null` when it said nothing.
     summary: Option<String>,
-    /// What git knows of it; `null` when that is nothing.
+    /// The commits that git has of it; `null` when there are none.
     git: Option<Commits>,
 }
 
@@ -64,12 +64,12 @@ struct Commits {
     subjects: Vec<String>,
     /// Paths that they change; twenty at most.
     files: Vec<String>,
-    /// How many paths they change.
+    /// The number of paths that they change.
     changed: usize,
 }
 
 impl Work {
-    /// Of the view, with what git knows of it.
+    /// The document of an attempt, with its commits.
     pub fn of(work: &view::AttemptSummary, deed: Option<Done>) -> Self {
         Self {
             ticket: work.ticket.clone(),

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 
@@ -240,11 +240,6 @@ impl Call {
 
 impl Output {
     pub(crate) fn failed(self) -> Error {
-        let status = match (self.status.code(), self.status.signal()) {
-            (Some(code), _) => format!("exit {code}"),
-            (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "unknown end".to_owned(),
-        };
         let stderr = if self.stderr.is_empty() {
             "it said nothing".to_owned()
         } else {
@@ -252,7 +247,7 @@ impl Output {
         };
         Error::Failed {
             command: self.command,
-            status,
+            status: self.status.into(),
             stderr,
             lacking: self.lacking,
         }

@@ -333,7 +333,7 @@ mod tests {
     fn a_lack_that_has_passed_by_leaves_no_file_out_and_a_name_is_no_lack() {
         let said = |words: &str| Error::Failed {
             command: "update-index".to_owned(),
-            status: "exit 128".to_owned(),
+            status: crate::types::status::Status::Exit(128),
             stderr: format!("error: {words}\nfatal: adding files failed"),
             lacking: false,
         };

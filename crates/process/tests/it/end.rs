@@ -339,7 +339,7 @@ fn a_shim_that_is_none_is_an_error_and_the_run_can_still_be_started() {
     };
     let error = run.start(&wrong).unwrap_err();
     assert!(
-        matches!(&error, Error::ShimGaveUp { said, .. } if said.contains("nonsense")),
+        matches!(&error, Error::ShimGaveUp { why, errno: None, .. } if why.contains("nonsense")),
         "{error}"
     );
     assert_eq!(run.status().unwrap(), Status::NotStarted);

@@ -15,9 +15,10 @@ use tui::{Action, App, CommandResult, Engine, Files, Keyboard, Msg, Terminal};
 
 use super::done::Summaries;
 use super::watched::Watched;
-use crate::error::{Doing as _, Result};
+use crate::error::Result;
 use crate::exit::Exit;
 use client::clock;
+use client::error::Doing as _;
 use client::follow::{Changes, Follow};
 use client::inbox;
 use client::repository::journal;
@@ -147,7 +148,7 @@ impl Shown {
     }
 
     fn draw(&mut self) -> Result<()> {
-        self.terminal.draw(&self.app).doing("draw on", "the terminal")
+        Ok(self.terminal.draw(&self.app).doing("draw on", "the terminal")?)
     }
 
     /// Takes in what other tasks tell, all that is there.
@@ -185,12 +186,9 @@ impl Shown {
 
     /// Looks who holds the repository; whether that is another than before.
     async fn engine(&mut self) -> Result<bool> {
-        let engine = self.place.engine()?.map(|holder| Engine {
-            pid: holder.pid,
-            since: holder
-                .started
-                .and_then(|seconds| i64::try_from(seconds).ok())
-                .map(|seconds| Time(seconds.saturating_mul(1000))),
+        let engine = client::engine::Engine::of(&self.place)?.map(|engine| Engine {
+            pid: engine.pid,
+            since: engine.since,
         });
         if engine == self.engine {
             return Ok(false);
@@ -368,7 +366,7 @@ fn words(error: &client::Error) -> String {
 }
 
 fn listen(kind: SignalKind) -> Result<Signal> {
-    signal(kind).doing("listen for signals to", "crew")
+    Ok(signal(kind).doing("listen for signals to", "crew")?)
 }
 
 async fn any(signals: &mut [Signal; 3]) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use harness::Readable;
+use client::outputs::Readable;
 use model::RunId;
 use process::{Run, Stream, Tail};
 use tui::Msg;

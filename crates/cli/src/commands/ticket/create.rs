@@ -1,6 +1,6 @@
 //! `create`.
 
-use tickets::{Folder, Id, New};
+use client::ticket_folder::{New, TicketFolder};
 
 use super::{Call, wrong};
 use crate::error::Result;
@@ -47,10 +47,9 @@ impl Call<'_> {
                 _ => new.tags = New::tags(&value),
             }
         }
-        let folder = Folder::find_or_create(self.given.as_deref(), &self.start)?;
-        new.parent = parent.map(|asked| folder.resolve(&asked)).transpose()?;
-        let id = create(&folder, &new)?;
-        self.print(&format!("{id}\n"))
+        let folder = TicketFolder::find_or_create(self.given.as_deref(), &self.start)?;
+        let text = folder.create(new, parent.as_deref())?;
+        self.print(&text)
     }
 }
 
@@ -69,9 +68,3 @@ const OPTIONS: [&str; 13] = [
     "--parent",
     "--tags",
 ];
-
-fn create(folder: &Folder, new: &New) -> Result<Id> {
-    let stands_in = folder.path().parent().and_then(|above| above.file_name());
-    let prefix = tickets::prefix(&stands_in.unwrap_or_default().to_string_lossy());
-    Ok(folder.create(new, &prefix, jiff::Timestamp::now(), tickets::random)?)
-}

@@ -1,6 +1,6 @@
 //! `ls`, `ready`, `blocked`, `closed`.
 
-use tickets::{Filter, Graph};
+use client::ticket_folder::Filter;
 
 use super::{Call, wrong};
 use crate::error::Result;
@@ -13,31 +13,25 @@ const CLOSED: usize = 20;
 impl Call<'_> {
     pub(super) fn ls(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("ls")?;
-        let readings = self.folder()?.load()?;
-        let text = tickets::render_list(&tickets::list(&readings, &filter));
+        let text = self.folder()?.list(&filter)?;
         self.print(&text)
     }
 
     pub(super) fn ready(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("ready")?;
-        let readings = self.folder()?.load()?;
-        let graph = Graph::new(&readings);
-        let text = tickets::render_ready(&tickets::ready(&readings, &graph, &filter));
+        let text = self.folder()?.ready(&filter)?;
         self.print(&text)
     }
 
     pub(super) fn blocked(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("blocked")?;
-        let readings = self.folder()?.load()?;
-        let graph = Graph::new(&readings);
-        let text = tickets::render_blocked(&tickets::blocked(&readings, &graph, &filter), &graph);
+        let text = self.folder()?.blocked(&filter)?;
         self.print(&text)
     }
 
     pub(super) fn closed(&mut self) -> Result<Exit> {
         let (filter, limit) = self.filter("closed")?;
-        let readings = self.folder()?.load()?;
-        let text = tickets::render_closed(&tickets::closed(&readings, &filter, limit.unwrap_or(CLOSED)));
+        let text = self.folder()?.closed(&filter, limit.unwrap_or(CLOSED))?;
         self.print(&text)
     }
 

@@ -7,20 +7,20 @@ use git::{Branch, Git, Surroundings};
 use model::settings::Settings;
 use runtime::Place;
 
-use super::fix::Fix;
-use super::{Area, Finding};
-use crate::context::Context;
+use crate::Caller;
+use crate::fix::Fix;
+use crate::{Area, Finding};
 use client::error::Error;
 
 /// With less than this, a check or a workspace may fail for want of room.
 const LITTLE: u64 = 1 << 30;
 
 /// The repository that the command was called in, if crew can work on it.
-pub(super) fn find(context: &Context, found: &mut Vec<Finding>) -> Option<Place> {
+pub(super) fn find(caller: &Caller<'_>, found: &mut Vec<Finding>) -> Option<Place> {
     let git = Git::find(Surroundings {
-        path: context.var("PATH").map(Into::into).unwrap_or_default(),
-        home: context.var("HOME").map(Into::into),
-        config_home: context.var("XDG_CONFIG_HOME").map(Into::into),
+        path: caller.var("PATH").map(Into::into).unwrap_or_default(),
+        home: caller.var("HOME").map(Into::into),
+        config_home: caller.var("XDG_CONFIG_HOME").map(Into::into),
     });
     match git {
         Ok(git) => found.push(Finding::fine(
@@ -32,7 +32,7 @@ pub(super) fn find(context: &Context, found: &mut Vec<Finding>) -> Option<Place>
             return None;
         }
     }
-    match context.place() {
+    match caller.place() {
         Ok(place) => Some(place),
         Err(error) => {
             found.push(Finding::error(Area::Repository, &error));

@@ -3,14 +3,14 @@
 use model::settings::Settings;
 use runtime::Place;
 
-use super::{Area, Finding};
-use crate::context::Context;
+use crate::Caller;
+use crate::{Area, Finding};
 use client::error::Error;
 
 const AREA: Area = Area::Harness;
 
-/// Whether each client that the settings name can be started here.
-pub(super) fn look(context: &Context, place: &Place, settings: &Settings, found: &mut Vec<Finding>) {
+/// Checks that each client that the settings name can be started here.
+pub(super) fn look(caller: &Caller<'_>, place: &Place, settings: &Settings, found: &mut Vec<Finding>) {
     let chosen = settings.chosen_harness(None).map(|(name, _)| name.to_owned());
     if chosen.is_none() {
         let hint = runtime::Error::NoHarness.hint().unwrap_or_default();
@@ -18,7 +18,7 @@ pub(super) fn look(context: &Context, place: &Place, settings: &Settings, found:
     }
     for name in settings.harness.keys() {
         let is_chosen = chosen.as_deref() == Some(name.as_str());
-        match runtime::client(place, settings, &context.options(), name) {
+        match runtime::client(place, settings, &caller.options(), name) {
             Ok(facts) => {
                 let version = facts
                     .version
@@ -34,7 +34,7 @@ pub(super) fn look(context: &Context, place: &Place, settings: &Settings, found:
                 let error = Error::Runtime(error);
                 let mut finding = Finding::error(AREA, &error);
                 if !is_chosen {
-                    finding.level = super::Level::Note;
+                    finding.level = crate::Level::Note;
                     finding.says.push_str(" (no agent runs on it)");
                 }
                 found.push(finding);

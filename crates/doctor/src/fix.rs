@@ -14,7 +14,7 @@ use client::workspaces;
 
 /// An act.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fix {
+pub enum Fix {
     /// Makes a folder.
     MakeFolder(PathBuf),
     /// Makes a folder readable by its owner only.
@@ -25,11 +25,11 @@ pub(crate) enum Fix {
     EndRun(PathBuf),
     /// Removes a workspace that no attempt uses, after keeping what it holds.
     RemoveWorkspace {
-        /// Where the workspaces stand.
+        /// The folder that the workspaces stand in.
         root: PathBuf,
-        /// Whose it was.
+        /// The agent that had it.
         agent: AgentName,
-        /// For which ticket.
+        /// The ticket that it was for.
         ticket: TicketId,
     },
     /// Removes a branch that no attempt uses, after keeping what the target does not have.
@@ -38,7 +38,7 @@ pub(crate) enum Fix {
         branch: String,
         /// Its tip when it was seen.
         tip: String,
-        /// Whose work it is.
+        /// The ticket that its work is for.
         ticket: TicketId,
         /// The target.
         target: String,

@@ -6,7 +6,7 @@ use std::path::Path;
 use model::settings::Settings;
 use runtime::Place;
 
-use super::{Area, Finding};
+use crate::{Area, Finding};
 use client::error::Error;
 
 const AREA: Area = Area::Settings;
@@ -53,7 +53,8 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> 
     }
 }
 
-/// What is written under a umask of 002 belongs to the user's own group; another was chosen, and is said.
+/// A file that is written under a umask of 002 belongs to the user's own group; another group was chosen, so
+/// that it is reported.
 fn open_to_a_group(path: &Path) -> Option<Finding> {
     let meta = path.metadata().ok()?;
     let is_open = meta.mode() & 0o020 != 0 && meta.gid() != rustix::process::getegid().as_raw();

@@ -9,8 +9,8 @@ use model::view::Snapshot;
 use store::{Journal as _, Ledger, Recorded};
 
 use super::{AREA, Read, damaged, misfolded};
-use crate::doctor::Finding;
-use crate::doctor::finding::few;
+use crate::Finding;
+use crate::finding::few;
 use client::error::Result;
 
 /// Rows that are read at a time.
@@ -74,7 +74,7 @@ struct Kept {
     digests: RandomState,
     /// Those of them that this fold has come by, and still has.
     passed: BTreeSet<TicketId>,
-    /// Whether all that was compared so far is what the events give.
+    /// True while everything that was compared is equal to what the events give.
     is_same: bool,
 }
 

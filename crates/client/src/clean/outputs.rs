@@ -5,11 +5,11 @@ use std::path::Path;
 use process::Run;
 use runtime::Place;
 
-use super::Old;
-use crate::doctor::size;
+use super::older::Old;
+use crate::disk_use::bytes_below;
 use crate::error::{Doing as _, Result};
 
-/// What was removed.
+/// The removed folders and their size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
     /// Folders of steps.
@@ -49,7 +49,7 @@ fn is_over(dir: &Path) -> bool {
 
 /// Removes a folder; how much room that makes.
 fn free(dir: &Path) -> Result<u64> {
-    let bytes = size(dir);
+    let bytes = bytes_below(dir);
     runtime::take_away(dir).doing("remove", dir)?;
     Ok(bytes)
 }

@@ -11,31 +11,31 @@ use model::view::{AttemptSummary, Charge};
 use model::{TicketId, Time};
 use store::Journal as _;
 
-use super::{Area, Finding, Subject, target};
+use crate::{Area, Finding, Subject, target};
 use client::error::Error;
 
 const AREA: Area = Area::Invariants;
 
-pub(super) async fn look(patient: &Subject, found: &mut Vec<Finding>) {
+pub(super) async fn look(subject: &Subject, found: &mut Vec<Finding>) {
     let before = found.len();
     // While an engine works, these tables and the states that were read are of two moments, so the second
     // look decides.
-    slots(patient, found).await;
-    timers(patient, found).await;
-    let has_target = target::look(patient, found);
-    workspaces(patient, found);
-    work(patient, found);
-    sums(patient, found);
-    pins(patient, found);
-    state_file(patient, found);
+    slots(subject, found).await;
+    timers(subject, found).await;
+    let has_target = target::look(subject, found);
+    workspaces(subject, found);
+    work(subject, found);
+    sums(subject, found);
+    pins(subject, found);
+    state_file(subject, found);
     if found.len() == before {
-        let landed = if patient.is_whole {
+        let landed = if subject.is_whole {
             "landed"
         } else {
             "landed lately"
         };
-        let work = match patient.audit.landed().len() {
-            0 if patient.is_whole => "nothing landed yet".to_owned(),
+        let work = match subject.audit.landed().len() {
+            0 if subject.is_whole => "nothing landed yet".to_owned(),
             0 => "nothing landed lately".to_owned(),
             _ if !has_target => format!("whether what {landed} is in the target was not looked at"),
             1 => format!("what {landed} is in the target, once"),
@@ -46,12 +46,12 @@ pub(super) async fn look(patient: &Subject, found: &mut Vec<Finding>) {
 }
 
 /// The table that keeps an agent at one ticket says what the states say.
-async fn slots(patient: &Subject, found: &mut Vec<Finding>) {
-    let Ok(rows) = patient.ledger.0.slots().await else {
+async fn slots(subject: &Subject, found: &mut Vec<Finding>) {
+    let Ok(rows) = subject.ledger.0.slots().await else {
         return;
     };
     let slots: BTreeSet<_> = rows.into_iter().map(|slot| (slot.agent, slot.ticket)).collect();
-    let slot: BTreeSet<_> = patient
+    let slot: BTreeSet<_> = subject
         .audit
         .tickets()
         .values()
@@ -65,8 +65,8 @@ async fn slots(patient: &Subject, found: &mut Vec<Finding>) {
 }
 
 /// A ticket that waits for a time has its timer, and no other has one.
-async fn timers(patient: &Subject, found: &mut Vec<Finding>) {
-    let Ok(rows) = patient.ledger.0.due(Time(i64::MAX), u32::MAX).await else {
+async fn timers(subject: &Subject, found: &mut Vec<Finding>) {
+    let Ok(rows) = subject.ledger.0.due(Time(i64::MAX), u32::MAX).await else {
         return;
     };
     let mut set: BTreeMap<Stream, Vec<(String, i64)>> = BTreeMap::new();
@@ -74,7 +74,7 @@ async fn timers(patient: &Subject, found: &mut Vec<Finding>) {
         let timers = set.entry(row.timer.stream).or_default();
         timers.push((row.timer.key, row.due.0));
     }
-    for ticket in patient.audit.tickets().values() {
+    for ticket in subject.audit.tickets().values() {
         let set = set.remove(&Stream::Ticket(ticket.id.clone())).unwrap_or_default();
         let wanted: Vec<(String, i64)> = ticket
             .deadline()
@@ -89,7 +89,7 @@ async fn timers(patient: &Subject, found: &mut Vec<Finding>) {
         }
     }
     // An archived ticket is over, and waits for nothing.
-    for id in &patient.crew.archived.tickets {
+    for id in &subject.crew.archived.tickets {
         if set.contains_key(&Stream::Ticket(id.clone())) {
             found.push(bug(format!("{id}: its timer is not the deadline of its state")));
         }
@@ -97,16 +97,16 @@ async fn timers(patient: &Subject, found: &mut Vec<Finding>) {
 }
 
 /// From ready until the work is taken over, an attempt has its workspace; after that, its branch.
-fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
-    let Some(root) = patient.workspaces() else { return };
-    let mut attempts = patient
+fn workspaces(subject: &Subject, found: &mut Vec<Finding>) {
+    let Some(root) = subject.workspaces() else { return };
+    let mut attempts = subject
         .crew
         .tickets
         .values()
         .filter_map(|ticket| ticket.attempt());
     let is_under_way = attempts.any(model::attempt::Attempt::may_have_work);
     let missing = is_under_way
-        .then(|| patient.place.missing_workspaces())
+        .then(|| subject.place.missing_workspaces())
         .transpose();
     if let Ok(Some(Some(folder))) = missing {
         found.push(Finding::error(
@@ -115,9 +115,9 @@ fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
         ));
         return;
     }
-    for ticket in patient.crew.tickets.values() {
+    for ticket in subject.crew.tickets.values() {
         let Some(attempt) = ticket.attempt() else { continue };
-        if patient.is_changing(&ticket.id) {
+        if subject.is_changing(&ticket.id) {
             continue;
         }
         let folder = root.join(format!("{}-{}", attempt.claim.agent, ticket.id));
@@ -130,7 +130,7 @@ fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
         }
         if let Some(base) = &attempt.claim.base
             && let Err(error) =
-                Oid::parse(base.as_str()).and_then(|base| patient.place.repository.tree_of(&base))
+                Oid::parse(base.as_str()).and_then(|base| subject.place.repository.tree_of(&base))
         {
             found.push(Finding::wrong(
                 AREA,
@@ -149,8 +149,8 @@ fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
 }
 
 /// Work that an agent has submitted and no target has is under a ref, so that git does not delete it.
-fn work(patient: &Subject, found: &mut Vec<Finding>) {
-    let kept = patient
+fn work(subject: &Subject, found: &mut Vec<Finding>) {
+    let kept = subject
         .crew
         .attempts
         .values()
@@ -159,7 +159,7 @@ fn work(patient: &Subject, found: &mut Vec<Finding>) {
         .filter_map(|work| Some((work, Oid::parse(work.tip.as_ref()?.as_str()).ok()?)))
         .collect();
     let asked: Vec<Oid> = tips.iter().map(|(_, tip)| tip.clone()).collect();
-    let lost = match patient.place.repository.unreachable(&asked) {
+    let lost = match subject.place.repository.unreachable(&asked) {
         Ok(lost) => lost,
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
@@ -182,13 +182,13 @@ fn work(patient: &Subject, found: &mut Vec<Finding>) {
 }
 
 /// The cost in a ticket's state is the sum of its steps.
-fn sums(patient: &Subject, found: &mut Vec<Finding>) {
+fn sums(subject: &Subject, found: &mut Vec<Finding>) {
     let mut charges: BTreeMap<&TicketId, Vec<&Charge>> = BTreeMap::new();
-    for charge in &patient.crew.charges {
+    for charge in &subject.crew.charges {
         charges.entry(&charge.ticket).or_default().push(charge);
     }
-    let mut says = patient.misadded.clone();
-    for ticket in patient.crew.tickets.values() {
+    let mut says = subject.misadded.clone();
+    for ticket in subject.crew.tickets.values() {
         let of = charges.remove(&ticket.id).unwrap_or_default();
         says.insert(ticket.id.clone(), misadded(ticket, of));
     }
@@ -220,8 +220,8 @@ pub(super) fn misadded<'a>(ticket: &Ticket, charges: impl IntoIterator<Item = &'
 }
 
 /// A base and a candidate that are pinned are those of tickets that the journal knows.
-fn pins(patient: &Subject, found: &mut Vec<Finding>) {
-    let repository = &patient.place.repository;
+fn pins(subject: &Subject, found: &mut Vec<Finding>) {
+    let repository = &subject.place.repository;
     let bases = repository.pins().unwrap_or_default();
     let bases = bases.into_iter().map(|pin| (pin.ticket, pin.name, "base"));
     let candidates = repository.candidate_pins().unwrap_or_default();
@@ -229,7 +229,7 @@ fn pins(patient: &Subject, found: &mut Vec<Finding>) {
         .into_iter()
         .map(|pin| (pin.ticket, pin.name, "candidate"));
     for (ticket, name, what) in bases.chain(candidates) {
-        if !patient.knows(&ticket) {
+        if !subject.knows(&ticket) {
             found.push(Finding::wrong(
                 AREA,
                 format!("{name}: the {what} of a ticket that this journal does not know"),
@@ -240,15 +240,15 @@ fn pins(patient: &Subject, found: &mut Vec<Finding>) {
 }
 
 /// `.crew/state.json` is whole, and not ahead of the journal; without an engine it is the journal's.
-fn state_file(patient: &Subject, found: &mut Vec<Finding>) {
-    let path = patient.place.crew_dir.join("state.json");
-    let Some(text) = &patient.state_file else { return };
+fn state_file(subject: &Subject, found: &mut Vec<Finding>) {
+    let path = subject.place.crew_dir.join("state.json");
+    let Some(text) = &subject.state_file else { return };
     let seq = serde_json::from_slice::<serde_json::Value>(text)
         .ok()
         .and_then(|state| state.get("seq")?.as_u64());
     let says = match seq {
         None => "it is not what crew writes",
-        Some(seq) if seq > patient.crew.seq && patient.holder.is_none() => {
+        Some(seq) if seq > subject.crew.seq && subject.holder.is_none() => {
             "it tells of more than the journal has: the journal is older, as from a backup"
         }
         Some(_) => return,

@@ -15,9 +15,9 @@ use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
 use store::{Ledger, Recorded};
 
-use super::finding::few;
-use super::invariants::misadded;
-use super::{Area, Finding, Subject};
+use crate::finding::few;
+use crate::invariants::misadded;
+use crate::{Area, Finding, Subject};
 use client::clock;
 use client::error::{Error, Result};
 
@@ -50,16 +50,16 @@ const FEW: usize = 1000;
 /// The part of a journal that was read.
 #[derive(Default)]
 struct Read {
-    /// All of it, folded, without what is set aside.
+    /// All of it, folded, without archived tickets.
     crew: Snapshot,
     audit: Audit,
     /// Rows that are not what the machines give.
     broken: Vec<Broken>,
     pairs: BTreeSet<(AgentName, TicketId)>,
     begun_on: Option<Oid>,
-    /// Whether nobody wrote while it was read.
+    /// True if nobody wrote while it was read.
     is_of_one_moment: bool,
-    /// What attempts at tickets that were read and set aside left without landing it.
+    /// The attempts at archived tickets that were read, whose work did not land.
     unlanded: Vec<AttemptSummary>,
     /// Of these tickets, by id, what their states say of their cost and their steps do not.
     misadded: BTreeMap<TicketId, Vec<String>>,
@@ -120,7 +120,7 @@ pub(super) async fn look(
     found: &mut Vec<Finding>,
 ) -> Result<Option<Subject>> {
     let holder = place.holder()?;
-    // Before the rows: what is done and not yet told of is in none of both otherwise.
+    // Before the rows: an effect that is done and not yet reported is in none of both otherwise.
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
     let mut changing: BTreeSet<_> = ordered.into_iter().map(|ordered| ordered.ticket).collect();
     let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
@@ -134,7 +134,7 @@ pub(super) async fn look(
     if !is_whole {
         let names = present::names(&place, settings.as_ref());
         read = present::read(&ledger, &names, found).await;
-        // It ends at the first damage; the other look tells all of it, and goes on where it can.
+        // It ends at the first damage; the other look reports all of it, and goes on where it can.
         is_whole = matches!(read, Err(Error::Store(store::Error::Damaged { .. })));
     }
     if is_whole {
@@ -219,7 +219,7 @@ fn undone(failing: &Failing) -> String {
     format!("{}: {}", failing.ticket, failing.why)
 }
 
-/// Tells that the folded view is not what the events give.
+/// The finding that the folded snapshot is not what the events give.
 fn misfolded(seq: u64) -> Finding {
     Finding::wrong(
         AREA,
@@ -228,7 +228,7 @@ fn misfolded(seq: u64) -> Finding {
     )
 }
 
-/// Tells of damage, each once, and what to do about it at the first.
+/// Reports damage, each once, with advice at the first.
 fn damaged(says: String, found: &mut Vec<Finding>) {
     if found.iter().any(|one| one.area == AREA && one.says == says) {
         return;

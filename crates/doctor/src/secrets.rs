@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use memchr::memmem::Finder;
 use runtime::Place;
 
-use super::{Area, Finding};
-use crate::context::Context;
+use crate::Caller;
+use crate::{Area, Finding};
 
 const AREA: Area = Area::Invariants;
 /// In the name of a variable that holds a secret.
@@ -34,8 +34,8 @@ struct Secret<'a> {
     finder: Finder<'a>,
 }
 
-pub(super) fn look(context: &Context, place: &Place, found: &mut Vec<Finding>) {
-    let secrets: Vec<Secret<'_>> = context
+pub(super) fn look(caller: &Caller<'_>, place: &Place, found: &mut Vec<Finding>) {
+    let secrets: Vec<Secret<'_>> = caller
         .env
         .iter()
         .filter(|(name, value)| {
@@ -118,7 +118,7 @@ impl Seen {
         self.read(file, |file| within(file, secrets)).unwrap_or_default()
     }
 
-    /// One that goes while it is read tells nobody anything.
+    /// Reads a file or folder. One that is removed meanwhile holds no secret, and counts as nothing.
     fn read<'p, T>(&mut self, path: &'p Path, read: impl FnOnce(&'p Path) -> io::Result<T>) -> Option<T> {
         match read(path) {
             Ok(read) => Some(read),

@@ -12,7 +12,7 @@ use model::{AgentName, TicketId};
 use store::Ledger;
 
 use crate::error::{Doing as _, Result};
-use client::workspaces;
+use crate::workspaces;
 
 /// Every attempt that there ever was. Each of them may have left something: an attempt ends before its
 /// workspace is removed, and an engine may have been killed in between.
@@ -34,14 +34,14 @@ struct Attempt {
 
 /// The rest of the workspaces' folder.
 pub(super) struct Left {
-    /// A workspace that was set aside, as all that there is of something, or what was never crew's.
+    /// Archived workspaces, which are the only copy of something, and files that were never crew's.
     pub(super) aside: Vec<PathBuf>,
     /// The parts that may not be deleted.
     pub(super) undeletable: Vec<Undeletable>,
 }
 
 impl<'a> Made<'a> {
-    /// `crew`: without what was set aside.
+    /// `crew` has no archived tickets.
     pub(super) async fn of(ledger: Option<&Ledger>, crew: &'a Snapshot) -> Result<Self> {
         let mut all = BTreeMap::new();
         let mut add = |work: &AttemptSummary| {
@@ -72,8 +72,8 @@ impl<'a> Made<'a> {
         self.crew.tickets.contains_key(ticket) || self.crew.archived.tickets.contains(ticket)
     }
 
-    /// Keeps what they hold, and takes them away. `target`: what is in it need not be kept.
-    pub(super) fn put_away(
+    /// Keeps the work that they hold, and removes them. Work that is in `target` need not be kept.
+    pub(super) fn remove(
         &self,
         repository: &Repository,
         workspaces: &Path,

@@ -5,42 +5,42 @@ use std::path::Path;
 use model::RunId;
 use process::{Run, Status};
 
-use super::fix::Fix;
-use super::{Area, Finding, Subject};
-use crate::ui;
+use crate::fix::Fix;
+use crate::{Area, Finding, Subject};
+use client::disk_use::{self, bytes_below};
 use client::workspaces::is_crews;
 
 const AREA: Area = Area::Leftovers;
 /// Outputs of ended steps are worth a word from here on.
 const MUCH: u64 = 1 << 30;
 
-pub(super) fn look(patient: &Subject, found: &mut Vec<Finding>) {
+pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
     let before = found.len();
-    steps(patient, found);
-    checks(patient, found);
-    workspaces(patient, found);
-    branches(patient, found);
+    steps(subject, found);
+    checks(subject, found);
+    workspaces(subject, found);
+    branches(subject, found);
     if found.len() == before {
         found.push(Finding::fine(AREA, "none"));
     }
-    outputs(patient, found);
-    kept(patient, found);
+    outputs(subject, found);
+    kept(subject, found);
 }
 
 /// Steps that nobody waits for, and what dead ones left alive.
-fn steps(patient: &Subject, found: &mut Vec<Finding>) {
+fn steps(subject: &Subject, found: &mut Vec<Finding>) {
     let mut adopted = 0;
-    for dir in runtime::folders(&patient.place.runs_dir).unwrap_or_default() {
+    for dir in runtime::folders(&subject.place.runs_dir).unwrap_or_default() {
         let Ok(run) = Run::open(&dir) else { continue };
         let name = name_of(&dir);
         match run.status() {
             Ok(Status::Running { .. })
-                if RunId::new(&name).is_ok_and(|id| patient.waits_for(&id).is_some()) =>
+                if RunId::new(&name).is_ok_and(|id| subject.waits_for(&id).is_some()) =>
             {
                 adopted += 1;
             }
             // An engine that works may have started it since the journal was read.
-            Ok(Status::Running { .. }) if patient.holder.is_none() => found.push(
+            Ok(Status::Running { .. }) if subject.holder.is_none() => found.push(
                 Finding::wrong(
                     AREA,
                     format!("step {name} runs, and no attempt waits for it"),
@@ -48,10 +48,10 @@ fn steps(patient: &Subject, found: &mut Vec<Finding>) {
                 )
                 .mended_by(Fix::EndRun(dir)),
             ),
-            _ => found.extend(remains(patient, &run, &format!("step {name}"))),
+            _ => found.extend(remains(subject, &run, &format!("step {name}"))),
         }
     }
-    if adopted > 0 && patient.holder.is_none() {
+    if adopted > 0 && subject.holder.is_none() {
         found.push(Finding::note(
             AREA,
             format!(
@@ -69,26 +69,26 @@ fn steps(patient: &Subject, found: &mut Vec<Finding>) {
 
 /// Checks that dead engines and shims left. The next engine adopts a check that still runs, or ends it before
 /// the next check.
-fn checks(patient: &Subject, found: &mut Vec<Finding>) {
-    for dir in runtime::check_runs(&patient.place).unwrap_or_default() {
+fn checks(subject: &Subject, found: &mut Vec<Finding>) {
+    for dir in runtime::check_runs(&subject.place).unwrap_or_default() {
         let Ok(run) = Run::open(&dir) else { continue };
         let name = name_of(&dir);
         match run.status() {
-            Ok(Status::Running { .. }) if patient.holder.is_none() => found.push(Finding::note(
+            Ok(Status::Running { .. }) if subject.holder.is_none() => found.push(Finding::note(
                 AREA,
                 format!("check {name} runs on without an engine"),
                 "crew run takes it up",
             )),
-            _ => found.extend(remains(patient, &run, &format!("check {name}"))),
+            _ => found.extend(remains(subject, &run, &format!("check {name}"))),
         }
     }
 }
 
 /// The leftovers of a run that is over: of a lost one processes, of an ended one its environment.
-fn remains(patient: &Subject, run: &Run, what: &str) -> Option<Finding> {
+fn remains(subject: &Subject, run: &Run, what: &str) -> Option<Finding> {
     let end = || Fix::EndRun(run.dir().to_owned());
     match run.status() {
-        Ok(Status::Lost { .. }) if patient.holder.is_none() => {
+        Ok(Status::Lost { .. }) if subject.holder.is_none() => {
             let alive = process::find_marked(&run.spec().ok()?.run_id).ok()?;
             let pids: Vec<String> = alive.iter().map(u32::to_string).collect();
             (!pids.is_empty()).then(|| {
@@ -109,7 +109,7 @@ fn remains(patient: &Subject, run: &Run, what: &str) -> Option<Finding> {
             )
             .mended_by(end()),
         ),
-        Err(process::Error::Damaged { path, .. }) if patient.holder.is_none() => Some(
+        Err(process::Error::Damaged { path, .. }) if subject.holder.is_none() => Some(
             Finding::wrong(
                 AREA,
                 format!("{what}: {} cannot be read", path.display()),
@@ -128,16 +128,16 @@ fn name_of(dir: &Path) -> String {
 }
 
 /// Workspaces that no attempt uses.
-fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
-    let Some(settings) = &patient.settings else { return };
-    let root = match patient.place.workspaces_dir(settings) {
+fn workspaces(subject: &Subject, found: &mut Vec<Finding>) {
+    let Some(settings) = &subject.settings else { return };
+    let root = match subject.place.workspaces_dir(settings) {
         Ok(root) => root,
         Err(error) => {
             found.push(Finding::error(AREA, &error.into()));
             return;
         }
     };
-    if let Ok(belong) = patient.place.workspaces_belong(settings)
+    if let Ok(belong) = subject.place.workspaces_belong(settings)
         && !runtime::is_one_folder(&belong, &root)
     {
         found.push(Finding::note(
@@ -150,12 +150,12 @@ fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
         let (says, hint) = runtime::undeletable::said(&left);
         found.push(Finding::wrong(AREA, says, hint));
     }
-    let known = patient.by_name();
+    let known = subject.by_name();
     for dir in runtime::folders(&root).unwrap_or_default() {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match known.get(&name) {
-            Some((_, ticket)) if patient.is_changing(ticket) => {}
-            Some((agent, ticket)) if patient.at_work(agent, ticket).is_some() => {}
+            Some((_, ticket)) if subject.is_changing(ticket) => {}
+            Some((agent, ticket)) if subject.at_work(agent, ticket).is_some() => {}
             Some((agent, ticket)) if is_crews(&root, (agent, ticket)).unwrap_or(false) => found.push(
                 Finding::wrong(
                     AREA,
@@ -186,12 +186,12 @@ fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
 }
 
 /// Branches of agents that no attempt uses.
-fn branches(patient: &Subject, found: &mut Vec<Finding>) {
-    let Some(settings) = &patient.settings else { return };
-    let Ok(branches) = patient.place.repository.agent_branches() else {
+fn branches(subject: &Subject, found: &mut Vec<Finding>) {
+    let Some(settings) = &subject.settings else { return };
+    let Ok(branches) = subject.place.repository.agent_branches() else {
         return;
     };
-    let known = patient.by_name();
+    let known = subject.by_name();
     for (branch, tip) in branches {
         let Some(name) = branch.short().strip_prefix("agent/") else {
             continue;
@@ -200,8 +200,8 @@ fn branches(patient: &Subject, found: &mut Vec<Finding>) {
         let Some((agent, ticket)) = known.get(name) else {
             continue;
         };
-        if patient.at_work(agent, ticket).is_none() && !patient.is_changing(ticket) {
-            let checkouts = patient.place.repository.checkouts_of(&branch);
+        if subject.at_work(agent, ticket).is_none() && !subject.is_changing(ticket) {
+            let checkouts = subject.place.repository.checkouts_of(&branch);
             if let Some(checkout) = checkouts.unwrap_or_default().first() {
                 found.push(Finding::note(
                     AREA,
@@ -232,23 +232,23 @@ fn branches(patient: &Subject, found: &mut Vec<Finding>) {
 }
 
 /// Room that the outputs of ended steps take.
-fn outputs(patient: &Subject, found: &mut Vec<Finding>) {
-    let bytes = size(&patient.place.runs_dir) + size(&patient.place.check_runs_dir());
+fn outputs(subject: &Subject, found: &mut Vec<Finding>) {
+    let bytes = bytes_below(&subject.place.runs_dir) + bytes_below(&subject.place.check_runs_dir());
     if bytes >= MUCH {
         found.push(Finding::note(
             AREA,
-            format!("the outputs of steps and checks take {}", ui::bytes(bytes)),
+            format!("the outputs of steps and checks take {}", disk_use::in_words(bytes)),
             "`crew clean --older 30d` removes those of tickets that have been closed for so long: only `crew logs` reads them",
         ));
     }
 }
 
 /// Work that is kept though no branch has it.
-fn kept(patient: &Subject, found: &mut Vec<Finding>) {
-    let kept = patient.place.repository.kept(None).unwrap_or_default();
+fn kept(subject: &Subject, found: &mut Vec<Finding>) {
+    let kept = subject.place.repository.kept(None).unwrap_or_default();
     let strange: Vec<&str> = kept
         .iter()
-        .filter(|kept| !patient.knows(&kept.ticket))
+        .filter(|kept| !subject.knows(&kept.ticket))
         .map(|kept| kept.name.as_str())
         .collect();
     if let Some(first) = strange.first() {
@@ -264,16 +264,4 @@ fn kept(patient: &Subject, found: &mut Vec<Finding>) {
             format!("git log {first} shows it; git update-ref -d {first} forgets it"),
         ));
     }
-}
-
-/// Bytes of the files below a folder; links are not followed.
-pub(crate) fn size(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => size(&entry.path()),
-            Ok(_) => entry.metadata().map_or(0, |meta| meta.len()),
-            Err(_) => 0,
-        })
-        .sum()
 }

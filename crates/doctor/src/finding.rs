@@ -2,23 +2,23 @@
 
 use client::documents::{Area, Level};
 
-use super::fix::Fix;
+use crate::fix::Fix;
 
 /// Something that was found.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Finding {
-    /// Where.
-    pub(crate) area: Area,
-    /// How bad it is.
-    pub(crate) level: Level,
-    /// What, in one sentence; more lines say more.
-    pub(crate) says: String,
+pub struct Finding {
+    /// The part of the examination that it belongs to.
+    pub area: Area,
+    /// Its severity.
+    pub level: Level,
+    /// The fault or fact in one sentence; more lines say more.
+    pub says: String,
     /// The remedy.
-    pub(crate) hint: Option<String>,
+    pub hint: Option<String>,
     /// The act of `--fix`.
-    pub(crate) fix: Option<Fix>,
-    /// Whether that was done.
-    pub(crate) fixed: bool,
+    pub fix: Option<Fix>,
+    /// The fix was carried out.
+    pub fixed: bool,
 }
 
 impl From<&Finding> for client::documents::Finding {
@@ -75,7 +75,7 @@ impl Finding {
     }
 }
 
-/// So many of a kind are told one by one.
+/// The most findings of a kind that are listed one by one.
 pub(super) const MOST: usize = 5;
 
 /// The first of many of a kind, and how many more there are: a journal with one break has many.

@@ -1,15 +1,18 @@
-//! The doctor: it looks a repository's crew over, and says in words what is wrong and what to do.
+//! The doctor: it examines a repository's settings, journal, processes and leftovers, and says in words which
+//! faults there are and how a person can mend them.
 //!
-//! Every part looks by itself and changes nothing that is not derived. (A long journal that nobody has folded
-//! is folded, as every reader that shows it does.) A fault that can be mended comes with a [`Fix`](fix::Fix),
-//! for the caller to carry out as the holder of the repository.
+//! Every part of the examination stands for itself and changes only derived data. (A long journal that nobody
+//! has folded is folded, as every reader that shows it does.) A fault that can be mended comes with a
+//! [`Fix`], which [`mend`] carries out as the holder of the repository.
 
+mod caller;
 mod finding;
-pub(crate) mod fix;
+mod fix;
 mod harness;
 mod invariants;
 mod journal;
 mod leftovers;
+mod mend;
 mod objects;
 mod repository;
 mod secrets;
@@ -18,37 +21,38 @@ mod subject;
 mod target;
 mod tickets;
 
-pub(crate) use client::documents::{Area, Level};
-pub(crate) use finding::Finding;
-pub(crate) use leftovers::size;
-pub(crate) use subject::Subject;
+pub use caller::Caller;
+pub use finding::Finding;
+pub use fix::Fix;
+pub use mend::mend;
 
-use crate::context::Context;
+use client::documents::{Area, Level};
 use client::error::Result;
+use subject::Subject;
 
 /// Looks at everything that can be looked at here. A part that cannot be looked at because another is broken
 /// is left out. `deep` adds every object of the repository, every row of a long journal and every byte that
 /// crew keeps, which may take long.
-pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> {
+pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
-    let Some(place) = repository::find(context, &mut found) else {
+    let Some(place) = repository::find(caller, &mut found) else {
         return Ok(found);
     };
     let settings = settings::look(&place, &mut found);
     repository::look(&place, settings.as_ref(), &mut found);
     if deep {
         objects::look(&place, &mut found);
-        secrets::look(context, &place, &mut found);
+        secrets::look(caller, &place, &mut found);
     }
     if let Some(settings) = &settings {
-        harness::look(context, &place, settings, &mut found);
+        harness::look(caller, &place, settings, &mut found);
     }
     tickets::look(&place, &mut found);
     let ledger = journal::open(&place, &mut found).await;
     if let Some(ledger) = ledger
-        && let Some(patient) = journal::look(place, settings, ledger, deep, &mut found).await?
+        && let Some(subject) = journal::look(place, settings, ledger, deep, &mut found).await?
     {
-        judge(patient, &mut found).await?;
+        judge(subject, &mut found).await?;
     }
     found.sort_by_key(|finding| finding.area);
     Ok(found)
@@ -57,17 +61,17 @@ pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> 
 /// Judges the facts that must hold between journal, repository and processes, and finds leftovers that
 /// nothing uses any more. While an engine works, these facts are seen at several moments: only faults that a
 /// second look finds again, with the journal read anew, are reported.
-async fn judge(patient: Subject, found: &mut Vec<Finding>) -> Result<()> {
-    let first = looked_over(&patient).await;
+async fn judge(subject: Subject, found: &mut Vec<Finding>) -> Result<()> {
+    let first = looked_over(&subject).await;
     let well = |found: &[Finding]| found.iter().all(|finding| finding.level == Level::Fine);
     // One that began to work since is one that works.
-    if well(&first) || (patient.holder.is_none() && patient.place.holder()?.is_none()) {
+    if well(&first) || (subject.holder.is_none() && subject.place.holder()?.is_none()) {
         found.extend(first);
         return Ok(());
     }
-    let (mut unheard, ledger) = (Vec::new(), patient.ledger.clone());
-    let (place, settings) = (patient.place.clone(), patient.settings.clone());
-    let Some(again) = journal::look(place, settings, ledger, patient.is_whole, &mut unheard).await? else {
+    let (mut unheard, ledger) = (Vec::new(), subject.ledger.clone());
+    let (place, settings) = (subject.place.clone(), subject.settings.clone());
+    let Some(again) = journal::look(place, settings, ledger, subject.is_whole, &mut unheard).await? else {
         found.extend(first);
         return Ok(());
     };
@@ -77,9 +81,9 @@ async fn judge(patient: Subject, found: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-async fn looked_over(patient: &Subject) -> Vec<Finding> {
+async fn looked_over(subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
-    invariants::look(patient, &mut found).await;
-    leftovers::look(patient, &mut found);
+    invariants::look(subject, &mut found).await;
+    leftovers::look(subject, &mut found);
     found
 }

@@ -6,36 +6,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use git::{Branch, LandedMerge, Repository};
 use model::{Oid, TicketId};
 
-use super::finding::{MOST, few};
-use super::invariants::bug;
-use super::{Area, Finding, Subject};
+use crate::finding::{MOST, few};
+use crate::invariants::bug;
+use crate::{Area, Finding, Subject};
 use client::error::Error;
 
 const AREA: Area = Area::Invariants;
 /// More merges than any repository has.
 const ALL: usize = 1 << 30;
-/// So many merges more than what landed lately are looked at, where what lies behind is not.
+/// The number of merges beyond the latest landings that are examined, where archived tickets are not read.
 const LATELY: usize = 1000;
 
-/// Tells whether it could look.
-pub(super) fn look(patient: &Subject, found: &mut Vec<Finding>) -> bool {
-    let Some(settings) = &patient.settings else {
+/// Examines the target; returns false if that was not possible.
+pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
+    let Some(settings) = &subject.settings else {
         return false;
     };
-    let repository = &patient.place.repository;
+    let repository = &subject.place.repository;
     let target = &settings.project.target;
     // A target that is not there is said by the part that looks at the repository.
     let Ok(tip) = Branch::parse(target).and_then(|branch| repository.target(&branch)) else {
         return false;
     };
-    let merges = match merges(patient, &tip) {
+    let merges = match merges(subject, &tip) {
         Ok(merges) => merges,
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
             return false;
         }
     };
-    let landed: Vec<&(TicketId, Oid)> = patient.audit.landed().collect();
+    let landed: Vec<&(TicketId, Oid)> = subject.audit.landed().collect();
     let aside = match elsewhere(repository, (&merges, &landed), &tip) {
         Ok(None) => Vec::new(),
         Ok(Some(aside)) => {
@@ -84,8 +84,8 @@ pub(super) fn look(patient: &Subject, found: &mut Vec<Finding>) -> bool {
             "`crew queue --landed` lists what landed, with its commits",
         ));
     }
-    trees(patient, merges.iter().chain(&aside), found);
-    let before = match before(patient) {
+    trees(subject, merges.iter().chain(&aside), found);
+    let before = match before(subject) {
         Ok(Some(before)) => before,
         // This journal's own merges cannot be recognised then.
         Ok(None) => {
@@ -109,20 +109,20 @@ pub(super) fn look(patient: &Subject, found: &mut Vec<Finding>) -> bool {
         .collect();
     twice(&own, target, found);
     // An engine that works may have landed it since the journal was read.
-    if patient.holder.is_none() {
-        others(patient, &own, target, found);
+    if subject.holder.is_none() {
+        others(subject, &own, target, found);
     }
     true
 }
 
 /// The merges on the target's first-parent line, newest first: all of them, or as many as the latest landings
 /// can be among.
-fn merges(patient: &Subject, tip: &git::Oid) -> git::Result<Vec<LandedMerge>> {
-    let repository = &patient.place.repository;
-    if !patient.is_whole {
-        let merges = repository.landed(tip, patient.audit.landed().len() + LATELY)?;
+fn merges(subject: &Subject, tip: &git::Oid) -> git::Result<Vec<LandedMerge>> {
+    let repository = &subject.place.repository;
+    if !subject.is_whole {
+        let merges = repository.landed(tip, subject.audit.landed().len() + LATELY)?;
         let there: BTreeSet<&str> = merges.iter().map(|merge| merge.commit.as_str()).collect();
-        if patient
+        if subject
             .audit
             .landed()
             .all(|(_, commit)| there.contains(commit.as_str()))
@@ -156,11 +156,11 @@ fn elsewhere(
 /// The merges that were in the target before this journal's first workspace was made; they are those of
 /// another journal, such as one that was removed. None where the commit that the workspace was made on is in
 /// the repository no more.
-fn before(patient: &Subject) -> git::Result<Option<BTreeSet<String>>> {
-    let Some(base) = &patient.begun_on else {
+fn before(subject: &Subject) -> git::Result<Option<BTreeSet<String>>> {
+    let Some(base) = &subject.begun_on else {
         return Ok(Some(BTreeSet::new()));
     };
-    let repository = &patient.place.repository;
+    let repository = &subject.place.repository;
     let base = git::Oid::parse(base.as_str())?;
     match repository.landed(&base, ALL) {
         Ok(merges) => Ok(Some(
@@ -173,12 +173,12 @@ fn before(patient: &Subject) -> git::Result<Option<BTreeSet<String>>> {
 
 /// Merges of crew's that are newer than this journal and not its own. A merge that is just being landed is
 /// its own: an engine that was killed has not recorded it yet.
-fn others(patient: &Subject, own: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
-    let landed = patient.audit.landed();
+fn others(subject: &Subject, own: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
+    let landed = subject.audit.landed();
     if landed.len() == 0 {
         return;
     }
-    let landing = patient
+    let landing = subject
         .crew
         .tickets
         .values()
@@ -194,7 +194,7 @@ fn others(patient: &Subject, own: &[&LandedMerge], target: &str, found: &mut Vec
         .iter()
         .rev()
         .filter(|merge| is_crews(merge) && !known.contains(merge.commit.as_str()))
-        .filter(|merge| !patient.is_unread(&merge.ticket));
+        .filter(|merge| !subject.is_unread(&merge.ticket));
     let others = others.map(|merge| {
         format!(
             "{} of {} is in {target}, and this journal has not landed it",
@@ -231,11 +231,11 @@ fn gone(repository: &Repository, ticket: &TicketId, commit: &Oid, target: &str) 
 }
 
 /// The landed tree is the tree that the checks, or a person, let pass.
-fn trees<'a>(patient: &Subject, merges: impl Iterator<Item = &'a LandedMerge>, found: &mut Vec<Finding>) {
+fn trees<'a>(subject: &Subject, merges: impl Iterator<Item = &'a LandedMerge>, found: &mut Vec<Finding>) {
     for merge in merges {
         let judged = Oid::new(merge.commit.as_str())
             .ok()
-            .and_then(|commit| patient.audit.judged().get(&commit));
+            .and_then(|commit| subject.audit.judged().get(&commit));
         if judged.is_some_and(|judged| judged.as_str() != merge.tree.0.as_str()) {
             found.push(bug(format!(
                 "{} of {} has another tree than the one that was checked",

@@ -1,4 +1,4 @@
-//! A look at what goes on, in a journal most of which lies behind.
+//! A look at the tickets that are not archived, in a journal with many archived ones.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use runtime::Place;
 use store::{Journal as _, Ledger, Seq};
 
 use super::{AREA, Read, damaged, misfolded, pair};
-use crate::doctor::Finding;
-use crate::doctor::finding::few;
+use crate::Finding;
+use crate::finding::few;
 use client::clock;
 use client::error::Result;
 
-/// How much of what never ends is read: the last rows of the journal, and of the project's.
+/// The number of rows that are read of streams without an end: the last of the journal, and of the project.
 const LATELY: u32 = 1000;
 /// So often is it tried to read view and streams while nobody writes.
 const LOOKS: u32 = 3;
@@ -105,7 +105,7 @@ async fn streams(ledger: &Ledger) -> Result<Read> {
     Ok(read)
 }
 
-/// Whether the view has what the rows give: every ticket that is not set aside, and the project.
+/// Compares the snapshot with what the rows give: every ticket that is not archived, and the project.
 fn is_folded(read: &Read) -> bool {
     let past = &read.crew.archived.tickets;
     let given = read.audit.tickets().iter().filter(|(id, _)| !past.contains(*id));
@@ -139,7 +139,7 @@ async fn no_gap(ledger: &Ledger) -> Result<Vec<String>> {
     Ok(says)
 }
 
-/// Whether a name is that of an agent and of a ticket of its that is set aside: then it is known.
+/// Returns true for a name that an agent and an archived ticket of its give: such a name is known.
 async fn whose(ledger: &Ledger, name: &str, read: &mut Read) -> Result<()> {
     for (at, _) in name.match_indices('-') {
         let (agent, ticket) = (&name[..at], &name[at + 1..]);

@@ -9,7 +9,7 @@ use model::view::Snapshot;
 use runtime::Place;
 
 use crate::error::{Doing as _, Error, Result};
-use client::workspaces::is_crews;
+use crate::workspaces::is_crews;
 
 /// Attempts whose workspaces were seen when a clean began, one a line; in `.crew`. For an attempt whose work
 /// is being verified, the folder of the workspaces was seen.

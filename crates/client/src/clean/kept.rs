@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use git::{Kept, Repository};
 use model::TicketId;
 
-use super::Old;
+use super::older::Old;
 use crate::error::Result;
 
 /// Kept commits of old tickets that were not kept later. What is kept for a ticket that nobody knows stays.

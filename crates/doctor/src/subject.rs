@@ -18,14 +18,14 @@ pub(crate) struct Subject {
     /// None when `crew.toml` cannot be used.
     pub(crate) settings: Option<Settings>,
     pub(crate) ledger: Ledger,
-    /// The journal, folded; of what was set aside, where it was read, the work that did not land.
+    /// The journal, folded; of archived tickets, if they were read, the work that did not land.
     pub(crate) crew: Snapshot,
-    /// Whether what was set aside was read.
+    /// True if archived tickets were read.
     pub(crate) is_whole: bool,
     /// The audit of the journal, as far as the journal was read. Archived tickets are over, and no longer in
     /// it.
     pub(crate) audit: Audit,
-    /// What is said of the cost of tickets that were read and set aside, by id.
+    /// Faults in the cost of archived tickets that were read, by id.
     pub(crate) misadded: BTreeMap<TicketId, Vec<String>>,
     /// Every agent that was ever at a ticket.
     pub(crate) pairs: BTreeSet<(AgentName, TicketId)>,
@@ -40,28 +40,28 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Where the workspaces stand, if that can be told.
+    /// The folder that the workspaces stand in, if the settings name one.
     pub(crate) fn workspaces(&self) -> Option<PathBuf> {
         self.place.workspaces_dir(self.settings.as_ref()?).ok()
     }
 
-    /// Whether the journal has a ticket of this name.
+    /// Returns true if the journal has a ticket of this name.
     pub(crate) fn knows(&self, ticket: &str) -> bool {
         TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.tickets.contains_key(&id))
             || self.is_archived(ticket)
     }
 
-    /// Whether a ticket of this name is set aside.
+    /// Returns true for the name of an archived ticket.
     fn is_archived(&self, ticket: &str) -> bool {
         TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.archived.tickets.contains(&id))
     }
 
-    /// Whether a ticket of this name is set aside, and was not read.
+    /// Returns true for the name of an archived ticket that was not read.
     pub(crate) fn is_unread(&self, ticket: &str) -> bool {
         !self.is_whole && self.is_archived(ticket)
     }
 
-    /// Whether an engine that runs may just be making or removing what belongs to a ticket.
+    /// Returns true while an engine may just be making or removing the workspace or branch of a ticket.
     pub(crate) fn is_changing(&self, ticket: &TicketId) -> bool {
         self.holder.is_some() && self.changing.contains(ticket)
     }

@@ -3,8 +3,8 @@
 use runtime::Place;
 use tickets::Folder;
 
-use super::fix::Fix;
-use super::{Area, Finding};
+use crate::fix::Fix;
+use crate::{Area, Finding};
 use client::error::Error;
 
 const AREA: Area = Area::Tickets;

@@ -2,11 +2,11 @@
 
 use runtime::Place;
 
-use super::{Area, Finding};
+use crate::{Area, Finding};
 use client::error::Error;
 
 const AREA: Area = Area::Repository;
-/// So many are told one by one.
+/// The most findings that are listed one by one.
 const MOST: usize = 10;
 const HINT: &str = "git fetch from another clone may bring it back; else restore a backup. Work on it may not land meanwhile";
 

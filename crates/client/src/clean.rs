@@ -1,0 +1,111 @@
+//! Cleaning: crew's journal, agents and workspaces are removed, and nobody's work is lost.
+
+mod attempts;
+mod begun;
+mod folder;
+mod kept;
+mod older;
+mod outputs;
+mod reopen;
+
+use std::path::PathBuf;
+
+use git::{Branch, Undeletable};
+use model::ticket::Ticket;
+use model::view::Snapshot;
+use runtime::Place;
+
+use crate::documents::Kept;
+use crate::error::{Error, Result};
+use crate::follow;
+use crate::repository::{hold, journal, settings};
+
+pub use older::older;
+
+/// The remains after a clean.
+#[derive(Debug)]
+pub struct Cleaned {
+    /// Commits that no branch has, each kept under a ref.
+    pub kept: Vec<Kept>,
+    /// Folders that stay as they are: git cannot save all of them, or they are none of crew's.
+    pub aside: Vec<PathBuf>,
+    /// The error about parts that may not be deleted; all else is gone.
+    pub undeletable: Option<Error>,
+}
+
+/// Removes everything of crew's. Work that has not landed is kept under refs, if `keep_unlanded`. `warn` is
+/// called with a message when another process holds the repository for long.
+///
+/// # Errors
+/// [`Error::Refused`] while there is work that has not landed, without `keep_unlanded`.
+/// [`runtime::Error::Held`] while an engine runs.
+pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) -> Result<Cleaned> {
+    if let Some(by) = place.lasting_holder(warn).await? {
+        return Err(runtime::Error::Held { by }.into());
+    }
+    // Before the journal is read: decisions that rest on it must not change any more.
+    let (place, _lock) = hold(place)?;
+    let ledger = journal(&place).await?;
+    let crew = follow::present(ledger.as_ref()).await?;
+    if !keep_unlanded {
+        refuse_unlanded(&crew)?;
+    }
+    let made = attempts::Made::of(ledger.as_ref(), &crew).await?;
+    if let Some(ledger) = ledger {
+        ledger.close().await;
+    }
+    let repository = &place.repository;
+    let settings = settings(&place)?;
+    let workspaces = place.workspaces_dir(&settings)?;
+    begun::begin(&place, &crew, &workspaces)?;
+    failpoint::hit("clean.begun");
+    runtime::end_all_runs(&place)?;
+    let target = repository.branch_tip(&Branch::parse(&settings.project.target)?)?;
+    made.remove(repository, &workspaces, target.as_ref())?;
+    failpoint::hit("clean.put_away");
+    reopen::reopen_files(&place, &crew)?;
+    failpoint::hit("clean.reopened");
+    // The journal goes last: until then, everything above can be done again.
+    let attempts::Left { aside, undeletable } = made.sweep(repository, &workspaces)?;
+    failpoint::hit("clean.swept");
+    folder::remove(&place)?;
+    folder::remove_workspaces(&workspaces)?;
+    let kept = repository.kept(None)?;
+    Ok(Cleaned {
+        kept: kept.into_iter().filter_map(Kept::of).collect(),
+        aside,
+        undeletable: undeletable_of(&undeletable),
+    })
+}
+
+fn refuse_unlanded(crew: &Snapshot) -> Result<()> {
+    let unlanded: Vec<&Ticket> = crew
+        .tickets
+        .values()
+        .map(AsRef::as_ref)
+        .filter(|ticket| ticket.attempt().is_some())
+        .collect();
+    if unlanded.is_empty() {
+        return Ok(());
+    }
+    let which: Vec<&str> = unlanded.iter().map(|ticket| ticket.id.as_str()).collect();
+    let n = which.len();
+    Err(Error::refused(
+        format!("there is work that has not landed: {}", which.join(", ")),
+        format!(
+            "`crew run --until-idle` lands it; `crew clean --yes` keeps {} under refs/crew/ and goes on",
+            if n == 1 { "it" } else { "them" }
+        ),
+    ))
+}
+
+fn undeletable_of(left: &[Undeletable]) -> Option<Error> {
+    if left.is_empty() {
+        return None;
+    }
+    let (says, hints): (Vec<String>, Vec<String>) = left.iter().map(runtime::undeletable::said).unzip();
+    Some(Error::refused(
+        says.join("\n"),
+        format!("{}\nthen clean again, and nothing is left", hints.join("\n")),
+    ))
+}

@@ -1,0 +1,217 @@
+//! Ticket folder: the queue by hand. Every operation finds tickets by shortened ids, changes or reads the
+//! folder, and gives the answer as text in tk's words.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use tickets::{Folder, Graph, Id};
+
+use crate::error::Result;
+
+pub use tickets::{Filter, New, Status};
+
+/// A folder of ticket files.
+#[derive(Debug)]
+pub struct TicketFolder(Folder);
+
+impl TicketFolder {
+    /// The folder `given`, else the nearest one at or above `start`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(given: Option<&Path>, start: &Path) -> Result<Self> {
+        Ok(Self(Folder::find(given, start)?))
+    }
+
+    /// As [`find`](Self::find), but makes the folder if there is none.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn find_or_create(given: Option<&Path>, start: &Path) -> Result<Self> {
+        Ok(Self(Folder::find_or_create(given, start)?))
+    }
+
+    fn resolve_all(&self, ids: &[String]) -> Result<Vec<Id>> {
+        Ok(ids
+            .iter()
+            .map(|id| self.0.resolve(id))
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// Creates a ticket, below `parent` where one is given.
+    ///
+    /// # Errors
+    /// The parent is not there, or the file cannot be written.
+    pub fn create(&self, mut new: New, parent: Option<&str>) -> Result<String> {
+        new.parent = parent.map(|parent| self.0.resolve(parent)).transpose()?;
+        let stands_in = self.0.path().parent().and_then(|above| above.file_name());
+        let prefix = tickets::prefix(&stands_in.unwrap_or_default().to_string_lossy());
+        let id = self.0.create(&new, &prefix, Timestamp::now(), tickets::random)?;
+        Ok(format!("{id}\n"))
+    }
+
+    /// Sets the status of a ticket.
+    ///
+    /// # Errors
+    /// The ticket is not there, or its file cannot be read or written.
+    pub fn set_status(&self, id: &str, status: Status) -> Result<String> {
+        let id = self.0.resolve(id)?;
+        self.0.set_status(&id, status)?;
+        Ok(tickets::render_status(&id, status))
+    }
+
+    /// Makes a ticket wait for another.
+    ///
+    /// # Errors
+    /// One of them is not there, or the file cannot be read or written.
+    pub fn add_dependency(&self, id: &str, on: &str) -> Result<String> {
+        let (id, on) = (self.0.resolve(id)?, self.0.resolve(on)?);
+        let outcome = self.0.dep(&id, &on)?;
+        Ok(tickets::render_dep(&id, &on, outcome))
+    }
+
+    /// Takes a dependency away. The ticket that it names may be gone: then the text itself is meant.
+    ///
+    /// # Errors
+    /// The ticket is not there, or its file cannot be read or written.
+    pub fn remove_dependency(&self, id: &str, on: &str) -> Result<String> {
+        let id = self.0.resolve(id)?;
+        let on = self
+            .0
+            .resolve(on)
+            .map_or_else(|_| on.to_owned(), |on| on.to_string());
+        self.0.undep(&id, &on)?;
+        Ok(tickets::render_undep(&id, &on))
+    }
+
+    /// The tickets that a ticket waits for, as a tree; `full` shows a ticket again at each place.
+    ///
+    /// # Errors
+    /// The ticket is not there, or the folder cannot be read.
+    pub fn dependency_tree(&self, id: &str, full: bool) -> Result<String> {
+        let id = self.0.resolve(id)?;
+        let readings = self.0.load()?;
+        Ok(tickets::render_tree(&readings, &Graph::new(&readings), &id, full))
+    }
+
+    /// The cycles of dependencies.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn dependency_cycles(&self) -> Result<String> {
+        let readings = self.0.load()?;
+        Ok(tickets::render_cycles(&readings, &Graph::new(&readings)))
+    }
+
+    /// Links tickets with each other.
+    ///
+    /// # Errors
+    /// One of them is not there, or a file cannot be read or written.
+    pub fn link(&self, ids: &[String]) -> Result<String> {
+        let linked = self.0.link(&self.resolve_all(ids)?)?;
+        Ok(tickets::render_link(linked))
+    }
+
+    /// Takes the link between two tickets away.
+    ///
+    /// # Errors
+    /// One of them is not there, or a file cannot be read or written.
+    pub fn unlink(&self, a: &str, b: &str) -> Result<String> {
+        let (a, b) = (self.0.resolve(a)?, self.0.resolve(b)?);
+        self.0.unlink(&a, &b)?;
+        Ok(tickets::render_unlink(&a, &b))
+    }
+
+    /// A ticket in full, with what it is connected to; `terminal` has it drawn for one.
+    ///
+    /// # Errors
+    /// The ticket is not there, or the folder cannot be read.
+    pub fn show(&self, id: &str, terminal: bool) -> Result<String> {
+        let id = self.0.resolve(id)?;
+        let ticket = self.0.read(&id)?;
+        let readings = self.0.load()?;
+        let graph = Graph::new(&readings);
+        Ok(tickets::render_show(&readings, &graph, &ticket, terminal))
+    }
+
+    /// The path of a ticket's file.
+    ///
+    /// # Errors
+    /// The ticket is not there.
+    pub fn file_of(&self, id: &str) -> Result<PathBuf> {
+        Ok(self.0.file(&self.0.resolve(id)?))
+    }
+
+    /// The whole id of a ticket that there is.
+    ///
+    /// # Errors
+    /// The ticket is not there, or several begin like this.
+    pub fn resolve(&self, id: &str) -> Result<String> {
+        Ok(self.0.resolve(id)?.to_string())
+    }
+
+    /// Adds a note to a ticket. A person's note is an edit of the task. The note of an agent, which is named
+    /// then, is none: the agent would get the whole ticket again, and the limit on repeated failure would
+    /// start anew.
+    ///
+    /// # Errors
+    /// The ticket is not there, or its file cannot be read or written.
+    pub fn add_note(&self, id: &str, agent: Option<&str>, text: &str) -> Result<String> {
+        let id = self.0.resolve(id)?;
+        let now = Timestamp::now();
+        match agent {
+            Some(agent) => self.0.add_agent_note(&id, agent, text, now)?,
+            None => self.0.add_note(&id, text, now)?,
+        }
+        Ok(tickets::render_note(&id))
+    }
+
+    /// All tickets that pass the filter.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn list(&self, filter: &Filter) -> Result<String> {
+        let readings = self.0.load()?;
+        Ok(tickets::render_list(&tickets::list(&readings, filter)))
+    }
+
+    /// The tickets that can be begun.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn ready(&self, filter: &Filter) -> Result<String> {
+        let readings = self.0.load()?;
+        let graph = Graph::new(&readings);
+        Ok(tickets::render_ready(&tickets::ready(&readings, &graph, filter)))
+    }
+
+    /// The tickets that wait for others.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn blocked(&self, filter: &Filter) -> Result<String> {
+        let readings = self.0.load()?;
+        let graph = Graph::new(&readings);
+        let blocked = tickets::blocked(&readings, &graph, filter);
+        Ok(tickets::render_blocked(&blocked, &graph))
+    }
+
+    /// The tickets that were closed last, at most `limit`.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn closed(&self, filter: &Filter, limit: usize) -> Result<String> {
+        let readings = self.0.load()?;
+        Ok(tickets::render_closed(&tickets::closed(&readings, filter, limit)))
+    }
+
+    /// The front matter of all tickets, as JSON lines.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn query(&self) -> Result<String> {
+        let readings = self.0.load()?;
+        let all: Vec<_> = readings.tickets().collect();
+        Ok(tickets::render_query(&all))
+    }
+}
