@@ -6,11 +6,13 @@ mod commands;
 mod context;
 mod demo;
 mod doctor;
+mod engine_log;
 mod error;
 mod exit;
 mod interrupts;
 mod live;
 mod notices;
+mod secret;
 mod ui;
 
 use std::ffi::OsStr;

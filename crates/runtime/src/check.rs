@@ -394,6 +394,7 @@ impl Executor {
     /// shim is frozen is ended as a step is, and has said nothing.
     fn finish(&self, run: &Run, order: &CheckOrder) -> Result<Exit, Trouble> {
         let watch = run.start(&self.shim)?;
+        crate::log::check_started(run);
         let (mut shim, stall_after) = (ShimWatch::default(), self.settings.run.stall_after);
         let mut looks = 0_u32;
         while watch.wait(LOOK)?.is_none() {
@@ -423,7 +424,9 @@ impl Executor {
                 stall::Verdict::Alive | stall::Verdict::Stuck { .. } | stall::Verdict::TimedOut => {}
             }
         }
-        Ok(run.sweep()?.exit)
+        let exit = run.sweep()?.exit;
+        crate::log::check_ended(run, &exit);
+        Ok(exit)
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Dispatcher, Event};
 use crate::check::CheckOrder;
 use crate::clock::Stopwatch;
 use crate::queue::{Ask, Unwritten};
-use crate::{Result, observe, points, timing};
+use crate::{Result, log, observe, points, timing};
 
 impl Dispatcher {
     /// Calls off the checks that no stage waits for any more. The core and the journal agree at this moment,
@@ -30,6 +30,7 @@ impl Dispatcher {
         let effect = &performance.ordered.effect;
         match effect {
             Effect::WriteFile(filing) => {
+                log::effect_begun(&performance);
                 points::effect("begun", effect);
                 let (ticket, filing) = (performance.ordered.ticket.clone(), filing.clone());
                 let is_outdated = performance.purpose == Purpose::Nothing;
@@ -41,6 +42,7 @@ impl Dispatcher {
                 }
             }
             Effect::AddNote { text } => {
+                log::effect_begun(&performance);
                 points::effect("begun", effect);
                 // A note is dated by the decision, and found by that when it is written again.
                 let at = self.ledger.decided_at(performance.ordered.id).await?;
@@ -84,6 +86,7 @@ impl Dispatcher {
             let perform = move || {
                 let begun = Stopwatch::start();
                 let effect = &one.ordered.effect;
+                log::effect_begun(&one);
                 points::effect("begun", effect);
                 let report = executor.perform(&one, &check, is_under_way);
                 points::effect("performed", effect);
@@ -124,6 +127,7 @@ impl Dispatcher {
             asked.notify_one();
             return;
         }
+        log::run_watched(&run);
         let asked = Arc::new(Notify::new());
         self.watchers.insert(run.clone(), Arc::clone(&asked));
         let dir = self.executor.place.runs_dir.join(run.as_str());
