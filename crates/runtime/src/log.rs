@@ -10,9 +10,9 @@ use engine::driver::{Performance, Performed};
 use engine::{End, Postponed, Report, RunEnd, Verdict};
 use model::attempt::Signal;
 use model::command::{Asked, Command, Outcome};
-use model::journal::{Ordered, State, Write};
-use model::ticket::Effect;
-use model::{AgentName, TicketId};
+use model::journal::{Entry, Fact, Ordered, State, Write};
+use model::ticket::{self, Effect};
+use model::{AgentName, Oid, TicketId, project};
 use process::{Exit, Reason, Run, Status};
 
 pub use writer::Log;
@@ -50,6 +50,8 @@ pub(crate) struct Decision {
     event: &'static str,
     agent: Option<AgentName>,
     fence: Option<u64>,
+    /// The merge commit of a landing.
+    commit: Option<Oid>,
     cause: String,
     /// The command that it answers, by id.
     answers: Option<(String, Outcome)>,
@@ -64,14 +66,14 @@ pub(crate) fn decisions(writes: &[Write]) -> Vec<Decision> {
     for write in writes {
         let mut answers = write.answers.clone();
         for entry in &write.entries {
-            let attempt = match &entry.after {
-                State::Ticket(ticket) => ticket.attempt(),
-                State::Project(_) => None,
-            };
             decisions.push(Decision {
                 stream: write.stream.to_string(),
                 event: entry.fact.name(),
-                agent: attempt.map(|attempt| attempt.claim.agent.clone()),
+                agent: agent(entry).cloned(),
+                commit: match &entry.fact {
+                    Fact::Ticket(ticket::Event::Landed { commit }) => Some(commit.clone()),
+                    Fact::Ticket(_) | Fact::Project(_) => None,
+                },
                 fence: write.new_fence.or(write.fence).map(|fence| fence.0),
                 cause: write.cause.clone(),
                 answers: answers.take(),
@@ -90,6 +92,7 @@ pub(crate) fn recorded(decisions: &[Decision], ordered: &[Ordered]) {
             event = decision.event,
             agent = decision.agent.as_ref().map(AgentName::as_str),
             fence = decision.fence,
+            commit = decision.commit.as_ref().map(tracing::field::display),
             cause = decision.cause,
         );
         if let Some((id, outcome)) = &decision.answers {
@@ -214,6 +217,18 @@ pub(crate) fn command_answered(id: &str, outcome: &Outcome) {
         Outcome::Refused { why } => {
             tracing::warn!(target: "command", state = "refused", id, why = reason(why));
         }
+    }
+}
+
+/// The agent that an event is about: the one at work on the ticket, or the one that came or went.
+fn agent(entry: &Entry) -> Option<&AgentName> {
+    match (&entry.fact, &entry.after) {
+        (
+            Fact::Project(project::Event::AgentSpawned { name } | project::Event::AgentRetired { name, .. }),
+            _,
+        ) => Some(name),
+        (Fact::Ticket(_), State::Ticket(ticket)) => ticket.attempt().map(|attempt| &attempt.claim.agent),
+        (Fact::Project(_) | Fact::Ticket(_), _) => None,
     }
 }
 
