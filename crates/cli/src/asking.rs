@@ -22,7 +22,7 @@ use runtime::Place;
 
 /// Asks, waits for the answer and prints it. Where the dispatcher was run for it here, also what came of it.
 pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -> Result<Exit> {
-    let mut notices = Notices::listen(None)?;
+    let mut notices = Notices::without_log()?;
     let answer = {
         let submitter = context.submitter(place);
         let mut asked = pin!(submitter.submit(&command));

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::context::Context;
+use crate::engine_log::{self, Filter};
 use crate::error::{Error, Result};
 use crate::notices::{self, Notices};
 use crate::ui::{Screen, Style};
@@ -71,14 +72,20 @@ pub(crate) struct Live<'a, T> {
 }
 
 impl<'a, T: Tell> Live<'a, T> {
-    /// Starts the engine.
+    /// Starts the engine; the filter chooses the events that its log has.
     pub(crate) async fn start(
         context: &'a mut Context,
         place: Place,
-        options: Options,
+        mut options: Options,
+        filter: Filter,
         teller: T,
     ) -> Result<Self> {
-        let notices = Notices::listen(context.var(notices::TIMINGS_FILE).map(Path::new))?;
+        let log = engine_log::log();
+        engine_log::log_panics();
+        let layer = engine_log::layer(log.clone(), filter, context);
+        options.log = Some(log);
+        let timings = context.var(notices::TIMINGS_FILE).map(Path::new);
+        let notices = Notices::listen(timings, Some(layer))?;
         // The journal is there before the engine is, so that nothing of it is missed.
         let ledger = place
             .open_journal()

@@ -5,6 +5,7 @@ mod asking;
 mod commands;
 mod context;
 mod demo;
+mod engine_log;
 mod error;
 mod exit;
 mod interrupts;

@@ -1,4 +1,5 @@
-//! The engine's warnings while it runs: they are no event of any ticket, and a person has to know them.
+//! The engine's warnings while it runs: they are no event of any ticket, and a person has to know them. Beside
+//! them the log for operators gets its events.
 
 use std::fs::File;
 use std::io;
@@ -7,8 +8,8 @@ use std::sync::Mutex;
 
 use model::Time;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _, fmt};
+use tracing_subscriber::layer::{Identity, SubscriberExt as _};
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
 use crate::error::{Error, Result};
 use client::clock;
@@ -36,8 +37,12 @@ struct Notice {
 
 impl Notices {
     /// Collects the warnings from now on; of several listeners in a process only the first does. Durations
-    /// are written into `timings`, a line each, where that is given.
-    pub(crate) fn listen(timings: Option<&Path>) -> Result<Self> {
+    /// are written into `timings`, a line each, where that is given. `log`: another listener, which takes what
+    /// it wants.
+    pub(crate) fn listen<L>(timings: Option<&Path>, log: Option<L>) -> Result<Self>
+    where
+        L: Layer<Registry> + Send + Sync,
+    {
         let append = |path: &Path| {
             let opened = File::options().create(true).append(true).open(path);
             opened.map_err(|source| {
@@ -58,9 +63,17 @@ impl Notices {
                 .with_writer(Mutex::new(file))
                 .with_filter(EnvFilter::new(TIMINGS))
         });
-        let subscriber = tracing_subscriber::registry().with(warnings).with(timings);
+        let subscriber = tracing_subscriber::registry()
+            .with(log)
+            .with(warnings)
+            .with(timings);
         drop(tracing::subscriber::set_global_default(subscriber));
         Ok(Self { told, next: None })
+    }
+
+    /// Collects the warnings of a command that is carried out without an engine.
+    pub(crate) fn without_log() -> Result<Self> {
+        Self::listen::<Identity>(None, None)
     }
 
     /// Waits until there is one; for ever, if there cannot be any.

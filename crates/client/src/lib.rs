@@ -27,6 +27,7 @@ pub mod outputs;
 pub mod queue_facts;
 pub mod refusals;
 pub mod repository;
+pub mod secrets;
 pub mod submit;
 pub mod ticket_folder;
 pub mod workspaces;

@@ -6,6 +6,7 @@ use std::path::Path;
 use git::{Branch, Git, Surroundings};
 use model::settings::Settings;
 use runtime::Place;
+use runtime::log::Log;
 
 use crate::Caller;
 use crate::fix::Fix;
@@ -76,6 +77,7 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
             ));
         }
     }
+    log(place, found);
     if let Some(why) = place.refuses_work(settings.unwrap_or(&Settings::default())) {
         found.push(Finding::wrong(
             AREA,
@@ -91,6 +93,27 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
         ));
     }
     index_locks(place, found);
+}
+
+/// The log that engines write for operators.
+fn log(place: &Place, found: &mut Vec<Finding>) {
+    const AREA: Area = Area::Repository;
+    let log = Log::path(&place.crew_dir);
+    let (shown, folder) = (log.display(), log.parent().unwrap_or(&log));
+    match log.symlink_metadata() {
+        Ok(meta) if meta.is_file() => found.push(Finding::fine(AREA, format!("engines log in {shown}"))),
+        Ok(_) => found.push(Finding::note(
+            AREA,
+            format!("{shown} is no regular file: engines work without a log"),
+            "move it away: the next line makes the file",
+        )),
+        Err(_) if folder.metadata().is_ok_and(|meta| !meta.is_dir()) => found.push(Finding::note(
+            AREA,
+            format!("{} is no folder: engines work without a log", folder.display()),
+            "move it away: crew makes the folder when it is needed",
+        )),
+        Err(_) => {}
+    }
 }
 
 /// Locks of checkouts' indexes: they keep the person's git out.

@@ -11,18 +11,6 @@ use crate::Caller;
 use crate::{Area, Finding};
 
 const AREA: Area = Area::Invariants;
-/// In the name of a variable that holds a secret.
-const NAMES: [&str; 7] = [
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "API_KEY",
-    "ACCESS_KEY",
-    "CREDENTIAL",
-];
-/// A shorter value is a word that may stand anywhere.
-const SHORTEST: usize = 12;
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 20;
 /// The environment that a step is given, until it has begun: see the leftovers.
@@ -35,13 +23,7 @@ struct Secret<'a> {
 }
 
 pub(super) fn look(caller: &Caller<'_>, place: &Place, found: &mut Vec<Finding>) {
-    let secrets: Vec<Secret<'_>> = caller
-        .env
-        .iter()
-        .filter(|(name, value)| {
-            let name = name.to_ascii_uppercase();
-            value.len() >= SHORTEST && NAMES.iter().any(|part| name.contains(part))
-        })
+    let secrets: Vec<Secret<'_>> = client::secrets::secrets(caller.env)
         .map(|(name, value)| Secret {
             name,
             finder: Finder::new(value),

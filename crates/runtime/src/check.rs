@@ -101,6 +101,7 @@ impl Executor {
     /// hinders is made anew, in a checkout that is clean by then.
     fn begin_check(&self, run: &Run) -> Report {
         let Err(error) = run.start(&self.shim) else {
+            crate::log::check_started(run);
             return Report::CheckSpawned;
         };
         if error.is_passing() {

@@ -29,7 +29,7 @@ use self::wait_for_journal::Health;
 use crate::clock::Stopwatch;
 use crate::executor::{Executor, Owner};
 use crate::queue::{Ask, Queue};
-use crate::{Error, Options, Result, Signal, clock, points, state_file, timing};
+use crate::{Error, Options, Result, Signal, clock, log, points, state_file, timing};
 
 /// Everything is looked at again this often, whether or not there was a notice of a change.
 const TICK: Duration = Duration::from_secs(30);
@@ -283,15 +283,21 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Forgets what was only kept until this event.
+    /// Logs an event, and forgets what was only kept until it.
     fn note(&mut self, event: &driver::Event) {
         match event {
-            driver::Event::RunEnded(engine::RunEnd { run, .. })
-            | driver::Event::CheckEnded(engine::CheckEnd { run, .. }) => {
-                self.watchers.remove(run);
+            driver::Event::RunEnded(end) => {
+                log::run_ended(end);
+                self.watchers.remove(&end.run);
+            }
+            driver::Event::CheckEnded(end) => {
+                log::check_ended(end);
+                self.watchers.remove(&end.run);
+            }
+            driver::Event::Performed(performed) => {
+                log::effect_ended(performed);
             }
             driver::Event::Input(_)
-            | driver::Event::Performed(_)
             | driver::Event::Observed { .. }
             | driver::Event::InboxRead(_)
             | driver::Event::Woken { .. }
@@ -323,6 +329,7 @@ impl Dispatcher {
         if !asked.is_empty() {
             failpoint::hit("inbox.read");
         }
+        asked.iter().for_each(log::command_read);
         self.handle(vec![driver::Event::InboxRead(asked)]).await
     }
 
@@ -391,17 +398,21 @@ impl Dispatcher {
     async fn make_durable(&self, batch: Batch) -> store::Result<Vec<Ordered>> {
         let (count, watch) = (batch.writes.len(), Stopwatch::start());
         let decided = points::decided(&batch.writes);
+        let decisions = log::decisions(&batch.writes);
         failpoint::hit_each("decided", || decided.iter().copied());
         let recorded = self.ledger.record(batch.writes).await;
         timing::recorded(count, watch);
         let ordered = recorded?;
+        log::recorded(&decisions, &ordered);
         failpoint::hit_each("durable", || decided.iter().copied());
         let now = clock::now();
         self.ledger.finish(&batch.finished, now).await?;
         for (id, outcome) in batch.answers {
             self.ledger.answer(&id, &outcome, now).await?;
+            log::command_answered(&id, &outcome);
         }
         for postponed in batch.postponed {
+            log::effect_retried(&postponed);
             self.ledger
                 .postpone(postponed.effect, postponed.at, postponed.why)
                 .await?;

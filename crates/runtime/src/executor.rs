@@ -22,6 +22,7 @@ use model::settings::Settings;
 use process::{Run, Shim};
 
 use crate::blocking::Threads;
+use crate::log::{Log, Writer};
 use crate::prompt::Prompts;
 use crate::start::{Options, chosen_client, client_of};
 use crate::{Error, Place, Result};
@@ -119,6 +120,11 @@ impl Executor {
             workspaces: self.workspaces.clone(),
             ..executor
         })
+    }
+
+    /// Writes the log from now on, as the holder of the repository.
+    pub(crate) fn open_log(&self, log: &Log) -> Writer {
+        log.open(&self.place.crew_dir, self.lock.clone())
     }
 
     /// The folder of the team's prompt templates.

@@ -21,6 +21,7 @@ mod dispatcher;
 mod error;
 mod executor;
 mod folders;
+pub mod log;
 mod observe;
 mod orphans;
 mod outputs;

@@ -79,6 +79,7 @@ pub(crate) async fn watch(
                 // While a process of the step may be alive, the step has not ended: the next step would work
                 // beside it.
                 let error = text::with_causes(&error);
+                crate::log::watch_retried(&id, &error);
                 tracing::warn!("run {id} cannot be watched, and is looked at again: {error}");
                 if tell.is_closed() {
                     return;

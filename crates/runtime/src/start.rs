@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::dispatcher::{Dispatcher, Until};
 use crate::executor::{Executor, Work, prompts_dir};
+use crate::log::{self, Log};
 use crate::prompt::Prompts;
 use crate::{Error, Place, Result};
 
@@ -26,6 +27,8 @@ pub struct Options {
     pub harness: Option<String>,
     /// How to start a shim; the default is this executable, with the argument `shim`.
     pub shim: Option<process::Shim>,
+    /// The log for operators; none: nothing is logged.
+    pub log: Option<Log>,
     /// The caller's environment. Agents get those of its variables that the settings allow.
     pub env: BTreeMap<std::ffi::OsString, std::ffi::OsString>,
 }
@@ -84,8 +87,16 @@ pub async fn run(
     } else {
         Until::Stopped
     };
-    let mut dispatcher = Dispatcher::start(ledger, executor, options, Duty::Drain).await?;
-    dispatcher.run(until, on_stop, Some(signals)).await
+    // Open until the end, with a hold of the repository of its own: no other engine writes the file meanwhile.
+    let _writer = options.log.as_ref().map(|log| executor.open_log(log));
+    log::engine_started();
+    let ended = async {
+        let mut dispatcher = Dispatcher::start(ledger, executor, options, Duty::Drain).await?;
+        dispatcher.run(until, on_stop, Some(signals)).await
+    };
+    let ended = ended.await;
+    log::engine_ended(&ended);
+    ended
 }
 
 /// The engine's working parts, among them the lock of the repository.

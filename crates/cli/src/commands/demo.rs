@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::context::Context;
 use crate::demo::{self, Ground, Person, Story, Tally};
+use crate::engine_log::Filter;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::live::{Live, quiet};
@@ -25,6 +26,7 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        Filter::choose(None, context)?;
         // Before there is anything to take away.
         let mut interrupts = Interrupts::listen()?;
         let ground = Ground::make(context)?;
@@ -142,7 +144,8 @@ async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<E
             env: ground.whole_env(),
             ..Options::default()
         };
-        let mut live = Live::start(&mut *context, place.clone(), options, story).await?;
+        let filter = Filter::choose(None, context)?;
+        let mut live = Live::start(&mut *context, place.clone(), options, filter, story).await?;
         let ended = live.until_end().await;
         let interrupted = live.is_interrupted();
         let landed = std::mem::take(&mut live.crew.landed);

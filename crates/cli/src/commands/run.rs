@@ -14,6 +14,7 @@ use store::Recorded;
 
 use crate::commands::events;
 use crate::context::Context;
+use crate::engine_log::Filter;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::live::{Live, Tell, quiet};
@@ -34,10 +35,15 @@ pub(crate) struct Run {
     /// The harness that agents run on, instead of the settings' one.
     #[arg(long, value_name = "NAME")]
     harness: Option<String>,
+    /// What goes into the log, .crew/logs/engine.log: a level (off, error, warn, info, debug, trace) or
+    /// targets with levels, such as info,effect=debug. Without it, CREW_LOG says so, or else it is info.
+    #[arg(long, value_name = "FILTER")]
+    log: Option<String>,
 }
 
 impl Run {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let filter = Filter::choose(self.log.as_deref(), context)?;
         let (place, settings) = context.ready()?;
         if settings.chosen_harness(self.harness.as_deref()).is_none() {
             let error = match self.harness {
@@ -61,22 +67,22 @@ impl Run {
             harness: self.harness,
             ..context.options()
         };
-        let log = Log {
+        let teller = Journal {
             on_stop: settings.run.on_stop,
         };
-        let mut live = Live::start(context, place, options, log).await?;
+        let mut live = Live::start(context, place, options, filter, teller).await?;
         let waits = live.until_end().await?;
         live.summary(&waits, self.until_idle)
     }
 }
 
 /// What happens, as the journal has it.
-struct Log {
+struct Journal {
     /// What becomes of running steps when the engine is asked to stop.
     on_stop: OnStop,
 }
 
-impl Tell for Log {
+impl Tell for Journal {
     fn tell(&mut self, before: &Snapshot, fold: &Recorded, is_live: bool) -> Vec<(String, Style)> {
         let matters = if is_live {
             milestone(before, fold)
@@ -118,7 +124,7 @@ struct Outcome {
     paid: Usage,
 }
 
-impl Live<'_, Log> {
+impl Live<'_, Journal> {
     /// What became of it, and what to do next.
     fn summary(&mut self, waits: &[Waits], until_idle: bool) -> Result<Exit> {
         let outcome = self.outcome();

@@ -13,3 +13,4 @@ mod engine;
 mod faults;
 mod histories;
 mod kill;
+mod log;

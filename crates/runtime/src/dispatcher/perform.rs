@@ -13,13 +13,14 @@ use super::{Dispatcher, Event};
 use crate::clock::Stopwatch;
 use crate::observe::Subject;
 use crate::queue::{Ask, Unwritten};
-use crate::{Result, observe, points, timing};
+use crate::{Result, log, observe, points, timing};
 
 impl Dispatcher {
     pub(super) async fn perform(&mut self, performance: Performance) -> Result<()> {
         let effect = &performance.ordered.effect;
         match effect {
             Effect::WriteFile(filing) => {
+                log::effect_begun(&performance);
                 points::effect("begun", effect);
                 let (ticket, filing) = (performance.ordered.ticket.clone(), filing.clone());
                 let is_outdated = performance.purpose == Purpose::Nothing;
@@ -31,6 +32,7 @@ impl Dispatcher {
                 }
             }
             Effect::AddNote { text } => {
+                log::effect_begun(&performance);
                 points::effect("begun", effect);
                 // A note is dated by the decision, and found by that when it is written again.
                 let at = self.ledger.decided_at(performance.ordered.id).await?;
@@ -68,6 +70,7 @@ impl Dispatcher {
             let perform = move || {
                 let begun = Stopwatch::start();
                 let effect = &one.ordered.effect;
+                log::effect_begun(&one);
                 points::effect("begun", effect);
                 let report = executor.perform(&one, is_under_way);
                 points::effect("performed", effect);
@@ -112,6 +115,7 @@ impl Dispatcher {
             asked.notify_one();
             return;
         }
+        log::run_watched(&run);
         let asked = Arc::new(Notify::new());
         self.watchers.insert(run.clone(), Arc::clone(&asked));
         let dir = self.executor.place.run_dir(&run);

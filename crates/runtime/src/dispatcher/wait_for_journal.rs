@@ -7,7 +7,7 @@ use store::Journal as _;
 use tokio::sync::watch;
 
 use super::{Dispatcher, signalled};
-use crate::{Error, Result, Signal, clock};
+use crate::{Error, Result, Signal, clock, log};
 
 /// A journal that cannot be written is tried again this often.
 const RETRY: Duration = Duration::from_secs(1);
@@ -37,6 +37,7 @@ impl Dispatcher {
             );
         }
         loop {
+            log::journal_retried(&error, self.health.pause());
             tokio::select! {
                 () = tokio::time::sleep(self.health.pause()) => {}
                 signal = signalled(signals) => {

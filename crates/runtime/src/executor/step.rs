@@ -83,6 +83,7 @@ impl Executor {
     /// for when it does.
     fn begin(&self, run: &Run) -> Report {
         let Err(error) = run.start(&self.shim) else {
+            crate::log::run_started(run);
             return Report::StepSpawned;
         };
         if error.is_passing() {
