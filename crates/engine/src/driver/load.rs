@@ -25,7 +25,6 @@ impl Driver {
         self.actions.clear();
         self.postponed.clear();
         self.ends.clear();
-        self.fired.clear();
         self.looked = Time::default();
         self.inbox = 0;
         self.wake_at = None;
