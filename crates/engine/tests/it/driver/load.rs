@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use engine::driver::{Driver, Performance, Purpose};
+use engine::driver::{Driver, Event, Performance, Purpose};
 use engine::{Duty, Loaded, Report};
+use model::attempt::Class;
 use model::command::OnStop;
 use model::journal::{State, Stream};
 use model::project::Project;
 
-use super::shell::Shell;
-use crate::scene::{JOURNAL, id};
+use super::shell::{Shell, ended};
+use crate::scene::{JOURNAL, failed, id};
 use crate::states;
 use crate::words::effect_name;
 
@@ -163,4 +164,45 @@ fn the_inbox_is_read_again_from_its_start_by_the_next_core() {
     shell.load();
     assert_eq!(shell.driver.inbox(), 0);
     assert!(shell.look().reads_inbox());
+}
+
+#[test]
+fn an_action_that_waits_for_a_decision_is_not_asked_for_where_that_was_refused() {
+    let (mut shell, _) = Shell::up(states::working());
+    let end = ended(shell.run(), failed(Class::Lost));
+    assert!(
+        !shell.refuse([end]).reads_inbox(),
+        "the folder was not read for this core"
+    );
+}
+
+#[test]
+fn an_engine_is_not_finished_by_an_end_of_a_run_that_is_not_durable() {
+    let mut scene = states::working();
+    scene.files_written("t-1");
+    let (mut shell, _) = Shell::up(scene);
+    shell.stop(OnStop::Finish);
+    let end = ended(shell.run(), failed(Class::Lost));
+    let loaded = shell.refuse([end, Event::InboxRead(Vec::new())]);
+    assert!(!shell.driver.is_finished());
+    assert_eq!(loaded.watched(), [shell.run()]);
+}
+
+#[test]
+fn a_moment_that_an_earlier_core_waited_for_is_not_waited_for() {
+    let (mut shell, _) = Shell::up(states::debouncing());
+    assert!(shell.driver.next_wake().is_some());
+    shell.load();
+    assert_eq!(shell.driver.next_wake(), None, "the folder is to be read again");
+}
+
+#[test]
+fn the_same_refusal_again_and_again_is_an_error() {
+    let (mut shell, _) = Shell::up(states::working());
+    let refuse = |shell: &mut Shell| shell.driver.refused("version 7".to_owned());
+    for _ in 0..4 {
+        refuse(&mut shell).unwrap();
+        shell.load();
+    }
+    assert_eq!(refuse(&mut shell).unwrap_err().times, 5);
 }

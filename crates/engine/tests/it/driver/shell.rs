@@ -58,6 +58,13 @@ impl Shell {
         self.record(batch)
     }
 
+    /// The journal refuses what is decided on these events, and a new core is loaded.
+    pub(super) fn refuse(&mut self, events: impl IntoIterator<Item = Event>) -> Turned {
+        drop(self.driver.handle(events, self.scene.now));
+        self.driver.refused("another engine was here".to_owned()).unwrap();
+        self.load()
+    }
+
     fn record(&mut self, batch: Batch) -> Turned {
         let journal = &mut self.scene.journal;
         let ordered: Vec<Ordered> = batch

@@ -42,11 +42,13 @@ fn a_timer_that_is_set_for_a_moment_before_the_last_look_wakes_the_driver_at_onc
 }
 
 #[test]
-fn timers_that_were_due_before_a_load_are_looked_for_after_it() {
+fn a_timer_whose_decision_was_refused_is_looked_for_again() {
     let (mut shell, _) = Shell::up(states::asleep());
     let at = shell.driver.next_wake().unwrap();
     shell.scene.now = at + secs(60);
-    shell.load();
+    let due = shell.scene.journal.due(shell.scene.now);
+    assert_eq!(due.len(), 1);
+    shell.refuse([Event::Woken { due }]);
     assert_eq!(shell.driver.next_wake(), Some(at));
 }
 

@@ -5,6 +5,7 @@ use engine::{Duty, Report};
 use model::attempt::Signal;
 use model::command::Command;
 use model::journal::{EffectId, Ordered};
+use model::ticket::FileStatus;
 
 use super::shell::{Shell, performances};
 use crate::scene::{Scene, candidate, id, name};
@@ -104,7 +105,14 @@ fn a_merge_is_begun_only_for_the_round_that_waits_for_it() {
     another_round.report("t-1", "build_candidate", Report::NoCommits);
     another_round.finishes("t-1", Signal::Done);
     assert_eq!(another_round.state("t-1"), states::building().state("t-1"));
+    let mut another_claim = dropped(states::building());
+    another_claim.files_written("t-1");
+    another_claim.set_status("t-1", FileStatus::Open);
+    another_claim.workspace_ready("t-1");
+    another_claim.finishes("t-1", Signal::Done);
+    assert_eq!(another_claim.state("t-1"), states::building().state("t-1"));
     let no_longer = [
+        ("another claim", another_claim),
         ("another round", another_round),
         ("checking", states::checking()),
         ("dropped", dropped(states::building())),
