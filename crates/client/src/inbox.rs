@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::policy::attention;
 use model::settings::Settings;
 use model::ticket::Ticket;
 use model::view::{self, Context, Failing, Item, Snapshot};
@@ -46,19 +47,43 @@ pub fn inbox(crew: &Snapshot, place: &Place, failing: Vec<Failing>) -> Result<Ve
 pub fn folder(
     crew: &Snapshot,
     place: &Place,
-    mut failing: Vec<Failing>,
+    failing: Vec<Failing>,
     now: Time,
 ) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Context)> {
     let settings = settings(place);
     let facts = Facts::gather(crew, place, &settings, now)?;
+    let beside = context(crew, place, &settings, &facts, failing, now)?;
+    Ok((facts.tickets, beside))
+}
+
+/// What counts beside the tickets, where the facts of the ticket folder are known.
+pub fn context(
+    crew: &Snapshot,
+    place: &Place,
+    settings: &Settings,
+    facts: &Facts,
+    mut failing: Vec<Failing>,
+    now: Time,
+) -> Result<Context> {
     if !failing.is_empty() && place.engine()?.is_none() {
         // Nobody tries.
         failing.iter_mut().for_each(|failing| failing.until = None);
     }
-    let beside = Context {
-        refusals: refusals(&facts, &settings),
-        files: facts.bad,
-        refuses_work: place.refuses_work(&settings),
+    let tickets = || facts.tickets.values().map(AsRef::as_ref);
+    let paused = |ticket: &Ticket| {
+        let harness = settings.harness_of_next_step(&ticket.attempt()?.conversation.harness);
+        let pause = crew.project.paused.get(&harness)?;
+        let holds = pause.holds(now);
+        holds.then(|| (ticket.id.clone(), (harness, pause.clone())))
+    };
+    let is_failing = |id: &TicketId| {
+        let mut of_work = failing.iter().filter(|failing| !failing.is_file);
+        of_work.any(|failing| failing.ticket == *id)
+    };
+    Ok(Context {
+        refusals: refusals(facts, settings),
+        files: facts.bad.clone(),
+        refuses_work: place.refuses_work(settings),
         unwritable: place.refuses_files(),
         // Where they cannot be looked at, `crew doctor` says why.
         locked: place
@@ -67,9 +92,10 @@ pub fn folder(
             .iter()
             .map(|lock| lock.display().to_string())
             .collect(),
+        pauses: tickets().filter_map(paused).collect(),
+        blocker: attention::blocker(tickets(), is_failing).cloned(),
         failing,
-    };
-    Ok((facts.tickets, beside))
+    })
 }
 
 /// A crew with the tickets that only have a file yet: what no engine has seen is in the queue all the same.

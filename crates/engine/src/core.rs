@@ -1,63 +1,58 @@
 //! The core's picture of the journal, and the one way in which it changes: a write.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod budget;
+mod commands;
+mod dispatch;
+mod files;
+mod harness_pause;
+mod reports;
+mod rest;
+mod restore;
+mod runs;
+#[cfg(test)]
+mod tests;
+mod waiting;
+
 use std::sync::Arc;
 
 use model::command::{OnStop, Outcome};
 use model::journal::{EffectId, Entry, Fact, Ordered, State, Stream, TimerRef, Write};
-use model::machine::{Machine as _, Rejected};
-use model::policy::{route, stall};
+use model::machine::Rejected;
 use model::project::{self, Project};
 use model::settings::Settings;
-use model::ticket::{self, Effect, Ticket, TimerKey};
-use model::{Actor, AgentName, RunId, SessionId, TicketId, Time};
+use model::ticket::{self, Ticket, TimerKey};
+use model::{RunId, SessionId, TicketId, Time};
 
+use crate::failures::Failures;
+use crate::project::ProjectStream;
 use crate::ready_queue::ReadyQueue;
 use crate::spending::Spending;
-use crate::{Error, Input, Output, failing};
+use crate::ticket_folder::TicketFolder;
+use crate::tickets::Tickets;
+use crate::watches::Watches;
+use crate::{Error, Input, Output};
 
-/// The engine's core.
+pub use rest::{Rest, Waits};
+
+/// The engine's core: its parts, each with rules of its own, and the decisions that need several of them,
+/// which the modules below this one make.
 #[derive(Clone, Debug)]
 pub struct Core {
-    pub(crate) settings: Settings,
-    /// The namespace of session ids: the journal's own id.
-    pub(crate) journal: uuid::Uuid,
-    pub(crate) project: Project,
-    pub(crate) project_version: u64,
-    pub(crate) tickets: BTreeMap<TicketId, Arc<Ticket>>,
-    pub(crate) versions: BTreeMap<TicketId, u64>,
-    /// The files that exist.
-    pub(crate) files: BTreeMap<TicketId, route::File>,
-    /// crew's own tags in the files that can be read.
-    pub(crate) tags: BTreeMap<TicketId, BTreeSet<String>>,
-    /// Files of known tickets that are not there, since when.
-    pub(crate) gone: BTreeMap<TicketId, Time>,
-    /// Effects ordered and not yet reported that make a file's status lag behind the journal.
-    pub(crate) filing: BTreeMap<TicketId, u32>,
-    /// Writings that found no file, since when: the last of each ticket.
-    pub(crate) missed: BTreeMap<TicketId, (EffectId, Time)>,
-    /// Writings of files that were reported: one that is reported twice has arrived once.
-    pub(crate) filed: BTreeSet<EffectId>,
-    /// Effects that fail and are performed again, as a person was told.
-    pub(crate) failing: BTreeMap<(TicketId, failing::Of), failing::Failing>,
-    /// What was seen of the steps that run, since this core has been up.
-    pub(crate) watches: BTreeMap<RunId, stall::Watch>,
-    /// Whether the ticket folder was read since this core has been up: nothing is given out before.
-    pub(crate) read: bool,
-    /// Something changed that could let a ticket be given out.
-    pub(crate) dirty: bool,
-    /// Tickets with an attempt: of those in `tickets`, the ones that every input may move.
-    pub(crate) active: BTreeMap<TicketId, Arc<Ticket>>,
-    /// What may be given out.
-    pub(crate) ready: ReadyQueue,
-    /// What was spent, as far as budgets ask.
-    pub(crate) spending: Spending,
-    /// Deadlines ahead, so that the next one is found without a search.
-    deadlines: BTreeMap<Time, BTreeSet<TicketId>>,
-    pub(crate) duty: Duty,
-    pub(crate) stopping: Option<OnStop>,
-    pub(crate) out: Output,
-    pub(crate) now: Time,
+    settings: Settings,
+    /// The journal's own id, which is the namespace of session ids.
+    journal: uuid::Uuid,
+    project: ProjectStream,
+    tickets: Tickets,
+    folder: TicketFolder,
+    failures: Failures,
+    watches: Watches,
+    ready: ReadyQueue,
+    spending: Spending,
+    duty: Duty,
+    stopping: Option<OnStop>,
+    /// What was decided about the present input.
+    out: Output,
+    now: Time,
 }
 
 /// What the engine is up for.
@@ -84,18 +79,35 @@ pub struct Loaded {
 
 /// What a write answers, beside its facts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WriteMeta {
-    pub(crate) cause: String,
-    pub(crate) completes: Option<EffectId>,
-    pub(crate) fires: Option<TimerRef>,
-    pub(crate) answers: Option<(String, Outcome)>,
+struct WriteMeta {
+    cause: String,
+    completes: Option<EffectId>,
+    fires: Option<TimerRef>,
+    answers: Option<(String, Outcome)>,
 }
 
 impl WriteMeta {
-    pub(crate) fn because(cause: impl Into<String>) -> Self {
+    fn because(cause: impl Into<String>) -> Self {
         Self {
             cause: cause.into(),
             ..Self::default()
+        }
+    }
+
+    fn write(self, stream: Stream, expected: u64, entries: Vec<Entry>, at: Time) -> Write {
+        Write {
+            stream,
+            expected,
+            fence: None,
+            new_fence: None,
+            entries,
+            at,
+            cause: self.cause,
+            timers: Vec::new(),
+            slots: Vec::new(),
+            completes: self.completes,
+            fires: self.fires,
+            answers: self.answers,
         }
     }
 }
@@ -109,24 +121,13 @@ impl Core {
         let mut core = Self {
             settings,
             journal,
-            project: Project::default(),
-            project_version: 0,
-            tickets: BTreeMap::new(),
-            versions: BTreeMap::new(),
-            files: BTreeMap::new(),
-            tags: BTreeMap::new(),
-            gone: BTreeMap::new(),
-            filing: BTreeMap::new(),
-            missed: BTreeMap::new(),
-            filed: BTreeSet::new(),
-            failing: BTreeMap::new(),
-            watches: BTreeMap::new(),
-            read: false,
-            dirty: true,
-            active: BTreeMap::new(),
+            project: ProjectStream::default(),
+            tickets: Tickets::default(),
+            folder: TicketFolder::default(),
+            failures: Failures::default(),
+            watches: Watches::default(),
             ready: ReadyQueue::default(),
             spending: Spending::default(),
-            deadlines: BTreeMap::new(),
             duty: Duty::Drain,
             stopping: None,
             out: Output::default(),
@@ -135,16 +136,14 @@ impl Core {
         for (stream, version, state) in loaded.streams {
             match (stream, state) {
                 (Stream::Project, State::Project(project)) => {
-                    (core.project, core.project_version) = (project, version);
+                    core.project = ProjectStream::new(project, version);
                 }
-                (Stream::Ticket(id), State::Ticket(ticket)) => {
-                    core.put(id, ticket, version);
-                }
+                (Stream::Ticket(_), State::Ticket(ticket)) => core.put(ticket, version),
                 (stream, _) => return Err(Error::WrongKind { stream }),
             }
         }
         for one in loaded.pending {
-            core.ordered(&one.ticket, &one.effect);
+            core.folder.ordered(&one.ticket, &one.effect);
         }
         Ok(core)
     }
@@ -159,12 +158,12 @@ impl Core {
             let mut events = vec![project::Event::Opened];
             events.extend(self.missing_agents());
             events.push(project::Event::Initialized);
-            self.tell_project(events, "the engine has started");
+            self.apply_to_project(events, "the engine has started");
             // A person may have made way while no engine ran.
-            for id in self.active() {
+            for id in self.tickets.active_ids() {
                 let deadline = self.ticket(&id).and_then(Ticket::deadline);
                 if deadline.is_some_and(|d| d.key == TimerKey::Land) {
-                    self.tell_or_note(&id, ticket::Event::LandingRetried, "the engine has started");
+                    self.apply_or_note(&id, ticket::Event::LandingRetried, "the engine has started");
                 }
             }
         }
@@ -174,16 +173,13 @@ impl Core {
     /// The next moment after `now` at which a ticket's timer is due.
     #[must_use]
     pub fn next_deadline(&self, now: Time) -> Option<Time> {
-        self.deadlines
-            .range(Time(now.0.saturating_add(1))..)
-            .next()
-            .map(|(at, _)| *at)
+        self.tickets.next_deadline(now)
     }
 
     /// Takes new settings; what is under way goes on under them.
     pub fn set_settings(&mut self, settings: Settings) {
         self.settings = settings;
-        self.dirty = true;
+        self.ready.touch();
     }
 
     /// What the settings are.
@@ -195,19 +191,19 @@ impl Core {
     /// Whether the ticket folder was read since this core has been up.
     #[must_use]
     pub fn has_read(&self) -> bool {
-        self.read
+        self.folder.is_read()
     }
 
     /// The ticket as the journal has it.
     #[must_use]
     pub fn ticket(&self, id: &TicketId) -> Option<&Ticket> {
-        self.tickets.get(id).map(Arc::as_ref)
+        self.tickets.get(id)
     }
 
     /// Whether the ticket's file is there and cannot be read.
     #[must_use]
     pub fn is_unreadable(&self, id: &TicketId) -> bool {
-        self.files.get(id).is_some_and(|file| file.unreadable)
+        self.folder.is_unreadable(id)
     }
 
     /// What becomes of what runs, once the engine was told to stop.
@@ -218,13 +214,13 @@ impl Core {
 
     /// Every ticket, by id.
     pub fn tickets(&self) -> impl Iterator<Item = &Ticket> {
-        self.tickets.values().map(Arc::as_ref)
+        self.tickets.all().values().map(Arc::as_ref)
     }
 
     /// The project.
     #[must_use]
     pub fn project(&self) -> &Project {
-        &self.project
+        self.project.project()
     }
 
     /// The runs whose processes may be alive, each with its ticket: to be watched, by whoever has just loaded
@@ -234,7 +230,12 @@ impl Core {
             .flat_map(|(id, ticket)| ticket.live_runs().map(move |run| (id, run)))
     }
 
-    /// Hears `input` and decides.
+    /// Tickets with an attempt, by id.
+    pub fn active_tickets(&self) -> impl Iterator<Item = (&TicketId, &Ticket)> + Clone {
+        self.tickets.active()
+    }
+
+    /// Takes an input, and decides.
     pub fn step(&mut self, input: Input, now: Time) -> Output {
         self.now = now;
         match input {
@@ -267,173 +268,83 @@ impl Core {
     }
 
     /// Applies `events` to a ticket, in order, as one write; all of them or none.
-    pub(crate) fn tell(
+    fn apply(
         &mut self,
         id: &TicketId,
         events: impl IntoIterator<Item = ticket::Event>,
-        answering: WriteMeta,
+        meta: WriteMeta,
     ) -> Result<(), Rejected> {
-        let version = self.versions.get(id).copied().unwrap_or(0);
-        let mut ticket = self
-            .tickets
-            .get(id)
-            .cloned()
-            .unwrap_or_else(|| Ticket::new(id.clone()).into());
+        let expected = self.tickets.version(id);
+        let mut ticket = self.tickets.shared(id);
         let fence = ticket.fence;
         let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
-            let change = ticket.after(&event, self.now)?;
+            let mut change = ticket.after(&event, self.now)?;
+            self.folder.keep_wanted(&change.ticket, &mut change.effects);
             ticket = Arc::new(change.ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
-            let after = State::Ticket(Arc::clone(&ticket));
-            let mut effects = change.effects;
-            let is_dropped_in_its_file = matches!(
-                &ticket.state,
-                ticket::State::Done(ticket::Done::Dropped { by: Actor::File, .. })
-            );
-            if is_dropped_in_its_file && self.gone.contains_key(id) {
-                // Whoever writes a file of that name next begins anew: what is said of the old one would be
-                // said of it.
-                effects.retain(|effect| !matches!(effect, Effect::WriteFile(_)));
-            }
             entries.push(Entry {
                 fact: Fact::Ticket(event),
-                after,
-                effects,
+                after: State::Ticket(Arc::clone(&ticket)),
+                effects: change.effects,
             });
         }
-        for entry in &entries {
-            for effect in &entry.effects {
-                self.ordered(id, effect);
-            }
+        for effect in entries.iter().flat_map(|entry| &entry.effects) {
+            self.folder.ordered(id, effect);
         }
-        let version_after = version + entries.len() as u64;
-        self.out.writes.push(Write {
-            stream: Stream::Ticket(id.clone()),
-            expected: version,
-            fence: (version > 0).then_some(fence),
+        let version = expected + entries.len() as u64;
+        let write = Write {
+            fence: (expected > 0).then_some(fence),
             new_fence: (ticket.fence > fence).then_some(ticket.fence),
-            entries,
-            at: self.now,
-            cause: answering.cause,
             timers,
             slots,
-            completes: answering.completes,
-            fires: answering.fires,
-            answers: answering.answers,
-        });
-        self.put(id.clone(), ticket, version_after);
+            ..meta.write(Stream::Ticket(id.clone()), expected, entries, self.now)
+        };
+        self.out.writes.push(write);
+        self.put(ticket, version);
         Ok(())
     }
 
-    pub(crate) fn put(&mut self, id: TicketId, ticket: Arc<Ticket>, version: u64) {
-        self.dirty = true;
-        self.versions.insert(id.clone(), version);
-        let old = self.tickets.get(&id).map(Arc::as_ref);
+    /// Shows a ticket, as it is now, to every part that follows the tickets.
+    fn put(&mut self, ticket: Arc<Ticket>, version: u64) {
+        let old = self.tickets.get(&ticket.id);
         self.ready.moved(old, &ticket);
         self.spending.moved(old, &ticket);
-        if let Some(old) = old.and_then(Ticket::deadline)
-            && let Some(there) = self.deadlines.get_mut(&old.at)
-        {
-            there.remove(&id);
-            if there.is_empty() {
-                self.deadlines.remove(&old.at);
-            }
-        }
-        if let Some(new) = ticket.deadline() {
-            self.deadlines.entry(new.at).or_default().insert(id.clone());
-        }
-        if ticket.attempt().is_some() {
-            self.active.insert(id.clone(), Arc::clone(&ticket));
-        } else {
-            self.active.remove(&id);
-        }
-        self.tickets.insert(id, ticket);
+        self.tickets.put(ticket, version);
     }
 
-    /// Tickets with an attempt, by id.
-    pub(crate) fn active(&self) -> Vec<TicketId> {
-        self.active.keys().cloned().collect()
+    /// As [`Core::apply`]; a refusal is noted for the log.
+    fn apply_or_note(&mut self, id: &TicketId, event: ticket::Event, cause: &str) {
+        if let Err(no) = self.apply(id, [event], WriteMeta::because(cause)) {
+            self.note_refusal(id, &no);
+        }
     }
 
-    /// Tells, and notes a refusal for the log.
-    pub(crate) fn tell_or_note(&mut self, id: &TicketId, event: ticket::Event, cause: &str) -> bool {
-        match self.tell(id, [event], WriteMeta::because(cause)) {
-            Ok(()) => true,
-            Err(no) => {
-                self.out.refused.push(format!("{id}: {no}"));
-                false
-            }
-        }
+    /// Notes for the log that a ticket refused an event.
+    fn note_refusal(&mut self, id: &TicketId, no: &Rejected) {
+        self.out.refused.push(format!("{id}: {no}"));
     }
 
     /// Applies `events` to the project as one write; one that it does not accept is left out and noted.
-    pub(crate) fn tell_project(&mut self, events: impl IntoIterator<Item = project::Event>, cause: &str) {
-        let answering = WriteMeta::because(cause);
-        self.tell_project_answering(events, answering);
-    }
-
-    pub(crate) fn tell_project_answering(
-        &mut self,
-        events: impl IntoIterator<Item = project::Event>,
-        answering: WriteMeta,
-    ) {
-        let version = self.project_version;
+    fn apply_to_project(&mut self, events: impl IntoIterator<Item = project::Event>, cause: &str) {
+        let expected = self.project.version();
         let mut entries = Vec::new();
         for event in events {
-            match project::Machine::transition(&self.project, &event) {
-                Ok(step) => {
-                    self.project = step.state;
-                    let after = State::Project(self.project.clone());
-                    entries.push(Entry {
-                        fact: Fact::Project(event),
-                        after,
-                        effects: Vec::new(),
-                    });
-                }
+            match self.project.apply(event) {
+                Ok(entry) => entries.push(entry),
                 Err(no) => self.out.refused.push(format!("project: {no}")),
             }
         }
-        if entries.is_empty() {
-            if let Some((id, outcome)) = answering.answers {
-                self.out.answers.push((id, outcome));
-            }
-            return;
+        if !entries.is_empty() {
+            let meta = WriteMeta::because(cause);
+            let write = meta.write(Stream::Project, expected, entries, self.now);
+            self.out.writes.push(write);
         }
-        self.project_version += entries.len() as u64;
-        self.out.writes.push(Write {
-            stream: Stream::Project,
-            expected: version,
-            fence: None,
-            new_fence: None,
-            entries,
-            at: self.now,
-            cause: answering.cause,
-            timers: Vec::new(),
-            slots: Vec::new(),
-            completes: answering.completes,
-            fires: answering.fires,
-            answers: answering.answers,
-        });
-    }
-
-    /// Remembers what an outstanding effect makes lag behind.
-    fn ordered(&mut self, ticket: &TicketId, effect: &Effect) {
-        if let Effect::WriteFile(_) = effect {
-            *self.filing.entry(ticket.clone()).or_default() += 1;
-        }
-    }
-
-    /// The agent at work on, or waiting with, a ticket.
-    pub(crate) fn ticket_of(&self, agent: &AgentName) -> Option<&TicketId> {
-        self.active_tickets()
-            .find(|(_, ticket)| ticket.slots().any(|(name, _)| name == agent))
-            .map(|(id, _)| id)
     }
 
     /// The next session id of a ticket's attempt.
-    pub(crate) fn fresh_session(&self, id: &TicketId) -> SessionId {
+    fn fresh_session(&self, id: &TicketId) -> SessionId {
         let ticket = self.ticket(id);
         let (fence, number) = ticket
             .and_then(Ticket::attempt)
@@ -444,7 +355,7 @@ impl Core {
     }
 
     /// Asks to be woken at `at`, or earlier.
-    pub(crate) fn wake_at(&mut self, at: Time) {
+    fn wake_at(&mut self, at: Time) {
         self.out.wake_at = Some(self.out.wake_at.map_or(at, |old| old.min(at)));
     }
 }

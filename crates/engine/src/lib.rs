@@ -13,28 +13,21 @@
     )
 )]
 
-mod budget;
-mod commands;
 mod core;
-mod dispatch;
 pub mod driver;
 mod error;
-mod failing;
-mod files;
-mod harness_pause;
+mod failures;
 mod input;
 mod names;
 mod output;
+mod project;
 mod ready_queue;
-mod reports;
-mod rest;
-mod restore;
-mod runs;
 mod spending;
-mod waiting;
+mod ticket_folder;
+mod tickets;
+mod watches;
 
-pub use crate::core::{Core, Duty, Loaded};
+pub use crate::core::{Core, Duty, Loaded, Rest, Waits};
 pub use error::Error;
 pub use input::{End, Input, Observation, Report, RunEnd, Verdict};
 pub use output::{Output, Postponed};
-pub use rest::{Rest, Waits};

@@ -1,6 +1,5 @@
-//! The line of tickets that may be given out, kept up to date: what did not change is not looked at again,
-//! however long the queue. What may be given out, [`route`] alone says; this remembers what it said, and
-//! forgets it in time.
+//! Ready queue: an incremental cache of [`route::order`]. A ticket that did not change is not looked at
+//! again, however long the queue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,12 +8,12 @@ use model::policy::route::{self, Place, Queue, Refusal};
 use model::ticket::Ticket;
 use model::{TicketId, Time};
 
-/// What routing said of each ticket that it may say something else of by itself, or that is in line.
+/// The eligible tickets, and those that become eligible by themselves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadyQueue {
-    /// In the order in which they are given out.
+    /// In the order in which they are dispatched.
     eligible: BTreeSet<Place>,
-    /// Those of them that say whom they are meant for.
+    /// Those of them that are meant for an agent.
     named: BTreeSet<TicketId>,
     /// Files that are to be still for a while longer.
     debouncing: BTreeSet<(Time, TicketId)>,
@@ -22,7 +21,7 @@ pub(crate) struct ReadyQueue {
     not_due: BTreeSet<(Time, TicketId)>,
     /// Open recovery tickets that are not needed any more.
     not_needed: BTreeSet<TicketId>,
-    /// What was said of each, to be taken back.
+    /// In which of these sets each is.
     said: BTreeMap<TicketId, Said>,
     /// Tickets by what they depend on or recover.
     behind: BTreeMap<TicketId, BTreeSet<TicketId>>,
@@ -31,6 +30,8 @@ pub(crate) struct ReadyQueue {
     /// The setting that everything was looked at with; none when nothing was.
     debounce: Option<Duration>,
     now: Time,
+    /// Whether nothing has changed since [`ReadyQueue::take_touched`].
+    is_routed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -41,8 +42,19 @@ enum Said {
 }
 
 impl ReadyQueue {
+    /// Something has changed that could let a ticket be dispatched.
+    pub(crate) fn touch(&mut self) {
+        self.is_routed = false;
+    }
+
+    /// Whether tickets are to be dispatched: something has changed since this was asked the last time.
+    pub(crate) fn take_touched(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_routed, true)
+    }
+
     /// A ticket is about to be what it is now; `old` is what it was.
     pub(crate) fn moved(&mut self, old: Option<&Ticket>, new: &Ticket) {
+        self.touch();
         let id = &new.id;
         for other in links(old).filter(|other| !links(Some(new)).any(|kept| kept == *other)) {
             if let Some(behind) = self.behind.get_mut(other) {
@@ -65,6 +77,7 @@ impl ReadyQueue {
     /// A ticket's file is another, or gone. `known`: the journal has the ticket, and others look at that
     /// alone.
     pub(crate) fn refiled(&mut self, id: &TicketId, known: bool) {
+        self.touch();
         if !known {
             self.stale
                 .extend(self.behind.get(id).into_iter().flatten().cloned());

@@ -1,4 +1,4 @@
-//! What tickets have cost, summed up as it happens: budgets are looked at after every input.
+//! Spending: running sums of what tickets have cost, since budgets are compared after every input.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ pub(crate) struct Spending {
     /// Of all tickets, by day, in millionths of a US dollar. Wide enough that no sum of theirs overflows.
     days: BTreeMap<Day, u128>,
     /// Tickets that are not done and have cost something since their budget was granted.
-    pub(crate) tickets: BTreeSet<TicketId>,
+    tickets: BTreeSet<TicketId>,
 }
 
 impl Spending {
@@ -44,6 +44,11 @@ impl Spending {
         }
         self.days.retain(|_, sum| *sum > 0);
         self.tickets.remove(&ticket.id);
+    }
+
+    /// Tickets that are not done and have cost something since their budget was granted.
+    pub(crate) fn tickets(&self) -> impl Iterator<Item = &TicketId> {
+        self.tickets.iter()
     }
 
     /// As [`model::policy::budget::of_day`].

@@ -119,8 +119,8 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             }
         }
         if state.left.drops > 0 && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over) {
-            // Under a lease that runs out, the sleeper could land what the other engine has found not landed: that takes a
-            // fence at the target itself.
+            // Under a lease that runs out, the sleeper could land what the other engine has found not landed:
+            // that takes a fence at the target itself.
             if let Stands::Landing {
                 waiting: false,
                 ending: false,

@@ -168,7 +168,7 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::Reaped
         | Why::CouldNotRun
         | Why::TargetRed
-        | Why::SensitivePaths { .. }
+        | Why::Paths { .. }
         | Why::Conflict
         | Why::Auth
         | Why::NoProgress

@@ -348,7 +348,7 @@ pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
         });
     }
     let held = ticket.held.as_ref().filter(|held| held.retry_at.is_none())?;
-    Some(if let Why::SensitivePaths { .. } = held.why {
+    Some(if let Why::Paths { .. } = held.why {
         Command::Approve { ticket: id }
     } else if asked + 1 >= HELPS {
         Command::Drop {

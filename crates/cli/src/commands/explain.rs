@@ -3,12 +3,13 @@
 use clap::Args;
 use model::attempt::{self, Failure};
 use model::journal::{self, Stream};
+use model::policy::attention::{self, Need, Reason, attention};
 use model::policy::route::Refusal;
 use model::policy::{capacity, failure};
 use model::settings::Settings;
-use model::ticket::{Stage, State, Ticket, Why, remedy};
+use model::ticket::{State, Ticket, Why, remedy};
 use model::view::{Failing, MEND, printed};
-use model::{Moment, TicketId};
+use model::{Moment, TicketId, Time};
 use store::Ledger;
 
 use crate::commands::ps;
@@ -40,22 +41,29 @@ impl Explain {
         if let Some(ledger) = &ledger {
             ledger.restore(&mut crew, &id, None).await?;
         }
-        let mut failing = inbox::failing(ledger.as_ref()).await?;
-        failing.retain(|failing| failing.ticket == id);
-        let facts = Facts::gather(&crew, &place, &settings, clock::now())?;
+        let now = clock::now();
+        let failing = inbox::failing(ledger.as_ref()).await?;
+        let facts = Facts::gather(&crew, &place, &settings, now)?;
+        let beside = inbox::context(&crew, &place, &settings, &facts, failing, now)?;
         let refusal = client::refusals::refusal(&facts, &settings, &id);
         let runs = place.engine()?.is_some();
-        // Without its file it goes on.
-        let is_stuck = failing.iter().any(|failing| !failing.is_file);
-        let says = match &refusal {
-            Some(Refusal::InProgress { .. } | Refusal::Submitted { .. }) | None if is_stuck => {
-                "it cannot go on before something is mended".to_owned()
-            }
-            Some(refusal) => refusal.to_string(),
-            None if runs => "nothing is in the way: it is given out next".to_owned(),
-            None => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
-        };
         let ticket = facts.tickets.get(&id).map(AsRef::as_ref);
+        let need = ticket.map(|ticket| {
+            let refusal = refusal.as_ref();
+            let facts = beside.facts(&id);
+            attention(ticket, attention::Facts { refusal, ..facts })
+        });
+        let reason = match &need {
+            Some(Need::Person(reason)) => Some(reason),
+            Some(Need::Over | Need::Apart | Need::Time | Need::Agent | Need::Others(_)) | None => None,
+        };
+        let says = match (&need, &refusal) {
+            (Some(Need::Person(reason)), _) => because(reason, now),
+            (Some(Need::Others(others)), _) => others.to_string(),
+            (_, Some(refusal)) => refusal.to_string(),
+            (_, None) if runs => "nothing is in the way: it is given out next".to_owned(),
+            (_, None) => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
+        };
         let agents = crew.agents();
         let agent = agents.iter().find(|agent| agent.ticket.as_ref() == Some(&id));
         let failure = agent
@@ -70,7 +78,7 @@ impl Explain {
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
-                failing: inbox::why_of(&failing, &id),
+                failing: inbox::why_of(&beside.failing, &id),
                 ticket: id,
                 title,
                 state,
@@ -91,10 +99,15 @@ impl Explain {
         for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
             out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
         }
-        if let Some(waits) = agent.and_then(|agent| agent.waiting(clock::now())) {
+        // The agent of a ticket that waits for a person waits for that too.
+        if let Some(waits) = agent
+            .and_then(|agent| agent.waiting(now))
+            .filter(|_| reason.is_none())
+        {
             out.wrapped(&format!("  it {waits}"), HANG, Style::Plain)?;
         }
-        if let Some(what) = ticket.and_then(for_the_person) {
+        if let Some(Reason::Edits(waiting)) = reason {
+            let what = remedy(&waiting.paths);
             out.wrapped(
                 &format!("  hint: {what}; `crew merge {id}` tries at once"),
                 HANG,
@@ -117,8 +130,12 @@ impl Explain {
         }
         // Where no file can be written, that is said already.
         let is_told = |failing: &Failing| failing.is_file && place.refuses_files().is_some();
-        for failing in failing.iter().filter(|failing| !is_told(failing)) {
+        let of_it = |failing: &&Failing| failing.ticket == id && !is_told(failing);
+        let of_it: Vec<&Failing> = beside.failing.iter().filter(of_it).collect();
+        for failing in of_it.iter().filter(|failing| failing.why != says) {
             out.wrapped(&format!("  {}", failing.why), HANG, Style::Red)?;
+        }
+        if !of_it.is_empty() {
             out.wrapped(&format!("  hint: {MEND}"), HANG, Style::Plain)?;
         }
         if let Some(failure) = failure {
@@ -202,22 +219,26 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Reaped
         | Why::CouldNotRun
         | Why::TargetRed
-        | Why::SensitivePaths { .. }
+        | Why::Paths { .. }
         | Why::Conflict
         | Why::Review
         | Why::Budget { .. } => None,
     }
 }
 
-/// A person's remedy for edits of theirs that a landing waits for.
-fn for_the_person(ticket: &Ticket) -> Option<String> {
-    let State::Verify(verify) = &ticket.state else {
-        return None;
-    };
-    match &verify.stage {
-        Stage::Landing { waiting, .. } => Some(remedy(&waiting.as_ref()?.paths)),
-        Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } => None,
-    }
+/// Why the ticket waits for a person, and how long until crew tries again by itself.
+fn because(reason: &Reason<'_>, now: Time) -> String {
+    let again = reason.until().filter(|at| *at > now);
+    let again = again.map(|at| match reason {
+        Reason::Question { .. } => format!(" (goes on without an answer in {})", ui::left(at.since(now))),
+        Reason::Held(_)
+        | Reason::Edits(_)
+        | Reason::Failure(_)
+        | Reason::Harness { .. }
+        | Reason::Dependency(_)
+        | Reason::File(_) => format!(" (tried again by itself in {})", ui::left(at.since(now))),
+    });
+    format!("{reason}{}", again.unwrap_or_default())
 }
 
 /// Further help: the state of the tickets that it waits for, and a person's remedies.
@@ -284,7 +305,7 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         Some(Why::Budget { .. }) => format!(
             "`crew retry {id}` grants as much again, `ticket_usd` in crew.toml raises it for all, `crew drop {id}` gives it up"
         ),
-        Some(Why::SensitivePaths { .. }) => {
+        Some(Why::Paths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
         }
         Some(_) | None if merged => format!("{usual}, `crew waive {id} <reason>` lets it pass"),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use model::journal::{EffectId, Fact, State, Stream};
+use model::policy::attention::Reason;
 use model::project::Event;
 use model::ticket::Effect;
 use model::view::{Snapshot, describe, describe_effect, printed};
@@ -258,7 +259,7 @@ fn at(context: &mut Context, fold: Option<&Recorded>, seq: u64) -> Result<Exit> 
     if let State::Ticket(ticket) = &fold.after {
         lines.push(("title", ticket.spec.title.clone()));
         if let Some(held) = &ticket.held {
-            lines.push(("held", format!("{}: {}", held.why.name(), held.note)));
+            lines.push(("held", Reason::Held(held).to_string()));
         }
         let labels: Vec<&str> = ticket.labels.iter().map(|label| label.as_str()).collect();
         lines.push(("labels", labels.join(", ")));

@@ -134,7 +134,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
         Kind::Held(why) => format!("held, {why}"),
         Kind::Question
         | Kind::Checkout
-        | Kind::Stuck
+        | Kind::Harness
         | Kind::Dependency
         | Kind::File
         | Kind::Failing
@@ -158,7 +158,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
             Kind::Question => format!("  goes on without an answer in {span}"),
             Kind::Held(_)
             | Kind::Checkout
-            | Kind::Stuck
+            | Kind::Harness
             | Kind::Dependency
             | Kind::File
             | Kind::Failing
@@ -197,7 +197,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
 fn style(item: &Item) -> Style {
     match item.kind {
         Kind::Question | Kind::Checkout => Style::Yellow,
-        Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Failing | Kind::Disk => {
+        Kind::Held(_) | Kind::Harness | Kind::Dependency | Kind::File | Kind::Failing | Kind::Disk => {
             Style::Red
         }
     }

@@ -15,7 +15,6 @@ use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
 use client::queue_facts::Facts;
-use client::refusals::refusals;
 use client::repository::journal;
 use client::{clock, documents, follow, inbox};
 
@@ -44,13 +43,13 @@ impl Queue {
         // The view over the files too: what no engine has seen yet is in the queue all the same.
         let mut seen = crew.clone();
         seen.tickets.clone_from(&facts.tickets);
-        let refusals = refusals(&facts, &settings);
         let failing = inbox::failing(ledger.as_ref()).await?;
+        let beside = inbox::context(&crew, &place, &settings, &facts, failing, now)?;
         if context.json {
             let one = |ticket: &Ticket| {
                 let file = facts.file(&ticket.id).map(|file| file.changed_at);
-                let failing = inbox::why_of(&failing, &ticket.id);
-                documents::Ticket::of(ticket, file, refusals.get(&ticket.id), failing)
+                let failing = inbox::why_of(&beside.failing, &ticket.id);
+                documents::Ticket::of(ticket, file, beside.refusals.get(&ticket.id), failing)
             };
             context.out.json(&documents::Queue {
                 counts: seen.counts(),
@@ -70,7 +69,7 @@ impl Queue {
         } else {
             let mut table = Table::new(&["TICKET", "P", "STATE", "AGENT", "FOR", "TITLE"], &[4]);
             for ticket in shown {
-                let standing = Standing::of(ticket, refusals.get(&ticket.id), &failing, now);
+                let standing = beside.standing(ticket, now);
                 row(&mut table, ticket, &standing, now);
             }
             context.out.table(&table)?;

@@ -28,7 +28,7 @@ pub struct Item {
     /// The same for as long as it waits.
     id: String,
     /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked,
-    /// an agent that is stuck, a dependency that cannot be met, a file that is no ticket or cannot be
+    /// a harness that refuses steps, a dependency that cannot be met, a file that is no ticket or cannot be
     /// written, what crew cannot do for a ticket, a disk that is full or cannot be written; or the reason for
     /// which a ticket is held.
     #[schemars(extend("enum" = kinds()))]
@@ -111,7 +111,7 @@ fn kinds() -> Vec<&'static str> {
     let others = [
         Kind::Question,
         Kind::Checkout,
-        Kind::Stuck,
+        Kind::Harness,
         Kind::Dependency,
         Kind::File,
         Kind::Failing,

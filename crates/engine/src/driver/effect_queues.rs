@@ -180,8 +180,8 @@ impl EffectQueues {
         self.delayed.retain(|_, at| *at > now);
     }
 
-    /// Lets an effect that has failed go on before its time where nobody waits for it any more, and it has only
-    /// to be ended. This happens once: an effect that cannot be ended is tried again in its own time.
+    /// Lets an effect that has failed go on before its time where nobody waits for it any more, and it has
+    /// only to be ended. This happens once: an effect that cannot be ended is tried again in its own time.
     pub(super) fn hasten(&mut self, is_unwanted: impl Fn(&Ordered) -> bool) {
         let (waiting, hastened) = (&self.waiting, &mut self.hastened);
         self.delayed.retain(|key, _| {

@@ -34,7 +34,7 @@ impl Driver {
     pub fn is_at_rest(&self) -> bool {
         let not_counted = |(id, kind): &QueueKey| match kind {
             Kind::File => self.core.is_unreadable(id) || self.core.is_unwritten(id),
-            Kind::Work => self.core.is_stuck(id),
+            Kind::Work => self.core.is_kept(id),
         };
         self.queues.are_at_rest(not_counted) && self.ends.is_empty()
     }

@@ -86,7 +86,7 @@ fn a_submission_behind_a_landing_that_fails_waits_for_it() {
     assert!(scene.core.is_kept(&id("t-2")));
     let waits = scene.core.rest().waits;
     let t2 = waits.iter().find(|waits| waits.ticket == id("t-2")).unwrap();
-    assert_eq!(t2.why, "it waits for t-1");
+    assert_eq!(t2.why, "it waits for t-1, which lands first and cannot go on");
     assert!(!scene.core.rest().moving);
     scene.landed("t-1");
     assert!(scene.core.moves(&id("t-2")) && !scene.core.is_kept(&id("t-2")));

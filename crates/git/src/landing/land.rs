@@ -127,12 +127,11 @@ impl Repository {
         Ok(Landing::Landed { left })
     }
 
-    /// Ends a landing that nobody wants any more; returns whether the target holds what was to land. If it had
-    /// moved the target, the checkouts follow; if not, the locks that it held are released. Repeating it
+    /// Ends a landing that nobody wants any more; returns whether the target holds what was to land. If it
+    /// had moved the target, the checkouts follow; if not, the locks that it held are released. Repeating it
     /// changes nothing.
     ///
-    /// # Errors
-    /// As [`Repository::land`].
+    /// # Errors As [`Repository::land`].
     pub fn end_landing(&self, intent: &Intent) -> Result<bool> {
         let landed = match self.branch_tip(&intent.target)? {
             Some(now) if self.is_landed(&intent.new, &now)? => Some(now),

@@ -1,5 +1,6 @@
 //! The policies: pure functions from facts to decisions.
 
+pub mod attention;
 pub mod backoff;
 pub mod budget;
 pub mod capacity;

@@ -428,6 +428,14 @@ impl Settings {
         named.is_some_and(|named| named.kind == harness.kind)
     }
 
+    /// The name of the harness that the next step of an attempt is started on: the attempt's own, unless the
+    /// settings do not have that any more.
+    #[must_use]
+    pub fn harness_of_next_step(&self, own: &HarnessId) -> String {
+        let other = (!self.has_harness(own)).then(|| self.harness_of_new_attempts());
+        other.flatten().unwrap_or_else(|| own.clone()).name
+    }
+
     /// Whether a change to this path, relative to the repository's root and with `/`, waits for a person: one
     /// of `land.hold_paths`, `crew.toml` or a file in `prompts_dir`.
     #[must_use]

@@ -35,7 +35,7 @@ pub enum Why {
     /// The target itself fails the checks.
     TargetRed,
     /// It touches paths that a person must approve.
-    SensitivePaths {
+    Paths {
         /// The paths.
         paths: Vec<String>,
         /// The tip that touches them: an approval counts for it alone.
@@ -57,18 +57,18 @@ pub enum Why {
 }
 
 impl Why {
-    /// Every kind's name.
+    /// Every kind's name, as the journal stores it and every surface shows it.
     pub const NAMES: [&str; 12] = [
         "failed",
         "blocked",
         "killed",
         "reaped",
-        "could not run",
-        "target red",
-        "sensitive paths",
+        "could_not_run",
+        "target_red",
+        "paths",
         "conflict",
         "auth",
-        "no progress",
+        "no_progress",
         "review",
         "budget",
     ];
@@ -81,12 +81,12 @@ impl Why {
             Why::Blocked => "blocked",
             Why::Killed => "killed",
             Why::Reaped => "reaped",
-            Why::CouldNotRun => "could not run",
-            Why::TargetRed => "target red",
-            Why::SensitivePaths { .. } => "sensitive paths",
+            Why::CouldNotRun => "could_not_run",
+            Why::TargetRed => "target_red",
+            Why::Paths { .. } => "paths",
             Why::Conflict => "conflict",
             Why::Auth => "auth",
-            Why::NoProgress => "no progress",
+            Why::NoProgress => "no_progress",
             Why::Review => "review",
             Why::Budget { .. } => "budget",
         }

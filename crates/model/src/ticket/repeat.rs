@@ -62,6 +62,6 @@ pub struct Repeat {
     pub of: Fingerprint,
     /// The n-th time, from 1.
     pub times: u32,
-    /// How many more times it may come before the ticket is held for no progress.
+    /// How many more times it may come before the ticket is held: `no_progress`.
     pub left: u32,
 }

@@ -179,7 +179,7 @@ impl Draft<'_> {
                 );
                 self.free_slot();
                 self.hold(
-                    Why::SensitivePaths {
+                    Why::Paths {
                         paths: paths.clone(),
                         tip: tip.clone(),
                     },

@@ -83,8 +83,8 @@ pub enum Stage {
     },
 }
 
-/// What follows a landing that is being ended. Whether the target has moved is not known while a ticket lands:
-/// the landing is ended first, and this follows where the target does not hold the merged result.
+/// What follows a landing that is being ended. Whether the target has moved is not known while a ticket
+/// lands: the landing is ended first, and this follows where the target does not hold the merged result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterLanding {

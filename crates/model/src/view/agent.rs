@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::{Member, Snapshot};
 use crate::attempt::{self, Attempt, Failure, Mode, Stuck, Usage, Working};
+use crate::policy::attention::{self, Reason};
 use crate::policy::failure;
-use crate::ticket::{Stage, State, Ticket, in_words};
+use crate::ticket::{Stage, State, Ticket};
 use crate::{AgentName, RunId, SessionId, TicketId, Time};
 
 /// An agent of the roster.
@@ -242,12 +243,7 @@ impl Snapshot {
         }
         let what = match pause.until {
             Some(_) => format!("{harness} ({}): {}", pause.class.name(), pause.message),
-            None => format!(
-                "a person: {harness} refuses ({}): {}; `crew retry {}` once that is mended",
-                pause.class.name(),
-                pause.message,
-                pause.ticket
-            ),
+            None => format!("a person: {}", attention::refused(harness, pause)),
         };
         Some(Waits {
             what,
@@ -298,7 +294,7 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
     };
     if let Some(held) = &ticket.held {
         return Some(Waits {
-            what: format!("{}: {}", held.why.name(), held.note),
+            what: Reason::Held(held).to_string(),
             until: held.retry_at,
         });
     }
@@ -364,7 +360,7 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
             waiting: Some(waiting),
             ..
         } => (
-            format!("your edits: {}", in_words(&waiting.paths)),
+            format!("a person: {}", attention::edits(&waiting.paths)),
             Some(waiting.retry_at),
         ),
     };

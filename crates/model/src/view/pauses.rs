@@ -2,6 +2,7 @@
 
 use super::{Snapshot, clock, left};
 use crate::Time;
+use crate::policy::attention;
 
 impl Snapshot {
     /// Why no step is started on a harness now, a line for each: not sanitised.
@@ -17,12 +18,7 @@ impl Snapshot {
                     left(until.since(now)),
                     pause.message
                 ),
-                None => format!(
-                    "{harness}: {}: {}; once that is mended, `crew retry {}` goes on",
-                    pause.class.name(),
-                    pause.message,
-                    pause.ticket
-                ),
+                None => attention::refused(harness, pause),
             })
             .collect()
     }

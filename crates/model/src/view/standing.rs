@@ -1,11 +1,11 @@
 //! Where a ticket stands, in a word or two, and why there.
 
 use super::figures::left;
-use super::inbox::Failing;
 use crate::Time;
 use crate::attempt::{self, Attempt};
+use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Done, Stage, State, Ticket, in_words};
+use crate::ticket::{Done, Stage, State, Ticket};
 
 /// Where a ticket stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,29 +56,40 @@ pub enum Sign {
 }
 
 impl Standing {
-    /// A ticket's, with why it is not given out and what crew cannot do, of whichever tickets.
+    /// A ticket's, with what counts beside it.
     #[must_use]
-    pub fn of(ticket: &Ticket, refusal: Option<&Refusal>, failing: &[Failing], now: Time) -> Self {
-        if let Some(held) = ticket.held.as_ref().filter(|_| !ticket.is_done()) {
-            let next = held.retry_at.filter(|at| *at > now);
-            let next = next
-                .map(|at| format!(" (tried again in {})", left(at.since(now))))
-                .unwrap_or_default();
-            let why = format!("{}: {}{next}", held.why.name(), held.note);
-            return new(Sign::Wrong, "held", Some(why));
+    pub fn of(ticket: &Ticket, facts: Facts<'_>, now: Time) -> Self {
+        let need = attention(ticket, facts);
+        if let Need::Person(reason) = &need {
+            let again = reason.until().filter(|at| *at > now);
+            return of_reason(reason, again.map(|at| left(at.since(now))));
         }
-        // Without its file it goes on.
-        let is_of_work = |failing: &&Failing| failing.ticket == ticket.id && !failing.is_file;
-        if let Some(failing) = failing.iter().find(is_of_work).filter(|_| !ticket.is_done()) {
-            return new(Sign::Wrong, "failing", Some(failing.why.clone()));
+        if let Need::Others(others @ Others::Blocker(_)) = &need {
+            return new(Sign::InLine, "in line", Some(others.to_string()));
         }
         match &ticket.state {
             State::InProgress(attempt) => of_attempt(attempt),
             State::Verify(verify) => of_stage(&verify.stage),
             State::Done(done) => of_end(done),
-            State::Open | State::New => of_refusal(refusal),
+            State::Open | State::New => of_refusal(facts.refusal),
         }
     }
+}
+
+/// A ticket that waits for a person. `again`: how long until crew tries again by itself.
+fn of_reason(reason: &Reason<'_>, again: Option<String>) -> Standing {
+    let again = again.map(|again| format!(" (tried again in {again})"));
+    let why = format!("{reason}{}", again.unwrap_or_default());
+    let (sign, word, why) = match reason {
+        Reason::Held(_) => (Sign::Wrong, "held", why),
+        // The agent stands beside it.
+        Reason::Question { .. } => (Sign::Asks, "asks", reason.words()),
+        Reason::Edits(_) => (Sign::InTheWay, "landing", why),
+        Reason::Failure(_) => (Sign::Wrong, "failing", why),
+        Reason::Harness { .. } => (Sign::Wrong, "paused", why),
+        Reason::Dependency(_) | Reason::File(_) => (Sign::Wrong, "waits", why),
+    };
+    new(sign, word, Some(why))
 }
 
 fn new(sign: Sign, word: &'static str, why: Option<String>) -> Standing {
@@ -119,18 +130,7 @@ fn of_stage(stage: &Stage) -> Standing {
             };
             new(Sign::Verifying, "reviewing", Some(what))
         }
-        Stage::Landing {
-            waiting: Some(waiting),
-            ..
-        } => {
-            let what = format!("waits for your edits: {}", in_words(&waiting.paths));
-            new(Sign::InTheWay, "landing", Some(what))
-        }
-        Stage::Landing {
-            candidate,
-            waiting: None,
-            ..
-        } => new(
+        Stage::Landing { candidate, .. } => new(
             Sign::Landing,
             "landing",
             Some(format!("as {}", candidate.commit.short())),
@@ -165,42 +165,57 @@ fn of_refusal(refusal: Option<&Refusal>) -> Standing {
 mod tests {
     use super::*;
     use crate::TicketId;
-    use crate::journal::EffectId;
     use crate::ticket::{Held, Why};
 
-    /// Its file fails first; and its work, unless only the file does.
-    fn failing(is_file: bool) -> Vec<Failing> {
-        let one = |is_file| Failing {
-            of: EffectId { seq: 1, index: 0 },
-            ticket: TicketId::new("t-1").unwrap(),
-            is_file,
-            why: "no commit 1234".to_owned(),
-            since: Time(0),
-            until: None,
-        };
-        [true, false]
-            .map(one)
-            .into_iter()
-            .filter(|one| one.is_file || !is_file)
-            .collect()
-    }
-
     #[test]
-    fn what_cannot_be_done_of_the_work_comes_before_where_it_stands_and_after_what_holds_it() {
-        let word = |ticket: &Ticket, is_file| Standing::of(ticket, None, &failing(is_file), Time(0)).word;
+    fn what_needs_a_person_comes_before_where_a_ticket_stands_and_never_after_it_is_over() {
+        let word = |ticket: &Ticket, failure| {
+            let facts = Facts {
+                failure,
+                ..Facts::default()
+            };
+            Standing::of(ticket, facts, Time(0)).word
+        };
+        let failure = Some("no commit 1234");
         let mut ticket = Ticket::new(TicketId::new("t-1").unwrap());
         ticket.state = State::Open;
-        assert_eq!(word(&ticket, false), "failing");
-        assert_eq!(word(&ticket, true), "ready");
+        assert_eq!(word(&ticket, failure), "failing");
+        assert_eq!(word(&ticket, None), "ready");
         ticket.held = Some(Box::new(Held {
             why: Why::Killed,
             note: "its agent was killed".to_owned(),
             since: Time(0),
-            retry_at: None,
+            retry_at: Some(Time(60_000)),
         }));
-        assert_eq!(word(&ticket, false), "held");
+        assert_eq!(word(&ticket, failure), "held");
+        let why = Standing::of(&ticket, Facts::default(), Time(0)).why;
+        assert_eq!(
+            why.as_deref(),
+            Some("killed: its agent was killed (tried again in 1m)")
+        );
         ticket.held = None;
         ticket.state = State::Done(Done::ClosedByPerson);
-        assert_eq!(word(&ticket, false), "closed");
+        assert_eq!(word(&ticket, failure), "closed");
+    }
+
+    #[test]
+    fn a_dependency_that_cannot_be_met_is_wrong_and_one_that_is_not_done_only_waits() {
+        let sign = |refusal: Refusal| {
+            let mut ticket = Ticket::new(TicketId::new("t-1").unwrap());
+            ticket.state = State::Open;
+            let facts = Facts {
+                refusal: Some(&refusal),
+                ..Facts::default()
+            };
+            Standing::of(&ticket, facts, Time(0)).sign
+        };
+        let id = TicketId::new("t-2").unwrap();
+        assert_eq!(
+            sign(Refusal::WaitsFor {
+                ids: vec![id.clone()]
+            }),
+            Sign::Waits
+        );
+        assert_eq!(sign(Refusal::MissingDependency { id }), Sign::Wrong);
     }
 }

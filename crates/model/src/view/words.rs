@@ -3,8 +3,8 @@
 
 use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::Fact;
-use crate::policy::failure;
-use crate::ticket::{self, AfterLanding, FileStatus, Released, in_words};
+use crate::policy::{attention, failure};
+use crate::ticket::{self, AfterLanding, FileStatus, Released};
 use crate::{Oid, project};
 
 /// What happened, as the end of a sentence that began with the ticket or the project.
@@ -120,12 +120,7 @@ fn of_project(event: &project::Event) -> String {
                 pause.class.name(),
                 pause.message
             ),
-            None => format!(
-                "no step is started on {harness} until somebody says `crew retry {}` ({}): {}",
-                pause.ticket,
-                pause.class.name(),
-                pause.message
-            ),
+            None => format!("no step is started: {}", attention::refused(harness, pause)),
         },
         project::Event::HarnessFreed { harness, by } => {
             format!("steps are started on {harness} again: {by} said so")
@@ -219,9 +214,7 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::WorkFailed { reason } => format!("found impossible in review: {reason}"),
         Event::Landed { commit } => format!("landed as {}", commit.short()),
         Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
-        Event::CheckoutEdited { paths, .. } => {
-            format!("waits for edits in the checkout: {}", in_words(paths))
-        }
+        Event::CheckoutEdited { paths, .. } => attention::edits(paths),
         Event::LandingRetried => "landing is tried again".to_owned(),
         Event::LandingEndOrdered {
             then: AfterLanding::Drop { by, reason },

@@ -274,9 +274,12 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
         .map(|(place, item)| {
             let (symbol, tone) = match item.kind {
                 Kind::Question | Kind::Checkout => ("?", Tone::Waiting),
-                Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Failing | Kind::Disk => {
-                    ("!", Tone::Wrong)
-                }
+                Kind::Held(_)
+                | Kind::Harness
+                | Kind::Dependency
+                | Kind::File
+                | Kind::Failing
+                | Kind::Disk => ("!", Tone::Wrong),
             };
             let until = item.until.filter(|until| *until > app.now);
             let until = until

@@ -365,7 +365,7 @@ fn a_paused_harness_has_a_line_of_its_own() {
     let seen = scene.screen(80, 24);
     let line = seen.lines().nth(1).unwrap_or_default();
     assert!(
-        line.starts_with("! claude: auth: key refused; once that is mended"),
+        line.starts_with("! claude refuses (auth): key refused; `crew retry"),
         "{seen}"
     );
     scene.project(model::project::Event::HarnessFreed {

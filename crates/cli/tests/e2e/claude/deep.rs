@@ -87,7 +87,7 @@ fn an_invalid_request_is_made_three_times_at_most() {
 
     assert_eq!(scene.failures("t-1").len(), 3);
     let (why, note) = scene.world.held("t-1");
-    assert_eq!(why, "no progress");
+    assert_eq!(why, "no_progress");
     assert!(note.contains("no such model: opus-9"), "{note}");
 }
 

@@ -102,7 +102,7 @@ fn what_every_command_prints_fits_the_committed_schema() {
     assert_eq!(ran.code, 3, "{ran}");
     let items = seen.json(&["inbox"])["items"].as_array().unwrap().clone();
     let kinds: BTreeSet<&str> = items.iter().filter_map(|item| item["kind"].as_str()).collect();
-    let wanted = ["question", "dependency", "file", "blocked", "sensitive paths"];
+    let wanted = ["question", "dependency", "file", "blocked", "paths"];
     assert!(wanted.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
     let acts = || items.iter().flat_map(|item| item["acts"].as_array().unwrap());
     assert!(acts().all(|act| act["typed"].is_null() != act["by_hand"].is_null()));

@@ -42,7 +42,7 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
         ("untracked", "untracked", "not tracked"),
         ("ignored", ".env", "ignored"),
     ] {
-        let says = format!("waits for edits in the checkout: {path} ({what})");
+        let says = format!("your edits are in the way of landing it: {path} ({what})");
         assert!(world.says(id, &says), "{id}: {says}");
     }
     world.wait("the other lands", || world.is_landed("free"));

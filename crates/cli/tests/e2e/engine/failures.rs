@@ -44,7 +44,7 @@ fn done_without_a_commit_three_times_is_held_and_not_paid_again() {
     world.ticket("t-1").agent("echo DONE").write();
     let said = world.drain_held();
     let (why, note) = world.held("t-1");
-    assert_eq!((why.as_str(), world.runs("t-1")), ("no progress", 3));
+    assert_eq!((why.as_str(), world.runs("t-1")), ("no_progress", 3));
     assert!(
         note.contains("nothing committed") && note.contains("3 times in a row"),
         "{note}"
@@ -69,7 +69,7 @@ fn an_agent_that_is_killed_after_each_done_is_held_after_three() {
         .write();
     world.drain_held();
     let (why, note) = world.held("t-1");
-    assert_eq!((why.as_str(), world.runs("t-1")), ("no progress", 3));
+    assert_eq!((why.as_str(), world.runs("t-1")), ("no_progress", 3));
     assert!(
         note.contains("it said DONE, but signal 9 (KILL) ended it"),
         "{note}"
@@ -91,7 +91,7 @@ fn the_same_check_on_an_unchanged_tip_is_held_after_three() {
             world.runs("t-1"),
             world.count("t-1", "checks_failed")
         ),
-        ("no progress", 3, 3)
+        ("no_progress", 3, 3)
     );
     assert!(note.contains("on the same commit"), "{note}");
     let explained = world.must(&["explain", "t-1"]).out;
@@ -163,7 +163,7 @@ fn the_same_conflict_on_the_same_target_is_held_after_three() {
     world.must(&["stop"]);
     engine.end();
     let (why, note) = world.held("t-1");
-    assert_eq!((why.as_str(), world.runs("t-1")), ("no progress", 3));
+    assert_eq!((why.as_str(), world.runs("t-1")), ("no_progress", 3));
     assert!(note.contains("conflicts with the same target"), "{note}");
 }
 
@@ -176,7 +176,7 @@ fn a_branch_refused_for_the_same_reason_is_held_after_three() {
         .write();
     world.drain_held();
     let (why, note) = world.held("t-1");
-    assert_eq!((why.as_str(), world.runs("t-1")), ("no progress", 3));
+    assert_eq!((why.as_str(), world.runs("t-1")), ("no_progress", 3));
     assert!(note.contains("refused for the same reason"), "{note}");
 }
 
@@ -347,7 +347,7 @@ fn the_same_unreadable_output_three_times_is_held() {
     world.drain_held();
     assert_eq!(
         (world.held("t-1").0.as_str(), world.runs("t-1")),
-        ("no progress", 3)
+        ("no_progress", 3)
     );
     let explained = world.must(&["explain", "t-1"]).out;
     assert!(
@@ -366,7 +366,7 @@ fn a_program_that_ends_three_times_with_the_same_words_is_not_paid_a_fourth_time
     let said = world.drain_held();
     assert_eq!(
         (world.held("t-1").0.as_str(), world.runs("t-1")),
-        ("no progress", 3)
+        ("no_progress", 3)
     );
     assert!(said.tells_of("t-1", "no such model"), "{said}");
     // Mended, and a person says so.
@@ -481,9 +481,12 @@ fn a_landing_that_fails_each_time_keeps_nobody_waiting_who_waits_for_the_end() {
     );
     let explained = world.must(&["explain", front]);
     assert!(
-        explained.out.contains("cannot go on before something is mended"),
+        explained.out.contains("it could not be landed") && explained.out.contains("mend what it says"),
         "{explained}"
     );
+    let explained = world.must(&["explain", behind]);
+    let waits = format!("it waits for {front}, which lands first and cannot go on");
+    assert!(explained.out.contains(&waits), "{explained}");
     assert!(world.must(&["ps"]).out.contains("it could not be landed"));
     for document in ["queue", "ps"] {
         let said = world.must(&[document, "--json"]);
@@ -542,7 +545,7 @@ fn an_agents_own_note_neither_counts_as_an_edit_nor_gives_new_tries() {
     let said = world.drain_held();
     assert_eq!(
         (world.held("t-1").0.as_str(), world.runs("t-1")),
-        ("no progress", 3),
+        ("no_progress", 3),
         "{said}"
     );
     assert_eq!(world.count("t-1", "edited"), 0);

@@ -223,7 +223,7 @@ fn what_steers_crew_waits_for_a_person() {
         ("queue", ".tickets/evil.md"),
         ("deploys", "deploy/key"),
     ] {
-        assert_eq!(world.held(id).0, "sensitive paths", "{id}");
+        assert_eq!(world.held(id).0, "paths", "{id}");
         assert!(said.tells_of(id, path), "{id}: {said}");
         assert_eq!(world.on_main(path).is_some(), path == "crew.toml");
     }
@@ -251,7 +251,7 @@ fn an_approval_counts_for_what_was_seen() {
     let workspace = world.workspaces().remove(0);
     fs::write(workspace.join("crew.toml"), "[checks]\ncommands = [\"true\"]\n").unwrap();
     world.drain_held();
-    assert_eq!(world.held("t-1").0, "sensitive paths");
+    assert_eq!(world.held("t-1").0, "paths");
     assert!(world.landed().is_empty());
     world.must(&["approve", "t-1"]);
     world.drain_all();

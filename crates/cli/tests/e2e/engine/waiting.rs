@@ -405,7 +405,7 @@ fn held_tickets_and_edits_in_the_way_are_told_with_what_helps() {
     assert_eq!(
         told,
         [
-            ("sensitive paths", "crew approve t-2"),
+            ("paths", "crew approve t-2"),
             ("checkout", "git commit or git stash there: it goes on by itself"),
             ("blocked", "write what it lacks into the ticket, then"),
         ]

@@ -51,7 +51,7 @@ fn a_check_that_wants_a_terminal_is_told_that_there_is_none() {
     assert_eq!(terminal.ended().code(), Some(3), "{}", terminal.screen());
     world.assert_at_rest();
     let (why, note) = world.held("t-1");
-    assert_eq!(why, "target red", "{note}");
+    assert_eq!(why, "target_red", "{note}");
     assert_eq!(world.runs("t-1"), 1, "its agent was blamed");
     assert!(world.landed().is_empty());
 }

@@ -251,8 +251,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The target did not move. What a person asked for while the ticket was landing follows; without that, the
-    /// ticket goes on in `otherwise`.
+    /// The target did not move. What a person asked for while the ticket was landing follows; without that,
+    /// the ticket goes on in `otherwise`.
     pub(super) fn end_landing(&mut self, otherwise: Stage) -> Taken {
         let verify = self.verify()?;
         let mut wish = None;
@@ -279,7 +279,7 @@ impl Draft<'_> {
         let Some(held) = &self.ticket.held else {
             return self.no("it is not held");
         };
-        if let Why::SensitivePaths { .. } = held.why {
+        if let Why::Paths { .. } = held.why {
             return self.approve_paths();
         }
         let Some(candidate) = self.ticket.candidate().cloned() else {
@@ -296,7 +296,7 @@ impl Draft<'_> {
 
     pub(super) fn approve_paths(&mut self) -> Taken {
         let why = self.ticket.held.as_ref().map(|held| &held.why);
-        let Some(Why::SensitivePaths { tip, .. }) = why else {
+        let Some(Why::Paths { tip, .. }) = why else {
             return self.no("no paths of it wait for approval");
         };
         let tip = tip.clone();

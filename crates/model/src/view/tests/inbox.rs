@@ -2,6 +2,7 @@ use super::*;
 use crate::command::{Command, Question};
 use crate::journal::EffectId;
 use crate::policy::route::Refusal;
+use crate::project::HarnessPause;
 
 /// The inbox, as a frontend would show it.
 fn shown(told: &Told, beside: &Context) -> String {
@@ -177,6 +178,7 @@ fn beside() -> Context {
             failing("t-8", false, "the work of hal could not be kept: no commit 1234"),
             failing("t-9", true, "its file could not be written: as no other can"),
         ],
+        ..Context::default()
     }
 }
 
@@ -218,4 +220,82 @@ fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
     assert_ne!(question(&first), question(&second));
     let ticket = &told.crew.tickets[&id("t-1")];
     assert_eq!(question(&second), Question::of(ticket));
+}
+
+#[test]
+fn a_harness_that_refuses_is_listed_once_unless_the_refused_ticket_is_held_for_it() {
+    let mut told = Told::up(&["ada", "bob"]);
+    for (of, agent) in [("t-1", "ada"), ("t-2", "bob")] {
+        told.create(of, "Work", &[]);
+        told.claim(of, agent);
+        told.start(of, 1);
+        told.finish(of, Signal::None);
+    }
+    let pause = |ticket: &str| HarnessPause {
+        class: Class::Auth,
+        message: "401".to_owned(),
+        until: None,
+        since: Time(60_000),
+        ticket: id(ticket),
+    };
+    let refused = |ticket: &str| Context {
+        pauses: [id("t-1"), id("t-2")]
+            .map(|id| (id, ("claude".to_owned(), pause(ticket))))
+            .into(),
+        ..Context::default()
+    };
+    assert_eq!(
+        shown(&told, &refused("t-9")),
+        "Everyone harness [harness:claude:60000] since 1970-01-01T00:01:00Z\n  \
+         no step is started on claude: claude refuses (auth): 401; `crew retry t-9` once that is mended\n  \
+         crew retry t-1\n"
+    );
+    told.start("t-2", 2);
+    let failure = Failure {
+        class: Class::Auth,
+        message: "401".to_owned(),
+        until: None,
+    };
+    told.ticket(
+        "t-2",
+        T::Attempt(A::StepFailed {
+            total_micro_usd: None,
+            usage: Usage::default(),
+            failure,
+            retry_at: Time(0),
+            errors_left: 4,
+            repeats_left: 2,
+            fresh: SessionId(uuid::Uuid::from_u128(9)),
+        }),
+    );
+    let items = told.crew.inbox(&refused("t-2"));
+    let kinds: Vec<&str> = items.iter().map(|item| item.kind.name()).collect();
+    assert_eq!(kinds, ["auth"], "it says so, and its `crew retry` helps all");
+}
+
+#[test]
+fn an_agent_that_is_stuck_is_no_entry_since_crew_goes_on_with_it_by_itself() {
+    let mut told = Told::up(&["ada"]);
+    told.create("t-1", "Work", &[]);
+    told.claim("t-1", "ada");
+    told.start("t-1", 1);
+    let failure = Failure {
+        class: Class::Transient,
+        message: "no network".to_owned(),
+        until: None,
+    };
+    told.ticket(
+        "t-1",
+        T::Attempt(A::StepFailed {
+            total_micro_usd: None,
+            usage: Usage::default(),
+            failure,
+            retry_at: Time(0),
+            errors_left: 0,
+            repeats_left: 2,
+            fresh: SessionId(uuid::Uuid::from_u128(9)),
+        }),
+    );
+    assert_eq!(told.crew.tickets[&id("t-1")].state_name(), "in_progress/stuck");
+    assert_eq!(shown(&told, &Context::default()), "");
 }

@@ -1,4 +1,4 @@
-//! What is begun, after every input: everything that the rules allow now, in a fixed order.
+//! Dispatch: after every input, everything starts that the rules allow now, in a fixed order.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use model::project;
 use model::ticket::{Event, Stage, State, Ticket, TimerKey};
 use model::{AgentName, RunId, SessionId, TicketId};
 
-use crate::core::{Core, Duty, WriteMeta};
+use super::{Core, Duty, WriteMeta};
 use crate::names;
 
 impl Core {
-    /// Looks at everything that could move, and moves it.
-    pub(crate) fn advance(&mut self) {
+    /// Moves everything that can move.
+    pub(super) fn advance(&mut self) {
         self.drop_what_is_gone();
         self.submit_what_is_closed();
         match self.duty {
@@ -24,9 +24,8 @@ impl Core {
                 self.follow_budgets();
                 self.start_check();
                 self.start_steps();
-                if self.read && self.dirty {
-                    self.dirty = false;
-                    self.route();
+                if self.folder.is_read() && self.ready.take_touched() {
+                    self.dispatch();
                 }
             }
             Duty::Command { lands: Some(_) } => self.start_check(),
@@ -59,7 +58,7 @@ impl Core {
             }
         }
         if let Some(id) = next.map(|(_, id)| id.clone()) {
-            self.tell_or_note(&id, Event::CheckStarted, "its turn in the line has come");
+            self.apply_or_note(&id, Event::CheckStarted, "its turn in the line has come");
         }
     }
 
@@ -71,7 +70,7 @@ impl Core {
     }
 
     fn start_steps(&mut self) {
-        if self.project.pause.is_some() {
+        if self.project().pause.is_some() {
             return;
         }
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
@@ -99,7 +98,7 @@ impl Core {
             let run = RunId::of_step(&id, attempt.claim.fence, attempt.conversation.runs + 1);
             let budget = self.warning(&id);
             let change = self.harness_change(&id);
-            self.tell_or_note(
+            self.apply_or_note(
                 &id,
                 Event::Attempt(attempt::Event::StepStarted { run, budget, change }),
                 "it may be stepped",
@@ -108,22 +107,22 @@ impl Core {
     }
 
     /// Gives eligible tickets to agents, naming further ones while there is work for them.
-    fn route(&mut self) {
-        self.refresh_line();
+    fn dispatch(&mut self) {
+        self.refresh_ready();
         let over: Vec<TicketId> = self.ready.not_needed().cloned().collect();
         for id in over {
-            self.tell_or_note(&id, Event::RecoveryNotNeeded, "what it recovers is done");
+            self.apply_or_note(&id, Event::RecoveryNotNeeded, "what it recovers is done");
         }
-        self.refresh_line();
+        self.refresh_ready();
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let work = match self.project.pause {
+        let work = match self.project().pause {
             Some(_) => 0,
             None => self.ready.order().len(),
         };
-        let further = capacity::further(self.at_work(), &self.project.agents, limits, work);
+        let further = capacity::further(self.at_work(), &self.project().agents, limits, work);
         for _ in 0..further {
             let name = names::next(&self.names_taken());
-            self.tell_project(
+            self.apply_to_project(
                 [project::Event::AgentSpawned { name }],
                 "there is work for one more agent",
             );
@@ -133,9 +132,9 @@ impl Core {
                 self.out.refused.push(format!("{id}: {no}"));
             }
         }
-        self.refresh_line();
+        self.refresh_ready();
         if let Some(at) = self.ready.debounce_ends_at() {
-            self.dirty = true;
+            self.ready.touch();
             self.wake_at(at);
         }
     }
@@ -144,7 +143,7 @@ impl Core {
     fn pairs(&self, limits: capacity::Limits, work: usize) -> Vec<(TicketId, AgentName)> {
         let queue = self.queue();
         let free = capacity::free(self.at_work(), limits);
-        let idle = capacity::idle(self.at_work(), &self.project.agents);
+        let idle = capacity::idle(self.at_work(), &self.project().agents);
         let meant = self
             .ready
             .named()
@@ -156,8 +155,8 @@ impl Core {
             .collect()
     }
 
-    /// Brings the line up to date.
-    fn refresh_line(&mut self) {
+    /// Brings the ready queue up to date.
+    fn refresh_ready(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
         ready.refresh(self.queue());
         self.ready = ready;
@@ -166,7 +165,7 @@ impl Core {
     }
 
     /// Gives a ticket to an agent.
-    pub(crate) fn claim(
+    pub(super) fn claim(
         &mut self,
         id: &TicketId,
         agent: &AgentName,
@@ -188,23 +187,23 @@ impl Core {
             at: self.now,
             eligible: true,
         };
-        self.tell(id, [event], answering)
+        self.apply(id, [event], answering)
     }
 
     /// What routing looks at.
-    pub(crate) fn queue(&self) -> route::Queue<'_> {
+    pub(super) fn queue(&self) -> route::Queue<'_> {
         route::Queue {
-            tickets: &self.tickets,
-            files: &self.files,
-            roster: &self.project.agents,
+            tickets: self.tickets.all(),
+            files: self.folder.files(),
+            roster: &self.project().agents,
             debounce: self.settings.run.debounce,
-            pause: self.project.pause,
+            pause: self.project().pause,
             now: self.now,
         }
     }
 
     /// The agents that the settings ask for and the roster does not have.
-    pub(crate) fn missing_agents(&self) -> Vec<project::Event> {
+    pub(super) fn missing_agents(&self) -> Vec<project::Event> {
         let fixed = &self.settings.agents.names;
         if !fixed.is_empty() {
             let missing = fixed.iter().filter(|n| !self.names_taken().contains(*n));
@@ -213,7 +212,7 @@ impl Core {
                 .collect();
         }
         let mut taken = self.names_taken();
-        let have = self.project.agents.len();
+        let have = self.project().agents.len();
         (have..self.settings.agents.count as usize)
             .map(|_| {
                 let name = names::next(&taken);
@@ -224,18 +223,18 @@ impl Core {
     }
 
     /// Names that cannot be given to another agent.
-    pub(crate) fn names_taken(&self) -> BTreeSet<AgentName> {
-        self.project
+    pub(super) fn names_taken(&self) -> BTreeSet<AgentName> {
+        self.project()
             .agents
-            .union(&self.project.retired)
+            .union(&self.project().retired)
             .cloned()
             .collect()
     }
 
     /// A timer's time has come; a stale one is passed over, and one that only opens a door is heeded by what
     /// follows.
-    pub(crate) fn timer_due(&mut self, timer: TimerRef) {
-        self.dirty = true;
+    pub(super) fn timer_due(&mut self, timer: TimerRef) {
+        self.ready.touch();
         let model::journal::Stream::Ticket(id) = timer.stream.clone() else {
             return;
         };
@@ -256,14 +255,14 @@ impl Core {
             fires: Some(timer),
             ..WriteMeta::because("its time has come")
         };
-        if let Err(no) = self.tell(&id, [event], answering) {
+        if let Err(no) = self.apply(&id, [event], answering) {
             self.out.refused.push(format!("{id}: {no}"));
         }
     }
 
     fn follow_activity(&mut self) {
         let busy = self.active_tickets().next().is_some();
-        let event = match self.project.state {
+        let event = match self.project().state {
             project::State::Ready if busy => project::Event::AgentsBusy,
             project::State::Busy if !busy => project::Event::AgentsIdle,
             project::State::Uninitialized
@@ -273,7 +272,7 @@ impl Core {
             | project::State::ShuttingDown
             | project::State::Closed => return,
         };
-        self.tell_project([event], "activity changed");
+        self.apply_to_project([event], "activity changed");
     }
 
     /// A stop waits for what it was told to wait for.
@@ -294,25 +293,20 @@ impl Core {
                     let event = attempt::Event::StopOrdered {
                         then: AfterStop::Pause,
                     };
-                    self.tell_or_note(id, Event::Attempt(event), "the engine is being stopped");
+                    self.apply_or_note(id, Event::Attempt(event), "the engine is being stopped");
                 }
             }
         }
         if live.is_empty() || matches!(how, OnStop::Leave) {
-            if self.project.state == project::State::ShuttingDown {
-                self.tell_project([project::Event::Closed], "the engine has stopped");
+            if self.project().state == project::State::ShuttingDown {
+                self.apply_to_project([project::Event::Closed], "the engine has stopped");
             }
             self.out.ended = true;
         }
     }
 
     /// Tickets with an attempt.
-    pub(crate) fn at_work(&self) -> impl Iterator<Item = &Ticket> + Clone {
-        self.active.values().map(AsRef::as_ref)
-    }
-
-    /// Tickets with an attempt, by id.
-    pub fn active_tickets(&self) -> impl Iterator<Item = (&TicketId, &Ticket)> {
-        self.active.iter().map(|(id, ticket)| (id, ticket.as_ref()))
+    pub(super) fn at_work(&self) -> impl Iterator<Item = &Ticket> + Clone {
+        self.tickets.active().map(|(_, ticket)| ticket)
     }
 }

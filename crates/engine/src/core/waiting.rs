@@ -1,17 +1,17 @@
-//! Agents that wait for a word: answered, woken, or told why not.
+//! Waiting agents: a question is answered, and a sleeping agent is woken.
 
 use model::attempt::{self, Attempt, Prompt};
 use model::command::Question;
 use model::ticket::{Event, Ticket};
 use model::{Actor, AgentName, TicketId};
 
-use crate::commands::Answer;
-use crate::core::Core;
+use super::Core;
+use super::commands::Answer;
 
 impl Core {
     /// Gives an agent the answer that it waits for. `question`: the one that is meant, when whoever answers
     /// knows.
-    pub(crate) fn answer(
+    pub(super) fn answer(
         &mut self,
         agent: &AgentName,
         by: &Actor,
@@ -47,7 +47,7 @@ impl Core {
     }
 
     /// Wakes an agent before its time.
-    pub(crate) fn wake(&mut self, agent: &AgentName, by: &Actor) -> Answer {
+    pub(super) fn wake(&mut self, agent: &AgentName, by: &Actor) -> Answer {
         let id = self.waiting(agent, None)?;
         let attempt = self.ticket(&id).and_then(Ticket::attempt);
         match attempt.map(|attempt| &attempt.state) {
@@ -75,7 +75,7 @@ impl Core {
 
     /// The ticket that an agent is at, which is the meant one, if one is.
     fn waiting(&self, agent: &AgentName, meant: Option<&TicketId>) -> Result<TicketId, String> {
-        match (self.ticket_of(agent), meant) {
+        match (self.tickets.of_agent(agent), meant) {
             (Some(at), Some(meant)) if at != meant => {
                 Err(format!("{agent} is at work on {at} by now, not on {meant}"))
             }

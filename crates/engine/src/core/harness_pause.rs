@@ -5,12 +5,12 @@ use model::project::{self, HarnessPause};
 use model::ticket::{Event, Ticket};
 use model::{Actor, TicketId};
 
-use crate::core::Core;
+use super::Core;
 
 impl Core {
     /// The change of harness that the next step of a ticket begins with: none while the settings name the
     /// attempt's own.
-    pub(crate) fn harness_change(&self, id: &TicketId) -> Option<HarnessChange> {
+    pub(super) fn harness_change(&self, id: &TicketId) -> Option<HarnessChange> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
         if self.settings.has_harness(&attempt.conversation.harness) {
             return None;
@@ -21,29 +21,19 @@ impl Core {
         })
     }
 
-    /// The name of the harness that the next step of an attempt is started on.
-    pub(crate) fn harness_of(&self, attempt: &Attempt) -> String {
-        let other = (!self.settings.has_harness(&attempt.conversation.harness))
-            .then(|| self.settings.harness_of_new_attempts())
-            .flatten();
-        other.unwrap_or_else(|| attempt.conversation.harness.clone()).name
-    }
-
     /// Why no step of an attempt may be started now, and the name of its harness.
-    pub(crate) fn pause_of(&self, attempt: &Attempt) -> Option<(String, &HarnessPause)> {
-        let harness = self.harness_of(attempt);
-        let pause = self.pause(&harness)?;
-        Some((harness, pause))
+    pub(super) fn pause_of(&self, attempt: &Attempt) -> Option<(&str, &HarnessPause)> {
+        self.pause(&self.settings.harness_of_next_step(&attempt.conversation.harness))
     }
 
-    fn pause(&self, harness: &str) -> Option<&HarnessPause> {
-        let pause = self.project.paused.get(harness);
-        pause.filter(|pause| pause.holds(self.now))
+    fn pause(&self, harness: &str) -> Option<(&str, &HarnessPause)> {
+        let (harness, pause) = self.project().paused.get_key_value(harness)?;
+        pause.holds(self.now).then_some((harness, pause))
     }
 
     /// The pause that the end of a ticket's step means for all agents of its harness: none for a failure of
     /// its own.
-    pub(crate) fn pause_after(&self, id: &TicketId, event: &Event) -> Option<(HarnessId, HarnessPause)> {
+    pub(super) fn pause_after(&self, id: &TicketId, event: &Event) -> Option<(HarnessId, HarnessPause)> {
         let Event::Attempt(attempt::Event::StepFailed {
             failure, retry_at, ..
         }) = event
@@ -65,11 +55,11 @@ impl Core {
     }
 
     /// Pauses a harness, unless it is paused for as long already.
-    pub(crate) fn pause_harness(&mut self, harness: HarnessId, pause: HarnessPause) {
+    pub(super) fn pause_harness(&mut self, harness: HarnessId, pause: HarnessPause) {
         let harness = harness.name;
-        let old = self.project.paused.get(&harness);
+        let old = self.project().paused.get(&harness);
         if old.is_none_or(|old| !old.outlasts(pause.until)) {
-            self.tell_project(
+            self.apply_to_project(
                 [project::Event::HarnessPaused { harness, pause }],
                 "a step was refused",
             );
@@ -79,25 +69,24 @@ impl Core {
     /// The paused harness that a person means who retries this ticket: the one that the ticket waits for;
     /// else the one that refused a step of the ticket, which may be over by now; else the one that new
     /// attempts work with.
-    pub(crate) fn paused_harness(&self, id: &TicketId) -> Option<(String, &HarnessPause)> {
+    pub(super) fn paused_harness(&self, id: &TicketId) -> Option<(&str, &HarnessPause)> {
         let attempt = self.ticket(id).and_then(Ticket::attempt);
         let its_own = attempt.and_then(|attempt| self.pause_of(attempt));
         let refused_it = || {
-            let mut paused = self.project.paused.iter();
+            let mut paused = self.project().paused.iter();
             let (harness, pause) = paused.find(|(_, pause)| pause.ticket == *id && pause.holds(self.now))?;
-            Some((harness.clone(), pause))
+            Some((harness.as_str(), pause))
         };
         let of_new_attempts = || {
             let harness = self.settings.harness_of_new_attempts()?.name;
-            let pause = self.pause(&harness)?;
-            Some((harness, pause))
+            self.pause(&harness)
         };
         its_own.or_else(refused_it).or_else(of_new_attempts)
     }
 
     /// A person says that a harness may be tried again.
-    pub(crate) fn free_harness(&mut self, harness: String, by: &Actor) {
+    pub(super) fn free_harness(&mut self, harness: String, by: &Actor) {
         let by = by.clone();
-        self.tell_project([project::Event::HarnessFreed { harness, by }], "a person retries");
+        self.apply_to_project([project::Event::HarnessFreed { harness, by }], "a person retries");
     }
 }

@@ -1,4 +1,4 @@
-//! What people ask for, and from which states it is possible.
+//! Commands: from which states each is possible, and what it changes.
 
 use model::attempt::{self, AfterStop};
 use model::command::{Command, OnStop, Outcome};
@@ -8,14 +8,14 @@ use model::project;
 use model::ticket::{AfterLanding, Event, Released, Stage, State, TimerKey};
 use model::{Actor, AgentName, TicketId};
 
-use crate::core::{Core, WriteMeta};
+use super::{Core, WriteMeta};
 use crate::names;
 
 /// What a command comes to: a message for whoever asked, or why not.
 pub(crate) type Answer = Result<String, String>;
 
 impl Core {
-    pub(crate) fn commanded(&mut self, id: &str, by: &Actor, command: Command) {
+    pub(super) fn commanded(&mut self, id: &str, by: &Actor, command: Command) {
         let writes = self.out.writes.len();
         let answer = match command {
             Command::Spawn { name } => self.spawn([name]),
@@ -69,11 +69,11 @@ impl Core {
         }
     }
 
-    pub(crate) fn act(&mut self, ticket: &TicketId, event: Event, message: String) -> Answer {
+    pub(super) fn act(&mut self, ticket: &TicketId, event: Event, message: String) -> Answer {
         if self.ticket(ticket).is_none() {
             return Err(unknown(ticket));
         }
-        match self.tell(ticket, [event], WriteMeta::default()) {
+        match self.apply(ticket, [event], WriteMeta::default()) {
             Ok(()) => Ok(message),
             Err(no) => Err(refused(ticket, &no)),
         }
@@ -82,10 +82,10 @@ impl Core {
     fn spawn(&mut self, named: impl IntoIterator<Item = AgentName>) -> Answer {
         let named: Vec<AgentName> = named.into_iter().collect();
         for name in &named {
-            if self.project.agents.contains(name) {
+            if self.project().agents.contains(name) {
                 return Err(format!("there is an agent named {name}: choose another name"));
             }
-            if self.project.retired.contains(name) {
+            if self.project().retired.contains(name) {
                 return Err(format!(
                     "{name} was retired, and its name is not given again: choose another"
                 ));
@@ -93,23 +93,23 @@ impl Core {
         }
         let list: Vec<&str> = named.iter().map(AgentName::as_str).collect();
         let message = format!("spawned {}", list.join(", "));
-        self.tell_project(
+        self.apply_to_project(
             named
                 .into_iter()
                 .map(|name| project::Event::AgentSpawned { name }),
             "",
         );
-        self.dirty = true;
+        self.ready.touch();
         Ok(message)
     }
 
     fn assign(&mut self, agent: &AgentName, ticket: &TicketId) -> Answer {
-        if !self.project.agents.contains(agent) {
+        if !self.project().agents.contains(agent) {
             return Err(format!(
                 "there is no agent named {agent}: `crew spawn {agent}` makes one"
             ));
         }
-        if let Some(other) = self.ticket_of(agent) {
+        if let Some(other) = self.tickets.of_agent(agent) {
             return Err(format!(
                 "{agent} is at work on {other}: only an idle agent can be assigned"
             ));
@@ -124,7 +124,7 @@ impl Core {
     }
 
     fn kill(&mut self, agent: &AgentName, by: &Actor) -> Answer {
-        let Some(id) = self.ticket_of(agent).cloned() else {
+        let Some(id) = self.tickets.of_agent(agent).cloned() else {
             return Err(self.idle(agent));
         };
         let Some(ticket) = self.ticket(&id) else {
@@ -160,8 +160,8 @@ impl Core {
     }
 
     fn cleanup(&mut self, agent: &AgentName, by: &Actor) -> Answer {
-        let Some(id) = self.ticket_of(agent).cloned() else {
-            return if self.project.agents.contains(agent) {
+        let Some(id) = self.tickets.of_agent(agent).cloned() else {
+            return if self.project().agents.contains(agent) {
                 Ok(format!("{agent} is idle and has no workspace"))
             } else {
                 Err(self.idle(agent))
@@ -230,9 +230,9 @@ impl Core {
             // The ticket whose step was refused may be over by now: any will do to say that somebody has
             // mended it.
             let idle = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
-            if let Some((harness, pause)) = self.paused_harness(id)
-                && (idle || pause.until.is_none())
-            {
+            let paused = self.paused_harness(id);
+            if let Some((harness, _)) = paused.filter(|(_, pause)| idle || pause.until.is_none()) {
+                let harness = harness.to_owned();
                 let message = format!("steps are started on {harness} again");
                 self.free_harness(harness, by);
                 return Ok(message);
@@ -241,13 +241,13 @@ impl Core {
         }
         let agent = ticket.attempt().map(|a| a.claim.agent.clone());
         let slot_free =
-            agent.is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
+            agent.is_some_and(|a| self.project().agents.contains(&a) && self.tickets.of_agent(&a).is_none());
         let event = Event::Retried {
             by: by.clone(),
             slot_free,
             fresh: self.fresh_session(id),
         };
-        let paused = self.paused_harness(id).map(|(harness, _)| harness);
+        let paused = self.paused_harness(id).map(|(harness, _)| harness.to_owned());
         let answer = self.act(id, event, format!("{id} is tried again"))?;
         // Whoever retries has mended what was refused, or wants to know.
         if let Some(harness) = paused {
@@ -307,7 +307,7 @@ impl Core {
             .active_tickets()
             .filter(|(_, t)| t.live_run().is_some())
             .count();
-        self.tell_project([project::Event::Closing], "");
+        self.apply_to_project([project::Event::Closing], "");
         Ok(match (running, live) {
             (_, 0) => "the engine stops".to_owned(),
             (OnStop::Finish, n) => format!("the engine stops when {n} running steps have ended"),
@@ -318,8 +318,8 @@ impl Core {
         })
     }
 
-    pub(crate) fn idle(&self, agent: &AgentName) -> String {
-        if self.project.agents.contains(agent) {
+    pub(super) fn idle(&self, agent: &AgentName) -> String {
+        if self.project().agents.contains(agent) {
             format!("{agent} is idle: it has no ticket")
         } else {
             format!("there is no agent named {agent}: `crew ps` lists them")

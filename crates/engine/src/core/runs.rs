@@ -1,4 +1,4 @@
-//! A step's process: what is seen of it while it runs, and what its end means.
+//! Runs: what a look at a step's process means, and what its end means.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use model::project;
 use model::ticket::{Event, Released, Ticket, Why};
 use model::{RunId, TicketId};
 
-use crate::core::{Core, WriteMeta};
+use super::{Core, WriteMeta};
 use crate::{End, RunEnd};
 
 impl Core {
-    pub(crate) fn run_ended(&mut self, ended: RunEnd) {
-        self.watches.remove(&ended.run);
-        let Some(id) = self.ticket_of_run(&ended.run) else {
+    pub(super) fn run_ended(&mut self, ended: RunEnd) {
+        self.watches.ended(&ended.run);
+        let Some(id) = self.tickets.of_run(&ended.run).cloned() else {
             self.out
                 .refused
                 .push(format!("run {} ended, and no attempt waits for it", ended.run));
@@ -27,7 +27,7 @@ impl Core {
     }
 
     /// The step that the ticket's attempt waits for is over, however that was learnt.
-    pub(crate) fn step_ended(
+    pub(super) fn step_ended(
         &mut self,
         id: &TicketId,
         ended: RunEnd,
@@ -86,7 +86,7 @@ impl Core {
             .and_then(Ticket::attempt)
             .map(|a| a.claim.agent.clone());
         let pause = events.iter().find_map(|event| self.pause_after(id, event));
-        self.tell(id, events, answering)?;
+        self.apply(id, events, answering)?;
         if let Some((harness, pause)) = pause {
             self.pause_harness(harness, pause);
         }
@@ -95,13 +95,13 @@ impl Core {
             .and_then(|t| t.held.as_ref())
             .is_some_and(|held| held.why == Why::Reaped);
         if let Some(name) = agent.filter(|_| reaped) {
-            self.tell_project([project::Event::AgentRetired { name }], "it was given up");
+            self.apply_to_project([project::Event::AgentRetired { name }], "it was given up");
         }
         Ok(())
     }
 
     /// What a person, or a limit, has stopped the ticket's step for: it is carried out when the step is over.
-    pub(crate) fn stopped_for(&self, id: &TicketId) -> Option<Event> {
+    pub(super) fn stopped_for(&self, id: &TicketId) -> Option<Event> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
         match attempt.conversation.stopping.clone()? {
             AfterStop::Release { by } => Some(Event::Released {
@@ -137,8 +137,8 @@ impl Core {
     }
 
     /// Tells whether anything was decided.
-    pub(crate) fn sampled(&mut self, run: &RunId, sample: stall::Sample) -> bool {
-        let Some(id) = self.ticket_of_run(run) else {
+    pub(super) fn sampled(&mut self, run: &RunId, sample: stall::Sample) -> bool {
+        let Some(id) = self.tickets.of_run(run).cloned() else {
             return false;
         };
         let stopping = self
@@ -149,7 +149,7 @@ impl Core {
             stall_after: self.settings.run.stall_after,
             step_timeout: self.settings.run.step_timeout,
         };
-        let verdict = self.watches.entry(run.clone()).or_default().look(sample, limits);
+        let verdict = self.watches.look(run, sample, limits);
         let class = match verdict {
             stall::Verdict::Alive => return false,
             stall::Verdict::Stuck { silent } => {
@@ -176,7 +176,7 @@ impl Core {
             let event = attempt::Event::StopOrdered {
                 then: AfterStop::Retry { class },
             };
-            self.tell_or_note(&id, Event::Attempt(event), class.name());
+            self.apply_or_note(&id, Event::Attempt(event), class.name());
         }
         !stopping
     }
@@ -196,21 +196,17 @@ impl Core {
 
     /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for
     /// another reason.
-    pub(crate) fn given_up(&mut self, run: &RunId, failure: Failure) {
-        let Some(id) = self.ticket_of_run(run) else { return };
+    pub(super) fn given_up(&mut self, run: &RunId, failure: Failure) {
+        let Some(id) = self.tickets.of_run(run).cloned() else {
+            return;
+        };
         let attempt = self.ticket(&id).and_then(Ticket::attempt);
         if attempt.is_some_and(|a| a.conversation.stopping.is_none()) {
             let cause = failure.class.name();
             let event = attempt::Event::StopOrdered {
                 then: AfterStop::Fail { failure },
             };
-            self.tell_or_note(&id, Event::Attempt(event), cause);
+            self.apply_or_note(&id, Event::Attempt(event), cause);
         }
-    }
-
-    fn ticket_of_run(&self, run: &RunId) -> Option<TicketId> {
-        self.active_tickets()
-            .find(|(_, t)| t.waits_for(run))
-            .map(|(id, _)| id.clone())
     }
 }

@@ -1,18 +1,17 @@
-//! What tickets and days may cost: told to people, warned of, and kept to. After every input, before anything
-//! is started.
+//! Budgets: what was spent is compared with what may be, after every input and before anything starts.
 
 use model::TicketId;
 use model::policy::budget::{self, Budget, Pause, Standing};
 use model::project;
 use model::ticket::{Event, State, Ticket, Why};
 
-use crate::core::Core;
+use super::Core;
 
 impl Core {
     /// Compares what was spent with what may be.
-    pub(crate) fn follow_budgets(&mut self) {
+    pub(super) fn follow_budgets(&mut self) {
         self.follow_day();
-        let ids: Vec<TicketId> = self.spending.tickets.iter().cloned().collect();
+        let ids: Vec<TicketId> = self.spending.tickets().cloned().collect();
         for id in ids {
             self.follow_ticket(&id);
         }
@@ -27,7 +26,7 @@ impl Core {
             None => Standing::Free,
             Some(_) => {
                 let spent = self.spending.of_day(today);
-                debug_assert_eq!(spent, budget::of_day(&self.tickets, today));
+                debug_assert_eq!(spent, budget::of_day(self.tickets.all(), today));
                 budget::stands(spent, limit)
             }
         };
@@ -38,22 +37,22 @@ impl Core {
                 let told = |told: Pause| {
                     told.until == until && told.budget.limit_micro_usd == budget.limit_micro_usd
                 };
-                if self.project.pause.is_some_and(told) {
+                if self.project().pause.is_some_and(told) {
                     return;
                 }
                 let pause = Pause { budget, until };
                 project::Event::DayBudgetSpent { pause }
             }
-            Standing::Free | Standing::Low(_) if self.project.pause.is_some() => {
-                self.dirty = true;
+            Standing::Free | Standing::Low(_) if self.project().pause.is_some() => {
+                self.ready.touch();
                 project::Event::DayBudgetFree
             }
-            Standing::Low(budget) if self.project.warned != Some((today, budget.limit_micro_usd)) => {
+            Standing::Low(budget) if self.project().warned != Some((today, budget.limit_micro_usd)) => {
                 project::Event::DayBudgetLow { day: today, budget }
             }
             Standing::Free | Standing::Low(_) => return,
         };
-        self.tell_project([event], "what the day has cost");
+        self.apply_to_project([event], "what the day has cost");
     }
 
     /// A ticket whose budget is spent is held before another step of it is started, and goes on when it was
@@ -71,15 +70,16 @@ impl Core {
                 }
                 (Why::Budget { .. }, Standing::Free | Standing::Low(_)) => {
                     let agent = ticket.attempt().map(|attempt| attempt.claim.agent.clone());
-                    let slot_free = agent
-                        .is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
+                    let slot_free = agent.is_some_and(|a| {
+                        self.project().agents.contains(&a) && self.tickets.of_agent(&a).is_none()
+                    });
                     (Event::BudgetRaised { slot_free }, "the settings changed")
                 }
                 _ => return,
             },
             (None, _) => return,
         };
-        self.tell_or_note(id, event, cause);
+        self.apply_or_note(id, event, cause);
     }
 
     fn stands(&self, ticket: &Ticket) -> Standing {
@@ -90,7 +90,7 @@ impl Core {
     }
 
     /// What the next step says of the ticket's budget: once per conversation and budget.
-    pub(crate) fn warning(&self, id: &TicketId) -> Option<Budget> {
+    pub(super) fn warning(&self, id: &TicketId) -> Option<Budget> {
         let ticket = self.ticket(id)?;
         let Standing::Low(budget) = self.stands(ticket) else {
             return None;

@@ -6,25 +6,17 @@ use model::policy::{backoff, no_progress};
 use model::ticket::{Effect, Event, Fingerprint, Released, Repeat, Stage, Ticket};
 use model::{RunId, TicketId};
 
-use crate::core::{Core, WriteMeta};
+use super::{Core, WriteMeta};
+use crate::failures::Obstacle;
 use crate::{End, Report, RunEnd, Verdict};
 
 impl Core {
-    pub(crate) fn reported(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, report: Report) {
+    pub(super) fn reported(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, report: Report) {
         if let Report::FileMissing = report {
-            return self.missed_the_file(id, ticket, effect);
+            return self.found_no_file(id, ticket, effect);
         }
         if let (Effect::WriteFile(filing), Report::Done) = (effect, &report) {
-            // A hand of an earlier core can tell of it too. Counted twice, the next writing would seem to
-            // have arrived, and what crew is about to overwrite would be taken for a person's act.
-            if self.filed.insert(id) {
-                self.filed(ticket, filing);
-            }
-            self.succeeded(ticket, effect);
-            self.out.finished.push(id);
-            self.heed_what_is_done(ticket, Some(filing.status), false);
-            self.heed_file(ticket);
-            return;
+            return self.written(id, ticket, effect, filing);
         }
         // A report of a claim that is over is refused: whatever a late process says, it is no living
         // attempt's.
@@ -34,19 +26,19 @@ impl Core {
             self.out
                 .refused
                 .push(format!("{ticket}: a report of an earlier claim"));
-            self.succeeded(ticket, effect);
+            self.failures.ended(ticket, effect);
             self.out.finished.push(id);
             return;
         }
         if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, effect.run())
         {
-            self.succeeded(ticket, effect);
+            self.failures.ended(ticket, effect);
             self.not_started(id, ticket, run, report);
             return;
         }
         let mut meaning = self.meaning(ticket, effect, report);
         if let Meaning::Hindered(why) = &mut meaning
-            && self.is_hindered_for_long(ticket, effect)
+            && self.failures.is_hindered_for_long(ticket, effect, self.now)
         {
             // Every ticket waits in the one queue for the target: a ticket that takes so long is held
             // instead.
@@ -55,22 +47,29 @@ impl Core {
         let event = match meaning {
             Meaning::Event(event) => event,
             Meaning::Nothing => {
-                self.succeeded(ticket, effect);
+                self.failures.ended(ticket, effect);
                 self.out.finished.push(id);
                 return;
             }
-            Meaning::Again(why) => return self.fails(id, ticket, effect, why, false),
-            Meaning::Hindered(why) => return self.fails(id, ticket, effect, why, true),
+            Meaning::Again(why) => return self.retry_effect(id, ticket, effect, Obstacle::Lasting(why)),
+            Meaning::Hindered(why) => return self.retry_effect(id, ticket, effect, Obstacle::Machine(why)),
         };
-        self.succeeded(ticket, effect);
+        self.failures.ended(ticket, effect);
         let meta = WriteMeta {
             completes: Some(id),
             ..WriteMeta::because(heard(effect))
         };
-        if let Err(no) = self.tell(ticket, [event], meta) {
+        if let Err(no) = self.apply(ticket, [event], meta) {
             self.out.refused.push(format!("{ticket}: {no}"));
             self.out.finished.push(id);
         }
+    }
+
+    /// An effect could not be performed: it is performed again.
+    fn retry_effect(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, obstacle: Obstacle) {
+        let retry = self.failures.failed(id, ticket, effect, obstacle, self.now);
+        self.out.postponed.push(retry.postponed);
+        self.out.warnings.extend(retry.warning);
     }
 
     /// A step that could not be started is over. One that was being stopped meanwhile is stopped: what it was
@@ -106,7 +105,7 @@ impl Core {
             let next = self.stopped_for(ticket).unwrap_or(Event::Released {
                 why: Released::WorkspaceLost,
             });
-            self.tell(ticket, [failed, next], answering("its workspace is gone"))
+            self.apply(ticket, [failed, next], answering("its workspace is gone"))
         };
         if let Err(no) = told {
             self.out.refused.push(format!("{ticket}: {no}"));
@@ -256,7 +255,7 @@ impl Core {
 
     /// The end of a step that failed, with the limits that are left after it. What it used comes with what
     /// the client now calls the session's total.
-    pub(crate) fn failed_step(
+    pub(super) fn failed_step(
         &self,
         id: &TicketId,
         (usage, total_micro_usd): (Usage, Option<u64>),
@@ -275,12 +274,12 @@ impl Core {
         }
     }
 
-    pub(crate) fn attempts_left(&self, id: &TicketId) -> u32 {
+    pub(super) fn attempts_left(&self, id: &TicketId) -> u32 {
         let tries = self.ticket(id).map_or(0, |t| t.tries);
         self.settings.run.attempts.saturating_sub(tries)
     }
 
-    pub(crate) fn steps_left(&self, id: &TicketId) -> u32 {
+    pub(super) fn steps_left(&self, id: &TicketId) -> u32 {
         let steps = self
             .ticket(id)
             .and_then(|t| t.attempt())
@@ -305,7 +304,7 @@ impl Core {
     }
 
     /// When a ticket that goes back to the queue is given out again.
-    pub(crate) fn reopen_at(&self, id: &TicketId) -> model::Time {
+    pub(super) fn reopen_at(&self, id: &TicketId) -> model::Time {
         let tries = self.ticket(id).map_or(0, |t| t.tries);
         self.now + backoff::reopen(tries)
     }

@@ -1,0 +1,224 @@
+//! Ticket files: what an observation of the ticket folder means for the journal.
+//!
+//! The file owns the text, the journal owns the status; a status that differs is a person's act, unless
+//! crew's own writing has not arrived yet.
+
+use model::attempt::{self, AfterStop};
+use model::journal::EffectId;
+use model::ticket::{AfterLanding, Done, Effect, Event, FileStatus, Filing, Stage, State, Ticket};
+use model::{Actor, TicketId, Time};
+
+use super::Core;
+use crate::{Observation, Postponed};
+
+fn reopened() -> Event {
+    Event::Reopened { by: Actor::File }
+}
+
+impl Core {
+    pub(super) fn observed(&mut self, observations: Vec<Observation>, whole: bool) {
+        self.ready.touch();
+        for observation in observations {
+            match observation {
+                Observation::Read {
+                    ticket,
+                    spec,
+                    status,
+                    tags,
+                    changed_at,
+                } => {
+                    let old = self.ticket(&ticket);
+                    let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
+                    let is_same_text = !new && !edited;
+                    let before = self.folder.read(&ticket, status, tags, changed_at, is_same_text);
+                    self.refiled(&ticket);
+                    // A ticket that was closed before crew saw it needs no stream: its file alone says that
+                    // it is done.
+                    if new && status != FileStatus::Closed {
+                        self.apply_or_note(&ticket, Event::Created { spec }, "its file was seen");
+                    } else if edited {
+                        self.apply_or_note(&ticket, Event::Edited { spec }, "its file was edited");
+                    }
+                    self.heed_what_is_done(&ticket, before.status, before.was_gone);
+                    self.heed_file(&ticket);
+                }
+                Observation::Unreadable { ticket, at } => {
+                    let is_done = self.ticket(&ticket).is_some_and(Ticket::is_done);
+                    self.folder.unreadable(&ticket, at, is_done);
+                    self.refiled(&ticket);
+                }
+                Observation::Gone { ticket } => {
+                    self.folder.removed(&ticket, self.tickets.get(&ticket), self.now);
+                    self.refiled(&ticket);
+                }
+            }
+        }
+        if whole {
+            let tickets = self.tickets.all().values().map(AsRef::as_ref);
+            self.folder.read_whole(tickets, self.now);
+        }
+    }
+
+    /// What is known of the file has changed.
+    fn refiled(&mut self, id: &TicketId) {
+        self.ready.refiled(id, self.tickets.contains(id));
+    }
+
+    /// A done ticket's file that is in progress, as crew itself left it: it was not there when it should have
+    /// been closed. `said` is what it said before, and `is_back` whether it was away.
+    pub(super) fn heed_what_is_done(&mut self, id: &TicketId, said: Option<FileStatus>, is_back: bool) {
+        let in_progress = self
+            .folder
+            .files()
+            .get(id)
+            .is_some_and(|f| f.status == FileStatus::InProgress);
+        let Some(State::Done(done)) = self.ticket(id).map(|t| &t.state) else {
+            return;
+        };
+        if !in_progress || self.folder.is_being_written(id) {
+            return;
+        }
+        let is_wanted_after_all =
+            matches!(done, Done::Dropped { by: Actor::File, .. }) && said != Some(FileStatus::Closed);
+        let event = if is_wanted_after_all {
+            // The deletion of the file had dropped the ticket, and now the file is there again.
+            reopened()
+        } else if is_back {
+            // Its work is done and paid for: nobody has asked for more.
+            Event::FileDrifted
+        } else {
+            return;
+        };
+        self.apply_or_note(id, event, "its file is back");
+    }
+
+    /// What a file's status asks for, once crew's own writing has arrived.
+    pub(super) fn heed_file(&mut self, id: &TicketId) {
+        if self.folder.is_being_written(id) {
+            return;
+        }
+        let (Some(status), Some(ticket)) = (self.folder.status(id), self.ticket(id)) else {
+            return;
+        };
+        let same_tags = ticket
+            .filing()
+            .is_none_or(|filing| self.folder.has_tags(id, &filing.tags));
+        let event = match (&ticket.state, status) {
+            (State::New, _) | (State::Done(_), FileStatus::Closed) => None,
+            // In progress without a claim: a person has taken it, and crew leaves it alone.
+            (State::Open, FileStatus::Open | FileStatus::InProgress) => None,
+            (State::Open, FileStatus::Closed) => Some(Event::ClosedByPerson),
+            // Closed while an agent has it: see `submit_what_is_closed`, which waits for the step to end.
+            (State::InProgress(_), FileStatus::Closed) => None,
+            // What is held in verification goes nowhere by itself: whoever closes it is done with it.
+            (State::Verify(_), FileStatus::Closed) if ticket.held.is_some() => Some(Event::ClosedByPerson),
+            (State::InProgress(_), FileStatus::Open)
+            | (State::Verify(_), FileStatus::Open | FileStatus::Closed) => Some(Event::FileDrifted),
+            (State::InProgress(_) | State::Verify(_), FileStatus::InProgress) => {
+                (!same_tags).then_some(Event::FileDrifted)
+            }
+            (State::Done(_), FileStatus::Open) => Some(reopened()),
+            // A person has taken it up: crew leaves it alone. Else see `heed_what_is_done`.
+            (State::Done(_), FileStatus::InProgress) => None,
+        };
+        if let Some(event) = event {
+            self.apply_or_note(id, event, "its file was changed by hand");
+        }
+    }
+
+    /// A ticket whose file a person closed while an agent had it is submitted, between two steps.
+    pub(super) fn submit_what_is_closed(&mut self) {
+        for id in self.tickets.active_ids() {
+            let is_closed = self.folder.status(&id) == Some(FileStatus::Closed);
+            if !is_closed || self.folder.is_being_written(&id) {
+                continue;
+            }
+            let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else {
+                continue;
+            };
+            if attempt.conversation.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
+                continue;
+            }
+            let event = Event::Submitted {
+                by: Actor::File,
+                at: self.now,
+            };
+            self.apply_or_note(&id, event, "its file was closed by hand");
+        }
+    }
+
+    /// A ticket whose file has been gone for as long as a file must be still is dropped.
+    pub(super) fn drop_what_is_gone(&mut self) {
+        let debounce = self.settings.run.debounce;
+        let gone = self.folder.gone().map(|(id, since)| (id.clone(), since));
+        let gone: Vec<(TicketId, Time)> = gone.collect();
+        for (id, at) in gone {
+            let Some(ticket) = self.ticket(&id).filter(|t| !t.is_done()) else {
+                continue;
+            };
+            if at + debounce > self.now {
+                self.wake_at(at + debounce);
+                continue;
+            }
+            let is_being_dropped = |stage: &Stage| matches!(stage, Stage::Landing { then: Some(_), .. });
+            if ticket.stage().is_some_and(is_being_dropped) {
+                continue;
+            }
+            let (by, reason) = (Actor::File, "its file was deleted".to_owned());
+            let event = if ticket.is_landing() {
+                let then = AfterLanding::Drop { by, reason };
+                Event::LandingEndOrdered { then }
+            } else if ticket.live_run().is_none() {
+                Event::Dropped { by, reason }
+            } else if ticket
+                .attempt()
+                .is_some_and(|a| a.conversation.stopping.is_none())
+            {
+                Event::Attempt(attempt::Event::StopOrdered {
+                    then: AfterStop::Drop { by, reason },
+                })
+            } else {
+                continue;
+            };
+            self.apply_or_note(&id, event, "its file is gone");
+        }
+    }
+
+    /// Whether a file is gone that may still come back: its ticket will be dropped by itself otherwise.
+    pub(super) fn is_missing_a_file(&self) -> bool {
+        let debounce = self.settings.run.debounce;
+        let waits = |id: &TicketId| self.ticket(id).is_some_and(|ticket| !ticket.is_done());
+        let mut gone = self.folder.gone();
+        gone.any(|(id, since)| since + debounce > self.now && waits(id))
+    }
+
+    /// A write of crew's own found no file.
+    pub(super) fn found_no_file(&mut self, write: EffectId, id: &TicketId, effect: &Effect) {
+        let debounce = self.settings.run.debounce;
+        if let Some(at) = self.folder.found_no_file(write, id, effect, self.now, debounce) {
+            self.out.postponed.push(Postponed {
+                effect: write,
+                at,
+                why: None,
+            });
+            return;
+        }
+        self.ready.touch();
+        self.failures.ended(id, effect);
+        self.out.finished.push(write);
+        // Should the file be there after all, it says what it said before.
+        self.heed_what_is_done(id, None, true);
+        self.heed_file(id);
+    }
+
+    /// A write of crew's own has arrived.
+    pub(super) fn written(&mut self, write: EffectId, id: &TicketId, effect: &Effect, filing: &Filing) {
+        if self.folder.written(write, id, filing) {
+            self.refiled(id);
+        }
+        self.failures.ended(id, effect);
+        self.out.finished.push(write);
+        self.heed_what_is_done(id, Some(filing.status), false);
+        self.heed_file(id);
+    }
+}

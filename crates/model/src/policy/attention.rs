@@ -1,0 +1,193 @@
+//! Attention: whether a ticket moves by itself, waits for a person or for other tickets, or is over.
+//!
+//! Idle detection, the inbox, the queue and `crew explain` all ask here, so that they cannot disagree.
+
+mod reason;
+#[cfg(test)]
+mod tests;
+
+pub use reason::{Reason, edits, refused};
+
+use std::fmt;
+
+use crate::TicketId;
+use crate::attempt::{self, Attempt};
+use crate::policy::route::Refusal;
+use crate::project::HarnessPause;
+use crate::ticket::{Stage, State, Ticket};
+
+/// What counts beside the ticket itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facts<'a> {
+    /// Why the ticket is not dispatched.
+    pub refusal: Option<&'a Refusal>,
+    /// What of its work crew cannot do and why, when a person has to mend that.
+    pub failure: Option<&'a str>,
+    /// The pause that keeps its next step from being started now, with the name of the harness.
+    pub pause: Option<(&'a str, &'a HarnessPause)>,
+    /// The ticket that [`blocker`] finds.
+    pub blocker: Option<&'a TicketId>,
+}
+
+/// What a ticket needs in order to go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Need<'a> {
+    /// Nothing any more: it is over.
+    Over,
+    /// Nothing of crew: it is not for agents.
+    Apart,
+    /// Nothing: it moves, or will by itself.
+    Time,
+    /// An agent: it is eligible.
+    Agent,
+    /// Other tickets, which move it when they move.
+    Others(Others<'a>),
+    /// A person.
+    Person(Reason<'a>),
+}
+
+/// The tickets that a ticket waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Others<'a> {
+    /// Those that it depends on.
+    Dependencies(&'a [TicketId]),
+    /// The ticket that it recovers, which has not failed.
+    Recovered(&'a TicketId),
+    /// The ticket that is before it on the way to the target and cannot go on.
+    Blocker(&'a TicketId),
+}
+
+impl fmt::Display for Others<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Others::Dependencies(ids) => {
+                let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
+                write!(f, "it waits for {}", ids.join(", "))
+            }
+            Others::Recovered(id) => write!(f, "it recovers {id}, which has not failed"),
+            Others::Blocker(id) => write!(f, "it waits for {id}, which lands first and cannot go on"),
+        }
+    }
+}
+
+impl Need<'_> {
+    /// Whether it moves, or will by itself, without a person and without another ticket.
+    #[must_use]
+    pub fn moves_by_itself(&self) -> bool {
+        match self {
+            Need::Time => true,
+            Need::Person(reason) => reason.ends_by_itself(),
+            Need::Over | Need::Apart | Need::Agent | Need::Others(_) => false,
+        }
+    }
+}
+
+/// What the ticket needs. A reason that a person can do something about comes before what it waits for
+/// otherwise.
+#[must_use]
+pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
+    if let State::New | State::Done(_) = ticket.state {
+        return Need::Over;
+    }
+    let reason = own(ticket).or_else(|| facts.failure.map(Reason::Failure));
+    if let Some(reason) = reason {
+        return Need::Person(reason);
+    }
+    match &ticket.state {
+        State::New | State::Done(_) => Need::Over,
+        State::Open => facts.refusal.map_or(Need::Agent, of_refusal),
+        State::InProgress(attempt) => match facts.pause {
+            Some((harness, pause)) if pause.until.is_none() && is_between_steps(attempt) => {
+                Need::Person(Reason::Harness { harness, pause })
+            }
+            Some(_) | None => Need::Time,
+        },
+        State::Verify(verify) => {
+            let waits = matches!(verify.stage, Stage::Queued | Stage::Landing { .. });
+            let blocker = facts.blocker.filter(|id| waits && **id != ticket.id);
+            blocker.map_or(Need::Time, |id| Need::Others(Others::Blocker(id)))
+        }
+    }
+}
+
+/// The reason for which the ticket waits for a person, where its state alone has one.
+fn own(ticket: &Ticket) -> Option<Reason<'_>> {
+    if let Some(held) = &ticket.held {
+        return Some(Reason::Held(held));
+    }
+    match &ticket.state {
+        State::InProgress(attempt) => match &attempt.state {
+            attempt::State::WaitingForInput { question, until } => Some(Reason::Question {
+                agent: &attempt.claim.agent,
+                question,
+                until: *until,
+            }),
+            // crew looks at the workspace of a stuck agent by itself, unless the ticket is held.
+            attempt::State::Preparing
+            | attempt::State::Ready
+            | attempt::State::Working(_)
+            | attempt::State::WaitingForWakeup { .. }
+            | attempt::State::Verifying
+            | attempt::State::Done
+            | attempt::State::Stuck { .. } => None,
+        },
+        State::Verify(verify) => match &verify.stage {
+            Stage::Landing { waiting, .. } => waiting.as_ref().map(Reason::Edits),
+            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } => None,
+        },
+        State::New | State::Open | State::Done(_) => None,
+    }
+}
+
+fn of_refusal(refusal: &Refusal) -> Need<'_> {
+    match refusal {
+        Refusal::Epic | Refusal::TakenByPerson | Refusal::FileClosed | Refusal::NoFile => Need::Apart,
+        Refusal::WaitsFor { ids } => Need::Others(Others::Dependencies(ids)),
+        Refusal::RecoveryNotNeededYet { recovers } => Need::Others(Others::Recovered(recovers)),
+        Refusal::MissingDependency { .. } | Refusal::Cycle { .. } => {
+            Need::Person(Reason::Dependency(refusal))
+        }
+        Refusal::Unreadable => Need::Person(Reason::File(refusal)),
+        Refusal::AssigneeBusy { .. } | Refusal::NoAgentFree { .. } => Need::Agent,
+        Refusal::Unknown
+        | Refusal::Done { .. }
+        | Refusal::InProgress { .. }
+        | Refusal::Submitted { .. }
+        | Refusal::Held { .. }
+        | Refusal::Debouncing { .. }
+        | Refusal::NotDue { .. }
+        | Refusal::DayBudget { .. }
+        | Refusal::RecoveryNotNeeded { .. } => Need::Time,
+    }
+}
+
+/// Whether a step is what the attempt needs next.
+fn is_between_steps(attempt: &Attempt) -> bool {
+    match attempt.state {
+        attempt::State::Ready | attempt::State::Working(_) => !attempt.conversation.has_live_worker(),
+        attempt::State::Preparing
+        | attempt::State::WaitingForInput { .. }
+        | attempt::State::WaitingForWakeup { .. }
+        | attempt::State::Verifying
+        | attempt::State::Done
+        | attempt::State::Stuck { .. } => false,
+    }
+}
+
+/// The ticket that is being built, checked or landed and cannot go on before a person has mended something:
+/// all that are submitted after it wait for it. `is_failing`: whether crew cannot do what it has to for a
+/// ticket's work.
+#[must_use]
+pub fn blocker<'a>(
+    tickets: impl IntoIterator<Item = &'a Ticket>,
+    is_failing: impl Fn(&TicketId) -> bool,
+) -> Option<&'a TicketId> {
+    let is_first = |ticket: &&Ticket| match &ticket.state {
+        State::Verify(verify) => ticket.held.is_none() && !matches!(verify.stage, Stage::Queued),
+        State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
+    };
+    let mut first = tickets.into_iter().filter(is_first);
+    first
+        .find(|ticket| is_failing(&ticket.id))
+        .map(|ticket| &ticket.id)
+}

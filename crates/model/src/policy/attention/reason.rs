@@ -1,0 +1,123 @@
+//! The reasons for which a ticket waits for a person, in the words that every surface uses.
+
+use std::fmt;
+
+use crate::policy::route::Refusal;
+use crate::project::HarnessPause;
+use crate::ticket::{Held, InTheWay, Waiting, in_words};
+use crate::{AgentName, Time};
+
+/// Why a ticket waits for a person. Displayed, it is the end of a sentence that began with the ticket, with
+/// the reason's name where the words alone do not tell it; partly text of agents and tickets, not sanitised.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason<'a> {
+    /// The ticket is held.
+    Held(&'a Held),
+    /// Its agent asks something.
+    Question {
+        /// The agent.
+        agent: &'a AgentName,
+        /// What it asks.
+        question: &'a str,
+        /// When it goes on without an answer.
+        until: Option<Time>,
+    },
+    /// A person's edits are in the way of landing it.
+    Edits(&'a Waiting),
+    /// crew cannot do what it has to for the ticket's work.
+    Failure(&'a str),
+    /// Its harness refuses steps until a person has mended that.
+    Harness {
+        /// The harness's name.
+        harness: &'a str,
+        /// What it said.
+        pause: &'a HarnessPause,
+    },
+    /// It depends on itself, or on a ticket that does not exist.
+    Dependency(&'a Refusal),
+    /// Its file cannot be read.
+    File(&'a Refusal),
+}
+
+impl Reason<'_> {
+    /// The reason's name on every surface.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Reason::Held(held) => held.why.name(),
+            Reason::Question { .. } => "question",
+            Reason::Edits(_) => "checkout",
+            Reason::Failure(_) => "failing",
+            Reason::Harness { .. } => "harness",
+            Reason::Dependency(_) => "dependency",
+            Reason::File(_) => "file",
+        }
+    }
+
+    /// The reason in words, to stand beside its name and, for a question, its agent.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Reason::Held(held) => held.note.clone(),
+            Reason::Question { question, .. } => (*question).to_owned(),
+            Reason::Edits(waiting) => edits(&waiting.paths),
+            Reason::Failure(why) => (*why).to_owned(),
+            Reason::Harness { harness, pause } => refused(harness, pause),
+            Reason::Dependency(refusal) | Reason::File(refusal) => refusal.to_string(),
+        }
+    }
+
+    /// Whether the ticket goes on in the end if nobody does anything: its agent gets no answer then. To try
+    /// again by itself is not enough, since nothing may have changed.
+    #[must_use]
+    pub fn ends_by_itself(&self) -> bool {
+        matches!(self, Reason::Question { until: Some(_), .. })
+    }
+
+    /// When crew tries again by itself, or goes on without an answer. Landing is tried again every few
+    /// seconds, which is no news.
+    #[must_use]
+    pub fn until(&self) -> Option<Time> {
+        match self {
+            Reason::Held(held) => held.retry_at,
+            Reason::Question { until, .. } => *until,
+            Reason::Edits(_)
+            | Reason::Failure(_)
+            | Reason::Harness { .. }
+            | Reason::Dependency(_)
+            | Reason::File(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.words();
+        match self {
+            Reason::Held(_) => write!(f, "{}: {words}", self.name()),
+            Reason::Question { agent, .. } => write!(f, "{agent} asks: {words}"),
+            Reason::Edits(_)
+            | Reason::Failure(_)
+            | Reason::Harness { .. }
+            | Reason::Dependency(_)
+            | Reason::File(_) => f.write_str(&words),
+        }
+    }
+}
+
+/// A person's edits that are in the way of a landing. Paths are not sanitised.
+#[must_use]
+pub fn edits(paths: &[InTheWay]) -> String {
+    format!("your edits are in the way of landing it: {}", in_words(paths))
+}
+
+/// A harness on which no step is started until a person has mended something.
+#[must_use]
+pub fn refused(harness: &str, pause: &HarnessPause) -> String {
+    format!(
+        "{harness} refuses ({}): {}; `crew retry {}` once that is mended",
+        pause.class.name(),
+        pause.message,
+        pause.ticket
+    )
+}

@@ -1,0 +1,176 @@
+//! Entries of the inbox that belong to one ticket.
+
+use super::super::act::Act;
+use super::{Item, Kind, Urgency};
+use crate::TicketId;
+use crate::command::Question;
+use crate::policy::attention::{Facts, Need, Reason, attention};
+use crate::policy::route::Refusal;
+use crate::ticket::{Held, Ticket, Why, remedy};
+
+/// What a ticket waits for a person for, if it does and the list has no other entry for that.
+pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
+    // What crew cannot do has an entry for each effect, beside this one.
+    let facts = Facts {
+        failure: None,
+        ..facts
+    };
+    let Need::Person(reason) = attention(ticket, facts) else {
+        return None;
+    };
+    let item = match &reason {
+        Reason::Held(held) => self::held(ticket, held),
+        Reason::Question { .. } => question(ticket)?,
+        Reason::Edits(waiting) => Item {
+            acts: vec![
+                Act::ByHand {
+                    what: format!("{} there: it goes on by itself", remedy(&waiting.paths)),
+                },
+                Act::Merge {
+                    ticket: ticket.id.clone(),
+                },
+            ],
+            ..item(ticket, Kind::Checkout, Urgency::Word)
+        },
+        Reason::Dependency(refusal) => dependency(ticket, refusal),
+        // Each has an entry of its own: the effect, the harness, the file.
+        Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) => return None,
+    };
+    Some(Item {
+        why: reason.words(),
+        until: reason.until(),
+        ..item
+    })
+}
+
+fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
+    let group = match &kind {
+        Kind::Held(_) => "held",
+        Kind::Question
+        | Kind::Checkout
+        | Kind::Harness
+        | Kind::Dependency
+        | Kind::File
+        | Kind::Failing
+        | Kind::Disk => kind.name(),
+    };
+    Item {
+        id: format!("{group}:{}", ticket.id),
+        kind,
+        urgency,
+        ticket: Some(ticket.id.clone()),
+        agent: ticket.attempt().map(|attempt| attempt.claim.agent.clone()),
+        title: ticket.spec.title.clone(),
+        since: Some(ticket.since),
+        why: String::new(),
+        until: None,
+        acts: Vec::new(),
+    }
+}
+
+fn question(ticket: &Ticket) -> Option<Item> {
+    let attempt = ticket.attempt()?;
+    Some(Item {
+        since: Some(attempt.since),
+        acts: vec![
+            Act::Answer {
+                agent: attempt.claim.agent.clone(),
+                question: Question::of(ticket)?,
+            },
+            Act::Kill {
+                agent: attempt.claim.agent.clone(),
+            },
+        ],
+        ..item(ticket, Kind::Question, Urgency::Word)
+    })
+}
+
+fn held(ticket: &Ticket, held: &Held) -> Item {
+    let id = || ticket.id.clone();
+    let by_hand = |what: &str| Act::ByHand {
+        what: what.to_owned(),
+    };
+    let mut acts = match &held.why {
+        Why::Paths { .. } => vec![Act::Approve { ticket: id() }],
+        Why::Auth => vec![
+            by_hand("mend the agent's login or key, then"),
+            Act::Retry { ticket: id() },
+        ],
+        Why::TargetRed => vec![
+            by_hand("mend the target: it goes on by itself"),
+            Act::Retry { ticket: id() },
+        ],
+        Why::Blocked => vec![
+            by_hand("write what it lacks into the ticket, then"),
+            Act::Retry { ticket: id() },
+        ],
+        Why::Budget { .. } => vec![
+            Act::Retry { ticket: id() },
+            by_hand("or raise `ticket_usd` in crew.toml: it goes on by itself"),
+        ],
+        Why::Failed
+        | Why::Killed
+        | Why::Reaped
+        | Why::CouldNotRun
+        | Why::Conflict
+        | Why::NoProgress
+        | Why::Review => vec![Act::Retry { ticket: id() }],
+    };
+    let sensitive = matches!(held.why, Why::Paths { .. });
+    if ticket.candidate().is_some() && !sensitive {
+        acts.push(Act::Waive { ticket: id() });
+    }
+    acts.push(Act::Drop { ticket: id() });
+    let urgency = match &held.why {
+        Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
+        Why::Paths { .. } | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
+        Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
+    };
+    Item {
+        since: Some(held.since),
+        acts,
+        ..item(ticket, Kind::Held(held.why.name()), urgency)
+    }
+}
+
+fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
+    let undep = |of: &TicketId, on: &TicketId| Act::Undep {
+        ticket: of.clone(),
+        on: on.clone(),
+    };
+    let acts = match refusal {
+        Refusal::MissingDependency { id } => vec![undep(&ticket.id, id)],
+        Refusal::Cycle { path } => {
+            let steps = path.windows(2);
+            steps
+                .filter_map(|step| {
+                    let [of, on] = step else { return None };
+                    Some(undep(of, on))
+                })
+                .collect()
+        }
+        Refusal::Unknown
+        | Refusal::Done { .. }
+        | Refusal::InProgress { .. }
+        | Refusal::Submitted { .. }
+        | Refusal::Held { .. }
+        | Refusal::NoFile
+        | Refusal::Unreadable
+        | Refusal::FileClosed
+        | Refusal::TakenByPerson
+        | Refusal::Debouncing { .. }
+        | Refusal::Epic
+        | Refusal::NotDue { .. }
+        | Refusal::DayBudget { .. }
+        | Refusal::WaitsFor { .. }
+        | Refusal::RecoveryNotNeededYet { .. }
+        | Refusal::RecoveryNotNeeded { .. }
+        | Refusal::AssigneeBusy { .. }
+        | Refusal::NoAgentFree { .. } => Vec::new(),
+    };
+    Item {
+        since: None,
+        acts,
+        ..item(ticket, Kind::Dependency, Urgency::Parked)
+    }
+}

@@ -1,0 +1,136 @@
+//! Entries of the inbox that belong to no single ticket's state: harnesses, disks, files, locks, effects.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::act::Act;
+use super::{BadFile, Context, Failing, Item, Kind, MEND, Urgency};
+use crate::TicketId;
+use crate::policy::attention::{Need, Reason, attention};
+use crate::ticket::{Ticket, Why};
+
+/// Harnesses that refuse steps until a person has mended that, once each: not if the ticket whose step was
+/// refused is held for it, which says so already.
+pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
+    let mut items: BTreeMap<&str, Item> = BTreeMap::new();
+    for ticket in tickets.values() {
+        let facts = beside.facts(&ticket.id);
+        let need = attention(ticket, facts);
+        let Need::Person(reason @ Reason::Harness { harness, pause }) = &need else {
+            continue;
+        };
+        let refused = tickets.get(&pause.ticket);
+        let held = refused.and_then(|refused| refused.held.as_ref());
+        if held.is_some_and(|held| held.why == Why::Auth) {
+            continue;
+        }
+        items.entry(harness).or_insert_with(|| Item {
+            id: format!("harness:{harness}"),
+            kind: Kind::Harness,
+            urgency: Urgency::Everyone,
+            ticket: None,
+            agent: None,
+            title: format!("no step is started on {harness}"),
+            since: Some(pause.since),
+            why: reason.words(),
+            until: None,
+            acts: vec![Act::Retry {
+                ticket: ticket.id.clone(),
+            }],
+        });
+    }
+    items.into_values().collect()
+}
+
+/// A disk that is full or cannot be written, which no ticket is to blame for.
+pub(super) fn disk(why: &str) -> Item {
+    Item {
+        id: Kind::Disk.name().to_owned(),
+        kind: Kind::Disk,
+        urgency: Urgency::Everyone,
+        ticket: None,
+        agent: None,
+        title: "nothing new can begin".to_owned(),
+        since: None,
+        why: why.to_owned(),
+        until: None,
+        acts: vec![Act::ByHand {
+            what: "see that there is room, and that crew may write there: everything goes on by itself"
+                .to_owned(),
+        }],
+    }
+}
+
+pub(super) fn unwritable(why: &str) -> Item {
+    Item {
+        id: "files".to_owned(),
+        kind: Kind::File,
+        urgency: Urgency::Everyone,
+        ticket: None,
+        agent: None,
+        title: "the tickets' files cannot be written".to_owned(),
+        since: None,
+        why: why.to_owned(),
+        until: None,
+        acts: vec![Act::ByHand {
+            what: "see that you may write there: what tickets came to is written into their files by itself"
+                .to_owned(),
+        }],
+    }
+}
+
+pub(super) fn failing(failing: &Failing, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item {
+    let ticket = tickets.get(&failing.ticket);
+    Item {
+        id: format!(
+            "failing:{}:{}-{}",
+            failing.ticket, failing.of.seq, failing.of.index
+        ),
+        kind: Kind::Failing,
+        urgency: Urgency::Word,
+        ticket: Some(failing.ticket.clone()),
+        agent: None,
+        title: ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default(),
+        since: Some(failing.since),
+        why: failing.why.clone(),
+        until: failing.until,
+        acts: vec![Act::ByHand {
+            what: MEND.to_owned(),
+        }],
+    }
+}
+
+pub(super) fn locked(lock: &str) -> Item {
+    Item {
+        id: format!("lock:{lock}"),
+        kind: Kind::Checkout,
+        urgency: Urgency::Word,
+        ticket: None,
+        agent: None,
+        title: "your git is kept out of a checkout".to_owned(),
+        since: None,
+        why: format!("an engine was killed while it landed, and left {lock}"),
+        until: None,
+        acts: vec![Act::ByHand {
+            what: "start an engine: `crew run` ends the landing, and gives it back".to_owned(),
+        }],
+    }
+}
+
+pub(super) fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item {
+    let known = file.ticket.as_ref().and_then(|id| tickets.get(id));
+    Item {
+        id: format!("file:{}", file.name),
+        kind: Kind::File,
+        urgency: Urgency::Parked,
+        ticket: file.ticket.clone(),
+        agent: None,
+        title: known.map_or_else(|| format!("{}.md", file.name), |t| t.spec.title.clone()),
+        since: None,
+        why: file.what.clone(),
+        until: None,
+        acts: vec![Act::ByHand {
+            what: file.hint.clone(),
+        }],
+    }
+}
