@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::command::{Command, OnStop};
-use model::journal::{EffectId, Ordered, TimerRef};
+use model::journal::{EffectId, Ordered};
 use model::settings::Settings;
 use model::ticket::{Ticket, TimerChange};
 use model::{Actor, RunId, TicketId, Time};
@@ -43,8 +43,6 @@ pub struct Driver {
     /// Ends of runs that wait until the inbox was read: a command that was submitted before a run ended is
     /// carried out before that end.
     ends: Vec<Input>,
-    /// Timers that are due and were passed to this core: each is passed once.
-    fired: BTreeSet<TimerRef>,
     /// The journal was last asked for timers that were due then.
     looked: Time,
     /// The number of the last command that was read from the inbox.
@@ -79,7 +77,6 @@ impl Driver {
             duty,
             queues: EffectQueues::default(),
             ends: Vec::new(),
-            fired: BTreeSet::new(),
             looked: Time::default(),
             inbox: 0,
             wake_at: None,
@@ -225,10 +222,8 @@ impl Driver {
                 }
                 self.queues.wake(now);
                 self.looked = now;
-                let due: BTreeSet<TimerRef> = due.into_iter().collect();
-                let fired = std::mem::replace(&mut self.fired, due.clone());
-                for timer in due.difference(&fired) {
-                    self.step(Input::TimerDue(timer.clone()), now, batch);
+                for timer in due {
+                    self.step(Input::TimerDue(timer), now, batch);
                 }
                 self.step(Input::Ticked, now, batch);
             }

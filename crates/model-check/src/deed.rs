@@ -86,7 +86,10 @@ impl Deed {
             Self::WorkspaceLost => {
                 let mut events = attempt(failed(ticket, Class::KilledByUs, "its workspace is gone"));
                 events.push(stopped_for(ticket).unwrap_or(Event::Released {
-                    why: Released::WorkspaceLost,
+                    why: Released::WorkspaceLost {
+                        attempts_left,
+                        reopen_at: soon,
+                    },
                 }));
                 events
             }
@@ -187,7 +190,10 @@ impl Deed {
                 let live = ticket.live_run().is_some();
                 let lost = live.then(|| Event::Attempt(failed(ticket, Class::Lost, "its host is gone")));
                 let released = Event::Released {
-                    why: Released::WorkspaceLost,
+                    why: Released::WorkspaceLost {
+                        attempts_left,
+                        reopen_at: soon,
+                    },
                 };
                 lost.into_iter().chain([released]).collect()
             }

@@ -1,11 +1,11 @@
 //! Commands: from which states each is possible, and what it changes.
 
-use model::attempt::{self, AfterStop};
+use model::attempt::{self, AfterStop, Attempt};
 use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
 use model::policy::route;
 use model::project;
-use model::ticket::{AfterLanding, Event, Released, Stage, State, TimerKey};
+use model::ticket::{AfterLanding, Event, Released, Stage, State, Ticket, TimerKey};
 use model::{Actor, AgentName, TicketId};
 
 use super::{Core, WriteMeta};
@@ -161,7 +161,12 @@ impl Core {
 
     fn cleanup(&mut self, agent: &AgentName, by: &Actor) -> Answer {
         let Some(id) = self.tickets.of_agent(agent).cloned() else {
-            return if self.project().agents.contains(agent) {
+            return if let Some(id) = self.held_with_workspace_of(agent) {
+                Err(format!(
+                    "the workspace of {agent} stands while {id} is held: `crew retry {id}` goes on with it, \
+                     `crew drop {id}` gives it up"
+                ))
+            } else if self.project().agents.contains(agent) {
                 Ok(format!("{agent} is idle and has no workspace"))
             } else {
                 Err(self.idle(agent))
@@ -181,6 +186,18 @@ impl Core {
         let why = Released::Killed { by: by.clone() };
         let message = format!("the workspace of {agent} is removed, its work on {id} kept; {id} is held");
         self.act(&id, Event::Released { why }, message)
+    }
+
+    /// A ticket that is held and has freed its agent, whose workspace stands.
+    fn held_with_workspace_of(&self, agent: &AgentName) -> Option<&TicketId> {
+        let has_workspace = |ticket: &Ticket| {
+            let attempt = ticket.attempt().filter(|attempt| attempt.claim.agent == *agent);
+            attempt.is_some_and(Attempt::may_have_work)
+        };
+        let mut tickets = self.active_tickets();
+        tickets
+            .find(|(_, ticket)| has_workspace(ticket))
+            .map(|(id, _)| id)
     }
 
     fn merge(&mut self, id: &TicketId, by: &Actor) -> Answer {

@@ -107,11 +107,14 @@ impl Core {
             self.step_ended(ticket, ended, answering("its step could not be started"))
         } else {
             // The workspace is gone, which is nobody's failure, and trying again does not help: start over
-            // from the kept work.
+            // from the kept work, in another attempt.
             let failure = Failure::new(attempt::Class::KilledByUs, "its workspace is gone");
             let failed = Event::Attempt(self.failed_step(ticket, (Usage::default(), None), failure));
             let next = self.stopped_for(ticket).unwrap_or(Event::Released {
-                why: Released::WorkspaceLost,
+                why: Released::WorkspaceLost {
+                    attempts_left: self.attempts_left(ticket),
+                    reopen_at: self.reopen_at(ticket),
+                },
             });
             self.apply(ticket, [failed, next], answering("its workspace is gone"))
         };

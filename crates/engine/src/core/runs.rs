@@ -155,6 +155,8 @@ impl Core {
         let verdict = self.watches.look(run, sample, limits);
         let class = match verdict {
             stall::Verdict::Alive => return false,
+            // A step that is being stopped is warned of by the executor, which waits for its end.
+            stall::Verdict::Stuck { .. } | stall::Verdict::Frozen { .. } if stopping => return false,
             stall::Verdict::Stuck { silent } => {
                 let silent = model::view::span(silent);
                 let agent = self
@@ -167,9 +169,7 @@ impl Core {
                 return false;
             }
             stall::Verdict::Frozen { silent } => {
-                if !stopping {
-                    self.warn_frozen(&id, sample.shim, silent);
-                }
+                self.warn_frozen(&id, sample.shim, silent);
                 return false;
             }
             stall::Verdict::Stalled => Class::Stalled,

@@ -25,7 +25,6 @@ impl Driver {
         self.actions.clear();
         self.postponed.clear();
         self.ends.clear();
-        self.fired.clear();
         self.looked = Time::default();
         self.inbox = 0;
         self.wake_at = None;
@@ -67,9 +66,9 @@ impl Driver {
 }
 
 /// Whether an effect that an earlier engine left undone is for this one. An engine that is up for one command
-/// steps nobody, and begins to land only the work that its command names; it first ends the other effects
-/// that were begun, so that the command finds them whole. It ends a landing that is under way only where
-/// another landing waits behind it, which would wait for ever otherwise.
+/// steps nobody. It performs the merges, checks and landings that were left only where its command lands a
+/// ticket, which would wait for ever behind them otherwise; all other effects it performs first, so that the
+/// command finds them done.
 fn is_duty(duty: &Duty, ordered: &Ordered) -> bool {
     let Duty::Command { lands } = duty else {
         return true;

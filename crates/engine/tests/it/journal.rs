@@ -22,7 +22,9 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    pub(crate) fn record(&mut self, write: &Write) {
+    /// Makes a decision durable. Returns the effects that are ordered with it, in order.
+    pub(crate) fn record(&mut self, write: &Write) -> Vec<Ordered> {
+        let mut all_ordered = Vec::new();
         let stream = &write.stream;
         let version = self.streams.get(stream).map_or(0, |(version, _)| *version);
         assert_eq!(write.expected, version, "{stream}: decided on another version");
@@ -45,6 +47,11 @@ impl Journal {
                 };
                 let id = EffectId { seq: self.seq, index };
                 self.pending.insert(id, (ticket.clone(), effect.clone()));
+                all_ordered.push(Ordered {
+                    id,
+                    ticket: ticket.clone(),
+                    effect: effect.clone(),
+                });
             }
         }
         if let Some(timer) = &write.fires {
@@ -85,6 +92,7 @@ impl Journal {
         if let Some((command, _)) = &write.answers {
             self.answer(command);
         }
+        all_ordered
     }
 
     /// Whether the effect was pending.

@@ -97,6 +97,23 @@ fn a_branch_that_is_refused_three_times_for_the_same_is_not_paid_again() {
     assert_eq!(states, [working, working, working, working, held]);
 }
 
+#[test]
+fn a_workspace_that_vanishes_each_time_holds_the_ticket() {
+    let mut scene = states::starting();
+    for (left, due) in [(2, 30), (1, 60)] {
+        let lost = scene.report("t-1", "start_step", Report::WorkspaceMissing);
+        let told = format!("{left} attempts left, due in {due} s");
+        assert!(lost.to_string().contains(&told), "{lost}");
+        assert_eq!(scene.state("t-1"), "open");
+        scene.wait(secs(due));
+        scene.workspace_ready("t-1");
+    }
+    let lost = scene.report("t-1", "start_step", Report::WorkspaceMissing);
+    assert_eq!(scene.state("t-1"), "open (held)", "{lost}");
+    let held = scene.core.ticket(&id("t-1")).unwrap().held.clone().unwrap();
+    assert!(held.note.starts_with("its workspace is gone"), "{}", held.note);
+}
+
 /// A stuck attempt is recovered from what is in its workspace, so many times.
 #[test]
 fn the_last_recovery_gives_the_ticket_back() {

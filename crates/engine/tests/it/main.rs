@@ -14,6 +14,7 @@ mod budget;
 mod checks;
 mod commands;
 mod dispatch;
+mod driver;
 mod files;
 mod harness_pause;
 mod late;

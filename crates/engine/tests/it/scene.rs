@@ -9,7 +9,7 @@ use model::attempt::{Class, Failure, Signal, Usage};
 use model::command::Command;
 use model::journal::EffectId;
 use model::settings::{Harness, HarnessKind, Settings};
-use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Spec};
 use model::{Actor, AgentName, Oid, TicketId, Time};
 
 use crate::journal::Journal;
@@ -19,7 +19,7 @@ use crate::words::{Decided, effect, effect_name};
 pub(crate) const NOON: Time = Time(1_767_268_800_000);
 
 /// The journal's id: session ids are made of it.
-const JOURNAL: uuid::Uuid = uuid::Uuid::nil();
+pub(crate) const JOURNAL: uuid::Uuid = uuid::Uuid::nil();
 
 /// A verdict of the checks.
 #[derive(Clone, Copy)]
@@ -265,8 +265,12 @@ impl Scene {
 
     /// A look at the whole folder.
     pub(crate) fn look_at_all(&mut self) -> Decided {
-        let seen = self.files.keys().map(|ticket| self.observation(ticket)).collect();
+        let seen = self.observe_all();
         self.step(Input::Observed { seen, whole: true })
+    }
+
+    pub(crate) fn observe_all(&self) -> Vec<Observation> {
+        self.files.keys().map(|ticket| self.observation(ticket)).collect()
     }
 
     pub(crate) fn make_unreadable(&mut self, ticket: &str) -> Decided {
@@ -319,10 +323,8 @@ impl Scene {
         (effect_id, effect): (EffectId, Effect),
         report: Report,
     ) -> Decided {
-        if let (Effect::WriteFile(filing), Report::Done) = (&effect, &report)
-            && let Some(file) = self.files.get_mut(&id(ticket))
-        {
-            (file.status, file.tags) = (Some(filing.status), filing.tags.clone());
+        if let (Effect::WriteFile(filing), Report::Done) = (&effect, &report) {
+            self.file_written(&id(ticket), filing);
         }
         self.step(Input::Reported {
             id: effect_id,
@@ -330,6 +332,13 @@ impl Scene {
             effect,
             report,
         })
+    }
+
+    /// crew has written into the ticket's file.
+    pub(crate) fn file_written(&mut self, ticket: &TicketId, filing: &Filing) {
+        if let Some(file) = self.files.get_mut(ticket) {
+            (file.status, file.tags) = (Some(filing.status), filing.tags.clone());
+        }
     }
 
     /// Everything that is to be written into the ticket's file is written.

@@ -209,7 +209,13 @@ fn event_in_words(event: &Event, now: Time) -> String {
                 "{name}: no workspace: {why}; {attempts_left} attempts left, due {}",
                 at(*reopen_at, now)
             ),
-            Released::WorkspaceLost => format!("{name}: its workspace is lost"),
+            Released::WorkspaceLost {
+                attempts_left,
+                reopen_at,
+            } => format!(
+                "{name}: its workspace is lost; {attempts_left} attempts left, due {}",
+                at(*reopen_at, now)
+            ),
         },
         Event::ChecksFailed {
             which,

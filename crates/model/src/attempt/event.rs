@@ -235,7 +235,12 @@ pub enum Raised {
         why: String,
     },
     /// Its workspace is gone.
-    WorkspaceLost,
+    WorkspaceLost {
+        /// Attempts the ticket has left.
+        attempts_left: u32,
+        /// When it is given out again.
+        reopen_at: Time,
+    },
     /// Only a person can help.
     NeedsPerson {
         /// Why.

@@ -197,15 +197,12 @@ impl Attempt {
         self.conversation.clear_errors();
         self.replace_session(event, fresh)?;
         match workspace {
-            // Starting over is an attempt like any other: a workspace that keeps vanishing is looked at in
-            // the end.
-            Workspace::Missing if *attempts_left == 0 => {
-                return Ok(Raised::Crashed {
-                    attempts_left: 0,
+            Workspace::Missing => {
+                return Ok(Raised::WorkspaceLost {
+                    attempts_left: *attempts_left,
                     reopen_at: *reopen_at,
                 });
             }
-            Workspace::Missing => return Ok(Raised::WorkspaceLost),
             Workspace::Clean => self.state = State::Ready,
             Workspace::Changed => self.work(Prompt::Resume),
         }

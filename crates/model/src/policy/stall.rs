@@ -86,6 +86,11 @@ pub struct ShimWatch {
 }
 
 impl ShimWatch {
+    /// Whether the shim was warned of and has not run since.
+    fn is_frozen(&self) -> bool {
+        self.warned.is_some()
+    }
+
     /// Takes a look: [`Verdict::Alive`], or [`Verdict::Frozen`] after `stall_after` without a pulse, or
     /// [`Verdict::Stalled`] after as long again.
     pub fn look(&mut self, at: Time, pulse: u64, stall_after: Duration) -> Verdict {
@@ -152,6 +157,10 @@ impl Watch {
             .warned
             .is_some_and(|at| self.ran.saturating_sub(at) < COOL_DOWN)
         {
+            return Verdict::Alive;
+        }
+        if self.shim.is_frozen() {
+            // Nothing can be seen of the agent then, and the shim is warned of.
             return Verdict::Alive;
         }
         self.warned = Some(self.ran);

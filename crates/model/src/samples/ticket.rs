@@ -70,6 +70,12 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             reopen_at: LATE,
         })
     };
+    let workspace_lost = |attempts_left| {
+        released(Released::WorkspaceLost {
+            attempts_left,
+            reopen_at: LATE,
+        })
+    };
     let again = |of, left| Some(Repeat { of, times: 3, left });
     let checks_failed = |steps_left, left| Event::ChecksFailed {
         which: "true".to_owned(),
@@ -176,7 +182,8 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("reaped", released(Released::Reaped { why: why() }))
         .when("workspace failed, attempts left", workspace_failed(2))
         .when("workspace failed, none left", workspace_failed(0))
-        .when("workspace lost", released(Released::WorkspaceLost))
+        .when("workspace lost, attempts left", workspace_lost(2))
+        .when("workspace lost, none left", workspace_lost(0))
         .event(Event::CheckStarted)
         .when("checks", built(true))
         .when("no checks", built(false))

@@ -286,7 +286,12 @@ pub enum Released {
         reopen_at: Time,
     },
     /// Its workspace is gone.
-    WorkspaceLost,
+    WorkspaceLost {
+        /// Attempts left.
+        attempts_left: u32,
+        /// When it is given out again.
+        reopen_at: Time,
+    },
 }
 
 /// What a ticket orders. Slots, timers and its file are derived from the state: [`super::Change`].

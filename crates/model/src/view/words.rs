@@ -155,7 +155,9 @@ fn of_ticket(event: &ticket::Event) -> String {
                     left(*attempts_left, "attempt")
                 )
             }
-            Released::WorkspaceLost => "its workspace is gone".to_owned(),
+            Released::WorkspaceLost { attempts_left, .. } => {
+                format!("its workspace is gone, {}", left(*attempts_left, "attempt"))
+            }
         },
         Event::CheckStarted => "its turn to be checked".to_owned(),
         Event::CheckOrdered { run, task, .. } => match task {

@@ -523,7 +523,10 @@ fn stuck_is_recovered_by_what_is_found_and_only_so_often() {
     assert_eq!(story.started().0, Prompt::Resume);
     let mut story = stuck();
     story.of(found(Workspace::Missing, 1));
-    assert_eq!((story.name(), story.ticket.due), ("open".to_owned(), None));
+    assert_eq!(
+        (story.name(), story.ticket.due),
+        ("open".to_owned(), Some(Time(500_000)))
+    );
     assert!(story.ticket.labels.contains(&Label::AutoRecovered));
     let mut story = stuck();
     story.of(found_on(Workspace::Missing, 1, 0));

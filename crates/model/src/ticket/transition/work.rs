@@ -121,7 +121,13 @@ impl Draft<'_> {
                 reopen_at,
             } => self.give_back(Label::AgentError, attempts_left, reopen_at),
             Raised::Blocked { why } => self.block(&why),
-            Raised::WorkspaceLost => self.release(&Released::WorkspaceLost),
+            Raised::WorkspaceLost {
+                attempts_left,
+                reopen_at,
+            } => self.release(&Released::WorkspaceLost {
+                attempts_left,
+                reopen_at,
+            }),
             Raised::NeedsPerson { why, message } => {
                 self.free_slot();
                 let (why, note) = match why {
@@ -252,9 +258,16 @@ impl Draft<'_> {
                     held.note = format!("its workspace could not be made: {why}");
                 }
             }
-            Released::WorkspaceLost => {
-                self.back_to_open()?;
-                self.ticket.labels.insert(Label::AutoRecovered);
+            // Starting over is an attempt like any other: a workspace that vanishes each time is looked at by
+            // a person in the end.
+            Released::WorkspaceLost {
+                attempts_left,
+                reopen_at,
+            } => {
+                self.give_back(Label::AutoRecovered, *attempts_left, *reopen_at)?;
+                if let Some(held) = &mut self.ticket.held {
+                    held.note = format!("its workspace is gone, and {}", held.note);
+                }
             }
         }
         Ok(())
