@@ -1274,7 +1274,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__run)
-            opts="-C -h --until-idle --agents --harness --json --help"
+            opts="-C -h --until-idle --agents --harness --log --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1285,6 +1285,10 @@ _crew() {
                     return 0
                     ;;
                 --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -75,6 +75,7 @@ complete -c crew -n "__fish_crew_using_subcommand demo" -l json -d 'Print one JS
 complete -c crew -n "__fish_crew_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand run" -l agents -d 'So many agents busy at once, instead of the settings\' number' -r
 complete -c crew -n "__fish_crew_using_subcommand run" -l harness -d 'The harness that agents run on, instead of the settings\' one' -r
+complete -c crew -n "__fish_crew_using_subcommand run" -l log -d 'What goes into the log, .crew/logs/engine.log: a level (off, error, warn, info, debug, trace) or targets with levels, such as info,effect=debug. Without it, CREW_LOG says so, or else it is info' -r
 complete -c crew -n "__fish_crew_using_subcommand run" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand run" -l until-idle -d 'End when nothing can move any more: 0 when all is done, 3 when something waits for a person'
 complete -c crew -n "__fish_crew_using_subcommand run" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
