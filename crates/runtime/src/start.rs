@@ -87,7 +87,8 @@ pub async fn run(
     } else {
         Until::Stopped
     };
-    // Open until the end, with a hold of the repository of its own: no other engine writes the file meanwhile.
+    // Open until the end, with a hold of the repository of its own: no other engine writes the file
+    // meanwhile.
     let _writer = options.log.as_ref().map(|log| executor.open_log(log));
     log::engine_started();
     let ended = async {

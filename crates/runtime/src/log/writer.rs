@@ -14,8 +14,8 @@ const MAX_WAITING: usize = 10_000;
 /// How long the end of the engine waits for the last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// The log of the engines of one process, one after the other. Lines that come before the engine holds the repository wait in memory, since only
-/// the holder may write the file.
+/// The log of the engines of one process, one after the other. Lines that come before the engine holds the
+/// repository wait in memory, since only the holder may write the file.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Arc<Shared>);
 
@@ -108,7 +108,8 @@ impl Log {
         self.0.changed.notify_all();
     }
 
-    /// Waits for lines; none when the engine has ended and all are written, or when another thread writes now.
+    /// Waits for lines; none when the engine has ended and all are written, or when another thread writes
+    /// now.
     fn next_lines(&self, number: u64) -> Option<(VecDeque<String>, u64)> {
         let mut queue = self.queue();
         while queue.lines.is_empty() && queue.lost == 0 {
