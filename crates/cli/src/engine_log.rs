@@ -54,7 +54,7 @@ impl Filter {
         for directive in given.split(',').map(str::trim) {
             // A bare word that is no level would be the name of a target: more likely a level is misspelt.
             let is_word = !directive.contains(['=', '[', ':']);
-            if is_word && directive.parse::<LevelFilter>().is_err() && !is_ours(directive) {
+            if is_word && !is_level(directive) && !is_ours(directive) {
                 let why = format!("{} is neither a level nor a target", text::quoted(directive));
                 return Err(refuse(&why));
             }
@@ -63,6 +63,11 @@ impl Filter {
         let filter = parsed.map_err(|error| refuse(&error.to_string()))?;
         Ok(Self(filter))
     }
+}
+
+/// Whether a word is a level. `LevelFilter` also takes the empty word for one.
+fn is_level(word: &str) -> bool {
+    !word.is_empty() && word.parse::<LevelFilter>().is_ok()
 }
 
 /// Whether a target is crew's own. Of libraries only warnings are logged: nobody has checked that their other

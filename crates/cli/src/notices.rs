@@ -37,8 +37,8 @@ struct Notice {
 
 impl Notices {
     /// Collects the warnings from now on; of several listeners in a process only the first does. Durations
-    /// are written into `timings`, a line each, where that is given. `log`: another listener, which takes
-    /// what it wants.
+    /// are written into `timings`, a line each, where that is given. `log`: a listener beside them, which
+    /// chooses its own events.
     pub(crate) fn listen<L>(timings: Option<&Path>, log: Option<L>) -> Result<Self>
     where
         L: Layer<Registry> + Send + Sync,

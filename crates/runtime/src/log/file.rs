@@ -88,10 +88,7 @@ impl LogFile {
 
 impl Opened {
     fn open(folder: &Path, path: &Path) -> io::Result<Self> {
-        private_dir(folder).map_err(|error| match error {
-            crate::Error::Io { source, .. } => source,
-            other => io::Error::other(other),
-        })?;
+        private_dir(folder).map_err(|error| io::Error::other(text::with_causes(&error)))?;
         // A link would lead elsewhere, and a pipe would wait for a reader.
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
         let mut options = File::options();
