@@ -250,7 +250,7 @@ impl Core {
                 report,
             } => self.reported(id, &ticket, &effect, report),
             Input::RunEnded(end) => self.run_ended(end),
-            Input::CheckEnded(end) => self.check_ended(end),
+            Input::CheckEnded(end) => self.check_ended(&end),
             Input::Sampled { run, sample } => {
                 // Each step that runs is looked at all the time, and hardly a look decides anything: what was
                 // settled stays so.

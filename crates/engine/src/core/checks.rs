@@ -78,19 +78,19 @@ impl Core {
     }
 
     /// A run of checks has ended. Nobody waits for one whose ticket has left its checks.
-    pub(super) fn check_ended(&mut self, end: CheckEnd) {
+    pub(super) fn check_ended(&mut self, end: &CheckEnd) {
         self.watches.ended(&end.run);
         let Some(id) = self.tickets.of_run(&end.run).cloned() else {
             return;
         };
-        let events = self.end_of_check(&id, &end.run, end.outcome);
+        let events = self.end_of_check(&id, &end.run, &end.outcome);
         if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
             self.out.refused.push(format!("{id}: {no}"));
         }
     }
 
     /// The end of a run, and the verdict or the next run that follows from it.
-    fn end_of_check(&self, id: &TicketId, run: &RunId, outcome: CheckOutcome) -> Vec<Event> {
+    fn end_of_check(&self, id: &TicketId, run: &RunId, outcome: &CheckOutcome) -> Vec<Event> {
         let task = self
             .ticket(id)
             .and_then(Ticket::check_run)
@@ -100,7 +100,7 @@ impl Core {
             outcome: outcome.clone(),
         };
         self.with_what_follows(id, ended, |core, after| {
-            let verdict = core.verdict(id, after.checks()?, task?, &outcome);
+            let verdict = core.verdict(id, after.checks()?, task?, outcome);
             verdict.or_else(|| core.go_on(after).filter(|next| core.may_follow(next)))
         })
     }
@@ -197,7 +197,7 @@ impl Core {
             | Report::CheckoutEdited { .. }
             | Report::Done => return None,
         };
-        Some(self.end_of_check(id, run, outcome))
+        Some(self.end_of_check(id, run, &outcome))
     }
 
     /// Takes a look at a check that runs; gives whether anything was decided. A check may be silent for as

@@ -8,7 +8,7 @@ use model::journal::{EffectId, Ordered};
 use model::ticket::FileStatus;
 
 use super::shell::{Shell, performances};
-use crate::scene::{Scene, candidate, id, name};
+use crate::scene::{Scene, id, name};
 use crate::states;
 
 /// The first effect of this name that the scene's ticket t-1 has ordered.
