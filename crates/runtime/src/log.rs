@@ -57,11 +57,11 @@ pub(crate) struct Decision {
     answers: Option<(String, Outcome)>,
 }
 
-/// The decisions of these writes, before they are given to the journal; none when the log leaves them out.
+/// The decisions of these writes, before they are given to the journal.
+///
+/// Whether the log wants them is not asked: after `tracing::enabled!`, a subscriber with a filter for each
+/// layer loses the next event of the thread, a warning for a person perhaps.
 pub(crate) fn decisions(writes: &[Write]) -> Vec<Decision> {
-    if !tracing::enabled!(target: "decision", tracing::Level::INFO) {
-        return Vec::new();
-    }
     let mut decisions = Vec::new();
     for write in writes {
         let mut answers = write.answers.clone();
@@ -147,11 +147,9 @@ pub(crate) fn watch_retried(run: &model::RunId, error: &str) {
 
 /// The process of a step is there: it was started now, or before and goes on.
 pub(crate) fn run_started(run: &Run) {
-    if tracing::enabled!(target: "run", tracing::Level::INFO) {
-        let (pid, spec) = (pid(run), run.spec().ok());
-        let command = spec.and_then(|spec| Some(spec.program.file_name()?.to_string_lossy().into_owned()));
-        tracing::info!(target: "run", state = "started", run = folder(run), pid, command);
-    }
+    let (pid, spec) = (pid(run), run.spec().ok());
+    let command = spec.and_then(|spec| Some(spec.program.file_name()?.to_string_lossy().into_owned()));
+    tracing::info!(target: "run", state = "started", run = folder(run), pid, command);
 }
 
 /// The end of a run is waited for.
@@ -181,11 +179,9 @@ pub(crate) fn run_ended(end: &RunEnd) {
 
 /// The process of a check is there. Of its command only the name of the program is logged.
 pub(crate) fn check_started(run: &Run) {
-    if tracing::enabled!(target: "check", tracing::Level::INFO) {
-        let (pid, spec) = (pid(run), run.spec().ok());
-        let command = spec.and_then(|spec| program(&spec.args.last()?.to_string_lossy()));
-        tracing::info!(target: "check", state = "started", run = folder(run), pid, command);
-    }
+    let (pid, spec) = (pid(run), run.spec().ok());
+    let command = spec.and_then(|spec| program(&spec.args.last()?.to_string_lossy()));
+    tracing::info!(target: "check", state = "started", run = folder(run), pid, command);
 }
 
 /// A run of a check has ended. What it printed is in the folder of the run.

@@ -53,7 +53,7 @@ fn the_log_has_the_decisions_effects_and_runs_of_a_ticket_that_landed() {
     for effect in [
         "prepare_workspace",
         "start_step",
-        "run_checks",
+        "start_check",
         "land",
         "remove_workspace",
     ] {
@@ -70,7 +70,7 @@ fn the_log_has_the_decisions_effects_and_runs_of_a_ticket_that_landed() {
     );
     has(&log, "run", &["state=ended", "run=t-1.1.1", "signal=done"]);
     has(&log, "check", &["state=started", "pid=", "command=test"]);
-    has(&log, "check", &["state=ended", "ended=exited", "code=0"]);
+    has(&log, "check", &["state=ended", "outcome=passed"]);
     let (first, last) = (log.lines().next().unwrap(), log.lines().last().unwrap());
     assert!(first.contains("engine state=started"), "{first}");
     assert!(last.contains("engine state=ended"), "{last}");

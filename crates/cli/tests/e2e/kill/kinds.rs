@@ -6,6 +6,10 @@ use std::collections::BTreeSet;
 const ABSENT: &[(&[&str], &str)] = &[
     (&["agent_retired"], "nobody gives an agent up for good yet"),
     (
+        &["landing_end_ordered", "not_landed"],
+        "no scenario drops a ticket just as it lands; the simulator does, and kills engines there",
+    ),
+    (
         &[
             "review_claimed",
             "review_crashed",
