@@ -52,7 +52,7 @@ pub(crate) fn check(
 ) {
     check_all_but_the_reports(world, plans, notes, status, engine);
     no_token_is_lost(world);
-    no_commit_is_lost(world, 60);
+    no_commit_is_lost(world, landed(world).len());
     each_step_started_once(world);
 }
 
