@@ -266,7 +266,7 @@ impl<'a, T: Tell> Live<'a, T> {
     }
 }
 
-/// What was found; nothing for now, when it is only the machine's moment that it cannot be.
+/// Reads as nothing where the journal cannot be read at this moment only: the next look finds it.
 fn unless_passing<R>(found: Result<R>) -> Result<Option<R>> {
     match found {
         Err(Error::Client(client::Error::Store(error))) if error.is_passing() => Ok(None),

@@ -312,7 +312,8 @@ impl Driver {
     /// The journal refused what was decided: the core's picture of it was out of date, and a new core is to
     /// be loaded.
     ///
-    /// # Errors [`TooManyRefusals`] when loading a new core has not helped again and again. `why` names
+    /// # Errors
+    /// [`TooManyRefusals`] when loading a new core has not helped again and again. `why` names
     /// versions and fences, so that another's write in between makes it another refusal.
     pub fn refused(&mut self, why: String) -> Result<(), TooManyRefusals> {
         self.refusals.note(why)

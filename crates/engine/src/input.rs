@@ -1,4 +1,4 @@
-//! What the core hears: everything that happened in the world, as values.
+//! The inputs of the core: everything that happened in the world, as values.
 
 use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
@@ -28,7 +28,7 @@ pub enum Input {
     },
     /// A timer's time has come.
     TimerDue(TimerRef),
-    /// A hand has finished an effect.
+    /// An executor has finished an effect.
     Reported {
         /// The effect's place.
         id: EffectId,
@@ -50,7 +50,7 @@ pub enum Input {
         /// What was seen.
         sample: Sample,
     },
-    /// A step's client tries again by itself what cannot succeed. Told as often as it is seen.
+    /// A step's client tries again by itself something that cannot succeed. This comes at each look at it.
     GivenUp {
         /// Its run.
         run: RunId,

@@ -1,4 +1,4 @@
-//! What the core says: writes to be made durable, in order, and what may be settled without one.
+//! The output of the core: decisions to be made durable, in order, and notes that need no decision.
 
 use model::command::Outcome;
 use model::journal::{EffectId, Write};
@@ -20,9 +20,9 @@ pub struct Output {
     pub postponed: Vec<Postponed>,
     /// Commands that are answered without a fact.
     pub answers: Vec<(String, Outcome)>,
-    /// What was heard and refused by a machine: for the log.
+    /// Events that a machine refused, in words: for the log.
     pub refused: Vec<String>,
-    /// What a person should know of, and no fact of the journal tells.
+    /// Warnings for people that no fact of the journal holds.
     pub warnings: Vec<String>,
     /// The next moment at which the core wants to look again, whatever happens; timers apart.
     pub wake_at: Option<Time>,
@@ -37,7 +37,7 @@ pub struct Postponed {
     pub effect: EffectId,
     /// When.
     pub at: Time,
-    /// What was not done and why, in words; nothing where only the machine has no room for it now.
+    /// The thing that was not done and why, in words; nothing where only the machine is short of something.
     pub why: Option<String>,
 }
 

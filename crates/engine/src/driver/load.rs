@@ -15,7 +15,8 @@ impl Driver {
     /// Loads a new core from the journal's content. [`Driver::open`] comes next, once the archived tickets
     /// were restored that [`Core::unknown_links`] names.
     ///
-    /// # Errors When a stream holds a state of another kind.
+    /// # Errors
+    /// When a stream holds a state of another kind.
     pub fn load(&mut self, loaded: Loaded) -> Result<(), Error> {
         // Loading can fail half-way, and is begun again then.
         self.asked_to_stop = self.core.stopping().or(self.asked_to_stop);

@@ -131,7 +131,8 @@ impl Repository {
     /// had moved the target, the checkouts follow; if not, the locks that it held are released. Repeating it
     /// changes nothing.
     ///
-    /// # Errors As [`Repository::land`].
+    /// # Errors
+    /// As [`Repository::land`].
     pub fn end_landing(&self, intent: &Intent) -> Result<bool> {
         let landed = match self.branch_tip(&intent.target)? {
             Some(now) if self.is_landed(&intent.new, &now)? => Some(now),
