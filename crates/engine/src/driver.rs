@@ -17,9 +17,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::command::{Command, OnStop};
-use model::journal::{EffectId, Ordered};
+use model::journal::{EffectId, Ordered, TimerRef};
 use model::settings::Settings;
-use model::ticket::{Ticket, TimerChange};
+use model::ticket::{Ticket, TimerChange, TimerKey};
 use model::{Actor, RunId, TicketId, Time};
 
 pub use self::batch::Batch;
@@ -45,6 +45,9 @@ pub struct Driver {
     ends: Vec<Input>,
     /// The journal was last asked for timers that were due then.
     looked: Time,
+    /// Timers of the last look that only end a wait, such as a backoff. One stays in the journal until a
+    /// claim or a step removes it, and passing it to the core at each look would be work for nothing.
+    passed: BTreeSet<TimerRef>,
     /// The number of the last command that was read from the inbox.
     inbox: u64,
     wake_at: Option<Time>,
@@ -78,6 +81,7 @@ impl Driver {
             queues: EffectQueues::default(),
             ends: Vec::new(),
             looked: Time::default(),
+            passed: BTreeSet::new(),
             inbox: 0,
             wake_at: None,
             ended: false,
@@ -222,8 +226,14 @@ impl Driver {
                 }
                 self.queues.wake(now);
                 self.looked = now;
+                let passed = std::mem::take(&mut self.passed);
                 for timer in due {
-                    self.step(Input::TimerDue(timer), now, batch);
+                    if ends_a_wait_only(&timer) {
+                        self.passed.insert(timer.clone());
+                    }
+                    if !passed.contains(&timer) {
+                        self.step(Input::TimerDue(timer), now, batch);
+                    }
                 }
                 self.step(Input::Ticked, now, batch);
             }
@@ -362,6 +372,14 @@ fn own_stop(running: OnStop) -> Input {
         id: OWN_STOP.to_owned(),
         by: Actor::Engine,
         command: Command::Stop { running },
+    }
+}
+
+/// Whether a timer changes no state by itself: the core may give out its ticket, or step it, from then on.
+fn ends_a_wait_only(timer: &TimerRef) -> bool {
+    match TimerKey::parse(&timer.key) {
+        Some(TimerKey::Due | TimerKey::Step | TimerKey::Review) => true,
+        Some(TimerKey::Retry | TimerKey::Wakeup | TimerKey::Answer | TimerKey::Land) | None => false,
     }
 }
 

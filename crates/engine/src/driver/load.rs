@@ -27,6 +27,7 @@ impl Driver {
         self.postponed.clear();
         self.ends.clear();
         self.looked = Time::default();
+        self.passed.clear();
         self.inbox = 0;
         self.wake_at = None;
         self.ended = false;
