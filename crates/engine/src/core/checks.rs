@@ -165,9 +165,9 @@ impl Core {
         }
     }
 
-    /// The events of a report that says that no process of a check was started: the check has ended with that.
-    /// Another report gives none: after a failure in the middle nobody knows whether a process lives, so the
-    /// ticket leaves its checks as if one did.
+    /// The events of a report that says that no process of a check was started: the check has ended with
+    /// that. Another report gives none: after a failure in the middle nobody knows whether a process lives,
+    /// so the ticket leaves its checks as if one did.
     pub(super) fn check_reported(&self, id: &TicketId, run: &RunId, report: &Report) -> Option<Vec<Event>> {
         let outcome = match report {
             Report::PassedBefore => CheckOutcome::PassedBefore,
