@@ -256,6 +256,7 @@ impl Driver {
         }
         if let (Some(run), Report::StepSpawned | Report::CheckSpawned | Report::Stopped) =
             (ordered.effect.run(), &report)
+            && self.waits_for(run)
         {
             self.watch(run.clone());
         }
@@ -267,6 +268,22 @@ impl Driver {
             report,
         };
         self.step(reported, now, batch);
+    }
+
+    /// Whether the end of a run is still to come, and somebody waits for it.
+    fn waits_for(&self, run: &RunId) -> bool {
+        let has_come = |end: &Input| match end {
+            Input::RunEnded(end) => end.run == *run,
+            Input::CheckEnded(end) => end.run == *run,
+            Input::Observed { .. }
+            | Input::Commanded { .. }
+            | Input::TimerDue(_)
+            | Input::Reported { .. }
+            | Input::Sampled { .. }
+            | Input::GivenUp { .. }
+            | Input::Ticked => false,
+        };
+        self.core.live_runs().any(|(_, live)| live == run) && !self.ends.iter().any(has_come)
     }
 
     /// Steps the ends of runs that waited for the inbox.

@@ -50,6 +50,16 @@ fn a_run_that_is_still_to_be_stopped_is_watched_once_it_was_asked() {
 }
 
 #[test]
+fn a_check_that_was_stopped_and_that_nobody_waits_for_is_not_watched_again() {
+    let (mut shell, opened) = Shell::start(states::checking(), Duty::Drain);
+    let started = shell.report(opened.take("start_check"), Report::CheckSpawned);
+    assert_eq!(started.watched().len(), 1);
+    let dropped = shell.ask([states::drop_it()]);
+    let stopped = shell.report(dropped.take("stop_run"), Report::Stopped);
+    assert!(stopped.watched().is_empty());
+}
+
+#[test]
 fn an_engine_for_a_command_watches_only_the_runs_that_it_stops() {
     let (mut shell, opened) = Shell::start(states::working(), Duty::Command { lands: None });
     assert!(opened.watched().is_empty());
