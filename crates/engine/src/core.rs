@@ -51,12 +51,12 @@ pub struct Core {
     spending: Spending,
     duty: Duty,
     stopping: Option<OnStop>,
-    /// What was decided about the present input.
+    /// The decisions on the present input.
     out: Output,
     now: Time,
 }
 
-/// What the engine is up for.
+/// The purpose of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// The whole queue.
@@ -69,7 +69,7 @@ pub enum Duty {
     },
 }
 
-/// What a core is loaded from: the journal as it is.
+/// The content of the journal, from which a core is loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
     /// Every stream with its version.
@@ -78,7 +78,7 @@ pub struct Loaded {
     pub pending: Vec<Ordered>,
 }
 
-/// What a write answers, beside its facts.
+/// The cause of a write, and the things that it completes, fires and answers.
 #[derive(Clone, Debug, Default)]
 struct WriteMeta {
     cause: String,
@@ -183,7 +183,7 @@ impl Core {
         self.ready.touch();
     }
 
-    /// What the settings are.
+    /// The settings in force.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -207,7 +207,7 @@ impl Core {
         self.folder.is_unreadable(id)
     }
 
-    /// What becomes of what runs, once the engine was told to stop.
+    /// The choice for running steps, once the engine was asked to stop.
     #[must_use]
     pub fn stopping(&self) -> Option<OnStop> {
         self.stopping

@@ -312,7 +312,7 @@ impl Driver {
         batch.absorb(output);
     }
 
-    /// What was decided is durable; `ordered` are the effects that were ordered with it, in order. Returns
+    /// The batch is durable; `ordered` are the effects that were ordered with it, in order. Returns
     /// what is to be done now.
     pub fn recorded(&mut self, ordered: Vec<Ordered>, now: Time) -> Vec<Action> {
         for (effect, at) in std::mem::take(&mut self.postponed) {

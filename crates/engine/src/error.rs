@@ -2,7 +2,7 @@
 
 use model::journal::Stream;
 
-/// What the core refuses to start on.
+/// A reason for which the core refuses to start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A stream holds the state of another kind.

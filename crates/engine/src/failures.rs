@@ -43,7 +43,7 @@ pub(crate) enum Obstacle {
     Lasting(String),
 }
 
-/// What follows a failure.
+/// The consequence of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Retry {
     /// When the effect is performed again.
@@ -60,7 +60,7 @@ struct Failing {
     tries: u32,
     /// Why the last try failed.
     why: String,
-    /// What was not done and why, once a person has to mend it.
+    /// The thing that was not done and why, once a person has to mend it.
     for_person: Option<String>,
 }
 
@@ -131,18 +131,18 @@ impl Failures {
         is_check && failing.is_some_and(|failing| now.since(failing.since) > backoff::HINDERED)
     }
 
-    /// What cannot be written into the ticket's file and why, when a person has to mend that.
+    /// The write into the ticket's file that fails and why, when a person has to mend that.
     pub(crate) fn of_file(&self, id: &TicketId) -> Option<&str> {
         self.for_person(id, Kind::File)
     }
 
-    /// What of the ticket's work cannot be done and why, when a person has to mend that.
+    /// The part of the ticket's work that fails and why, when a person has to mend that.
     pub(crate) fn of_work(&self, id: &TicketId) -> Option<&str> {
         let work = self.for_person(id, Kind::Work);
         work.or_else(|| self.for_person(id, Kind::Stop))
     }
 
-    /// What cannot be done and why, of every ticket of which a person has to mend something; the work before
+    /// The failure of every ticket of which a person has to mend something, in words; of the work before
     /// the file.
     pub(crate) fn for_people(&self) -> impl Iterator<Item = (&TicketId, &str)> {
         let failing = self.effects.iter();

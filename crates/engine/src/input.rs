@@ -12,7 +12,7 @@ use model::{Actor, Oid, RunId, TicketId, Time};
 pub enum Input {
     /// Ticket files were seen, changed or gone.
     Observed {
-        /// What was seen of each, in the order in which it was.
+        /// The observation of each, in order.
         seen: Vec<Observation>,
         /// Whether that is every file there is: a known ticket without one is gone then.
         whole: bool,
@@ -21,9 +21,9 @@ pub enum Input {
     Commanded {
         /// The command's id in the inbox.
         id: String,
-        /// Who asks.
+        /// The person or program that asks.
         by: Actor,
-        /// What.
+        /// The command.
         command: Command,
     },
     /// A timer's time has come.
@@ -34,9 +34,9 @@ pub enum Input {
         id: EffectId,
         /// The ticket that ordered it.
         ticket: TicketId,
-        /// What was ordered.
+        /// The effect that was ordered.
         effect: Effect,
-        /// What came of it.
+        /// The outcome.
         report: Report,
     },
     /// A step's process has ended.
@@ -47,7 +47,7 @@ pub enum Input {
     Sampled {
         /// Its run.
         run: RunId,
-        /// What was seen.
+        /// The observation.
         sample: Sample,
     },
     /// A step's client tries again by itself something that cannot succeed. This comes at each look at it.
@@ -69,7 +69,7 @@ pub enum Observation {
     Read {
         /// Its id.
         ticket: TicketId,
-        /// What it says.
+        /// The content of the file.
         spec: Spec,
         /// Its status.
         status: FileStatus,
@@ -92,7 +92,7 @@ pub enum Observation {
     },
 }
 
-/// What came of an effect.
+/// The outcome of an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// The workspace is whole.
@@ -120,7 +120,7 @@ pub enum Report {
     Stopped,
     /// The workspace was looked at.
     Inspected {
-        /// What was found.
+        /// The state of the workspace.
         workspace: Workspace,
     },
     /// The branch was saved, imported and merged on the target.
@@ -186,7 +186,7 @@ pub enum Report {
     TargetMoved,
     /// A person's edits are in the way.
     CheckoutEdited {
-        /// What is in the way.
+        /// The paths that are in the way, each with its obstacle.
         paths: Vec<InTheWay>,
     },
     /// Done; there is nothing to tell.
@@ -207,12 +207,12 @@ pub struct CheckEnd {
 pub struct RunEnd {
     /// Its run.
     pub run: RunId,
-    /// What it used.
+    /// The tokens and money that it used.
     pub usage: Usage,
-    /// What the client now calls the session's running total, in millionths of a US dollar; none when it told
+    /// The session's running total by the client's own count, in millionths of a US dollar; none when it gave
     /// none.
     pub total_micro_usd: Option<u64>,
-    /// What the agent says it did.
+    /// The agent's own summary of its work.
     pub summary: Option<String>,
     /// The mode it announced.
     pub mode: Option<Mode>,

@@ -5,7 +5,7 @@ use model::journal::{EffectId, Write};
 use model::ticket::Effect;
 use model::{TicketId, Time};
 
-/// What is to be done about an input.
+/// The decisions on one input.
 ///
 /// The driver makes the writes durable, in order, before it performs any effect they order. If one is
 /// refused, the core's picture is out of date: the driver loads a new core from the journal, which is the
@@ -33,7 +33,7 @@ pub struct Output {
 /// An effect that failed and is performed again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Postponed {
-    /// Which.
+    /// The effect's place.
     pub effect: EffectId,
     /// When.
     pub at: Time,

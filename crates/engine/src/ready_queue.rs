@@ -186,14 +186,15 @@ impl ReadyQueue {
     }
 }
 
-/// What a ticket's own standing depends on.
+/// The facts on which a ticket's own standing depends.
 fn links(ticket: Option<&Ticket>) -> impl Iterator<Item = &TicketId> {
     let open = ticket.filter(|ticket| !ticket.is_done());
     open.into_iter()
         .flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers))
 }
 
-/// What the standing of others can depend on: whether it is done, how, and whether it is held and why.
+/// The facts on which the standing of others can depend: whether it is done, how, and whether it is held and
+/// why.
 fn seen_by_others(ticket: &Ticket) -> (bool, Option<&'static str>, Option<bool>) {
     use model::ticket::{State, Why};
     let done = match &ticket.state {

@@ -54,7 +54,7 @@ impl TicketFolder {
         self.files.get(id).is_some_and(|file| file.unreadable)
     }
 
-    /// What the file says; none while it does not exist or cannot be read.
+    /// The content of the file; none while it does not exist or cannot be read.
     pub(crate) fn status(&self, id: &TicketId) -> Option<FileStatus> {
         let file = self.files.get(id).filter(|file| !file.unreadable);
         file.map(|file| file.status)

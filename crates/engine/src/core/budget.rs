@@ -89,7 +89,7 @@ impl Core {
         )
     }
 
-    /// What the next step says of the ticket's budget: once per conversation and budget.
+    /// The warning of the ticket's budget that the next step holds: once per conversation and budget.
     pub(super) fn warning(&self, id: &TicketId) -> Option<Budget> {
         let ticket = self.ticket(id)?;
         let Standing::Low(budget) = self.stands(ticket) else {

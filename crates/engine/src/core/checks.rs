@@ -13,7 +13,7 @@ use crate::{CheckEnd, Report};
 const TRIES: u32 = 3;
 
 impl Core {
-    /// What follows from a candidate that was built: the first run of its checks, or its landing.
+    /// The consequence of a candidate that was built: the first run of its checks, or its landing.
     pub(super) fn candidate_built(&self, id: &TicketId, candidate: Candidate) -> Vec<Event> {
         let settings = &self.settings.checks;
         let plan = CheckPlan {
@@ -237,8 +237,8 @@ impl Core {
     }
 }
 
-/// What is run next: set-up where the checkout needs it, the proof of a failure, the next command; none when
-/// all have passed.
+/// The task of the next run: set-up where the checkout needs it, the proof of a failure, the next command;
+/// none when all have passed.
 fn next(checks: &Checks) -> Option<CheckTask> {
     if checks.set_up.is_some() && checks.command(CheckTask::SetUp).is_some() {
         return Some(CheckTask::SetUp);

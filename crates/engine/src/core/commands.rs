@@ -11,7 +11,7 @@ use model::{Actor, AgentName, TicketId};
 use super::{Core, WriteMeta};
 use crate::names;
 
-/// What a command comes to: a message for whoever asked, or why not.
+/// The outcome of a command: a message for the person who asked, or the reason of a refusal.
 pub(crate) type Answer = Result<String, String>;
 
 impl Core {

@@ -146,7 +146,7 @@ impl Core {
         }
     }
 
-    /// Who gets what now, of so many eligible tickets.
+    /// The tickets that are given out now, each with its agent, of so many eligible tickets.
     fn pairs(&self, limits: capacity::Limits, work: usize) -> Vec<(TicketId, AgentName)> {
         let queue = self.queue();
         let free = capacity::free(self.at_work(), limits);
@@ -197,7 +197,7 @@ impl Core {
         self.apply(id, [event], answering)
     }
 
-    /// What routing looks at.
+    /// The facts on which routing depends.
     pub(super) fn queue(&self) -> route::Queue<'_> {
         route::Queue {
             tickets: self.tickets.all(),

@@ -59,7 +59,7 @@ impl Core {
         }
     }
 
-    /// What is known of the file has changed.
+    /// The file has changed.
     fn refiled(&mut self, id: &TicketId) {
         self.ready.refiled(id, self.tickets.contains(id));
     }
@@ -92,7 +92,7 @@ impl Core {
         self.apply_or_note(id, event, "its file is back");
     }
 
-    /// What a file's status asks for, once crew's own writing has arrived.
+    /// Acts on the status of a file, once crew's own writing has arrived.
     pub(super) fn heed_file(&mut self, id: &TicketId) {
         if self.folder.is_being_written(id) {
             return;

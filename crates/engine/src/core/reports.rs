@@ -1,4 +1,4 @@
-//! What a hand's report means to the ticket that ordered the effect.
+//! Reports: the meaning of an effect's outcome for the ticket that ordered it.
 
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
@@ -65,7 +65,7 @@ impl Core {
         self.failures.ended(ticket, effect);
         let meta = WriteMeta {
             completes: Some(id),
-            ..WriteMeta::because(heard(effect))
+            ..WriteMeta::because(cause(effect))
         };
         if let Err(no) = self.apply(ticket, events, meta) {
             self.out.refused.push(format!("{ticket}: {no}"));
@@ -210,7 +210,7 @@ impl Core {
         Some(no_progress::repeat(self.ticket(id), of))
     }
 
-    /// What stops a check holds the ticket; what stops anything else is tried again until it works.
+    /// A failure that stops a check holds the ticket; any other effect is tried again until it works.
     fn could_not_run(&self, id: &TicketId, effect: &Effect, why: String) -> Meaning {
         match effect {
             Effect::BuildCandidate { .. } | Effect::StartCheck { .. } => Meaning::Event(Event::CouldNotRun {
@@ -299,7 +299,7 @@ impl Core {
     }
 }
 
-/// What a report means.
+/// The meaning of a report.
 enum Meaning {
     Event(Event),
     Events(Vec<Event>),
@@ -308,8 +308,8 @@ enum Meaning {
     Hindered(String),
 }
 
-/// What was heard of, for people who ask how a ticket came to where it is.
-fn heard(effect: &Effect) -> &'static str {
+/// The cause of what follows a report, for people who ask how a ticket came to where it is.
+fn cause(effect: &Effect) -> &'static str {
     match effect {
         Effect::PrepareWorkspace { .. } => "its workspace was made",
         Effect::Attempt(attempt::Effect::StartStep { .. }) => "its step was started",

@@ -25,7 +25,7 @@ pub struct Waits {
     pub ticket: TicketId,
     /// Its title.
     pub title: String,
-    /// What it waits for, in words.
+    /// The thing that it waits for, in words.
     pub why: String,
 }
 
@@ -104,7 +104,8 @@ impl Core {
         rest
     }
 
-    /// What every eligible ticket waits for when no agent can take any of them; nothing when one can.
+    /// The reason for which every eligible ticket waits when no agent can take any of them; nothing when one
+    /// can.
     fn agentless(&self) -> Vec<Waits> {
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
         let idle = capacity::idle(self.at_work(), &self.project().agents);

@@ -100,7 +100,8 @@ impl Core {
         Ok(())
     }
 
-    /// What a person, or a limit, has stopped the ticket's step for: it is carried out when the step is over.
+    /// The event for which a person, or a limit, has stopped the ticket's step: it follows when the step is
+    /// over.
     pub(super) fn stopped_for(&self, id: &TicketId) -> Option<Event> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
         match attempt.conversation.stopping.clone()? {
@@ -136,7 +137,7 @@ impl Core {
         }
     }
 
-    /// Tells whether anything was decided.
+    /// Takes a look at a run; returns whether anything was decided.
     pub(super) fn sampled(&mut self, run: &RunId, sample: stall::Sample) -> bool {
         let Some(id) = self.tickets.of_run(run).cloned() else {
             return false;

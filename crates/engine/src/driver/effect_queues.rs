@@ -52,7 +52,7 @@ pub(super) struct EffectQueues {
     failed: BTreeSet<EffectId>,
     /// Effects that have failed and that were performed again before their time, once.
     hastened: BTreeSet<EffectId>,
-    /// What was performed since the core was last asked, should it be performed again.
+    /// Effects that were performed since the last batch: one of them may have to be performed again.
     performed: BTreeMap<EffectId, Ordered>,
 }
 

@@ -20,7 +20,7 @@ pub enum Event {
     Observed {
         /// The number of the look.
         look: u64,
-        /// What was observed of each file, in order.
+        /// The observation of each file, in order.
         seen: Vec<Observation>,
         /// Whether that is every file there is.
         whole: bool,
@@ -64,7 +64,7 @@ pub struct Performance {
     pub ordered: Ordered,
     /// The ticket as it was when the effect's turn came.
     pub ticket: Arc<Ticket>,
-    /// What is to be done about it.
+    /// The purpose of performing it.
     pub purpose: Purpose,
     pub(super) turn: Turn,
 }
@@ -81,7 +81,7 @@ impl Performance {
     }
 }
 
-/// What is to be done about an effect.
+/// The purpose of performing an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// It is performed.
@@ -98,7 +98,7 @@ pub enum Purpose {
 pub struct Performed {
     /// The effect.
     pub ordered: Ordered,
-    /// What came of it.
+    /// The outcome.
     pub report: Report,
     pub(super) turn: Turn,
 }

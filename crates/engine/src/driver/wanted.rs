@@ -5,7 +5,7 @@ use model::ticket::{Effect, Stage, State, Ticket};
 
 use super::Purpose;
 
-/// What is to be done about an effect. An engine may have been killed since it was ordered, and the ticket
+/// The purpose of performing an effect. An engine may have been killed since it was ordered, and the ticket
 /// given back, dropped or built anew since. An effect that would begin something is not begun then; an effect
 /// that ends something is always performed.
 pub(super) fn purpose(ticket: &Ticket, effect: &Effect) -> Purpose {
