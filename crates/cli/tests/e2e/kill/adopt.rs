@@ -81,6 +81,8 @@ fn a_check_whose_shim_is_killed_is_run_again() {
     let plans = plans();
     let world = World::new(include_str!("halves.sh"), &plans);
     std::fs::write(world.outside("go"), "").unwrap();
+    let hold = world.outside("hold");
+    std::fs::write(&hold, "").unwrap();
     let mut crew = Crew::start(&world);
     wait::until("a check's shim was killed", || {
         assert!(crew.ended(&world).is_none());
@@ -90,6 +92,7 @@ fn a_check_whose_shim_is_killed_is_run_again() {
             .filter(|p| p.is_shim() && p.command.contains("/checks/"));
         shims.next().filter(|shim| Process::kill(shim)).map(drop)
     });
+    std::fs::remove_file(hold).unwrap();
     let status = crew.end(&world);
     one_step_did_it(&world, &plans, &crew, status);
 }
