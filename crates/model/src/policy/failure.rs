@@ -1,4 +1,4 @@
-//! What a failed step leads to: how long to wait, and what is left of the limits.
+//! Failed steps: the wait before the next step, and the rest of the limits.
 
 use std::time::Duration;
 
@@ -22,8 +22,7 @@ pub fn in_a_row(class: Class, errors: u32) -> Option<String> {
     (class.counts() && class != Class::Auth).then(|| format!("{} of {ERRORS} in a row", errors.min(ERRORS)))
 }
 
-/// What crew does about a failure of this class, in a sentence without its end: for whoever asks why it
-/// waits.
+/// crew's reaction to a failure of this class, in a sentence without its end, for `crew explain`.
 #[must_use]
 pub fn says(class: Class) -> &'static str {
     match class {
@@ -48,7 +47,7 @@ pub fn says(class: Class) -> &'static str {
     }
 }
 
-/// What follows a failed step.
+/// The consequences of a failed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
     /// Before the next step.
@@ -59,11 +58,11 @@ pub struct Next {
     pub repeats_left: u32,
 }
 
-/// What is made of a class of failures.
+/// The reaction to a class of failures.
 enum Rule {
-    /// The step is said again at once; nothing is counted.
+    /// The step is sent again at once; nothing is counted.
     Free,
-    /// The service asked for time: until it said, else longer each time. Nothing is counted.
+    /// The service asked for time: until the time that it gave, else longer each time. Nothing is counted.
     Later,
     /// It counts towards the five in a row, but the first is tried again at once: the session was at fault.
     Afresh,
@@ -86,7 +85,7 @@ fn rule(class: Class) -> Rule {
     }
 }
 
-/// What follows `failure` at `now`, in a conversation as it is before it.
+/// The consequences of `failure` at `now`, for a conversation as it is before the failure.
 #[must_use]
 pub fn after(conversation: Option<&Conversation>, failure: &Failure, now: Time) -> Next {
     let (errors, repeats) = conversation.map_or((0, 0), |c| {
@@ -128,7 +127,7 @@ pub fn after(conversation: Option<&Conversation>, failure: &Failure, now: Time) 
     }
 }
 
-/// How long a service wants to be left alone. One that always says "now" is still asked ever more rarely.
+/// The wait for a service. A service that always asks for no wait at all is still tried ever more rarely.
 fn service(conversation: Option<&Conversation>, failure: &Failure, now: Time) -> Duration {
     let times = conversation
         .and_then(|c| c.throttled.as_ref())

@@ -11,18 +11,18 @@ const LONGEST_GAP: Duration = Duration::from_secs(15);
 /// A shim that is well runs more often than this, even on a machine that has much to do: its heartbeats are
 /// five seconds apart.
 const LONGEST_PULSE: Duration = Duration::from_secs(15);
-/// How long a warning is not repeated.
+/// The time for which a warning is not repeated.
 const COOL_DOWN: Duration = Duration::from_secs(60);
 
-/// What was seen at one look.
+/// The observations of one look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When.
+    /// The time of the look.
     pub at: Time,
     /// When the processes were looked at: whoever does that does it in a measure of its own, and may have
     /// been kept from it.
     pub seen: Time,
-    /// Bytes of output so far, both streams; it moves when the agent says anything.
+    /// Bytes of output so far, both streams; it grows with every output of the agent.
     pub heard: u64,
     /// CPU time of the processes below the agent so far, in milliseconds.
     pub cpu_ms: u64,
@@ -44,10 +44,10 @@ pub struct Limits {
     pub step_timeout: Duration,
 }
 
-/// What a look means.
+/// The meaning of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing to say.
+    /// No warning is due.
     Alive,
     /// Neither output nor an active process for the threshold: worth a warning.
     Stuck {
@@ -66,7 +66,7 @@ pub enum Verdict {
     TimedOut,
 }
 
-/// What is remembered of a step between two looks. Only watched time counts.
+/// The memory of a step between two looks. Only watched time counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
     last: Option<Sample>,
@@ -77,7 +77,7 @@ pub struct Watch {
     warned: Option<Duration>,
 }
 
-/// Whether the shim of a run is frozen, by what is seen of its pulse between looks. Only watched time counts.
+/// The judge of a frozen shim, by the looks at its pulse. Only watched time counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShimWatch {
     last: Option<(Time, u64)>,
@@ -86,7 +86,7 @@ pub struct ShimWatch {
 }
 
 impl ShimWatch {
-    /// Whether the shim was warned of and has not run since.
+    /// True if the shim was warned of and has not run since.
     fn is_frozen(&self) -> bool {
         self.warned.is_some()
     }
@@ -125,7 +125,7 @@ impl Watch {
             return Verdict::Alive;
         };
         self.ran += sample.at.since(last.at).min(LONGEST_GAP);
-        // What was not looked at anew is neither silent nor idle.
+        // A gap in the looks counts neither as silence nor as idleness.
         let passed = sample.seen.since(last.seen).min(LONGEST_GAP);
         self.silent = if sample.heard == last.heard {
             self.silent + passed
@@ -177,7 +177,7 @@ mod tests {
         step_timeout: Duration::from_secs(100),
     };
 
-    /// A look every five seconds; `at` says what is seen at second `t`.
+    /// A look every five seconds; `at` gives the observation at second `t`.
     fn watch(seconds: i64, at: impl Fn(i64) -> (u64, u64)) -> Vec<(i64, Verdict)> {
         let mut watch = Watch::default();
         (0..=seconds / 5)
@@ -261,8 +261,7 @@ mod tests {
         assert_eq!(looks.next(), Some(Verdict::TimedOut));
     }
 
-    /// A shim that is looked at every five seconds for so long, with its pulse at each second as `pulse`
-    /// says.
+    /// A shim that is looked at every five seconds for so long; `pulse` gives its pulse at each second.
     fn shim(seconds: i64, stall_after: u64, pulse: impl Fn(i64) -> u64) -> Vec<(i64, Verdict)> {
         let (mut watch, stall_after) = (ShimWatch::default(), Duration::from_secs(stall_after));
         (0..=seconds / 5)

@@ -9,7 +9,7 @@ use crate::conversation::Conversation;
 use crate::machine::{self, Explored, Sample};
 use crate::{Actor, Fence};
 
-/// What it is.
+/// A description for the page.
 pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its claim until its work is landed or given \
     back. It is a child of the ticket. Its conversation owns a session and, while a step runs, a worker. What ends it is told to the ticket, \
     which leaves `in_progress`: this machine alone then stays where it is.";
@@ -232,7 +232,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     all.0
 }
 
-/// What matters of an attempt.
+/// The differences between attempts that matter.
 #[must_use]
 pub fn shape(attempt: &Attempt) -> String {
     let state = match &attempt.state {

@@ -127,7 +127,7 @@ fn every_state_is_reached_and_every_event_accepted_somewhere() {
     .into();
     assert!(parts(1).is_superset(&at_work));
     assert!(parts(1).is_superset(&["checking", "reviewing", "landing"].map(str::to_owned).into()));
-    // What is over has left the attempt behind, whatever state that was in.
+    // A ticket that is over has left the attempt behind, whatever state that was in.
     assert!(parts(1).is_disjoint(&["verifying", "done"].map(str::to_owned).into()));
     for state in [
         "open",

@@ -9,7 +9,7 @@ use crate::ticket::{
 };
 use crate::{Actor, RunId};
 
-/// What it is.
+/// A description for the page.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
     stages, `done`. In any state but done it can be held until a person moves it on. In the diagram one box stands for all \
     states of the attempt while it is in progress, and an arrow says that at least one of them accepts the event; the tables \
@@ -33,7 +33,7 @@ pub fn first() -> Ticket {
     Ticket::new(ticket_id("t-1"))
 }
 
-/// What a file says.
+/// The text of a file.
 #[must_use]
 pub fn spec() -> Spec {
     let recovers = Some(ticket_id("t-0"));
@@ -318,7 +318,7 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
     }
 }
 
-/// What matters of a ticket.
+/// The differences between tickets that matter.
 #[must_use]
 pub fn shape(ticket: &Ticket) -> String {
     let held = ticket.held.as_ref().map(|h| (h.why.name(), h.retry_at.is_some()));

@@ -1,4 +1,4 @@
-//! What each agent did: every attempt at a ticket, from its claim on.
+//! Attempt summaries: every attempt at a ticket, from its claim on.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ pub struct AttemptSummary {
     pub ticket: TicketId,
     /// Its title: text of its author, not sanitised.
     pub title: String,
-    /// Who worked.
+    /// The agent that worked.
     pub agent: AgentName,
     /// The ticket's n-th attempt, from 1.
     pub attempt: u32,
@@ -24,20 +24,20 @@ pub struct AttemptSummary {
     pub since: Time,
     /// Until when; none while it goes on.
     pub until: Option<Time>,
-    /// Where it stands, or what came of it, in a word or two.
+    /// The state or the outcome, in a word or two.
     pub came_to: String,
     /// Steps that ended well.
     pub steps: u32,
-    /// What its steps used, failed ones too.
+    /// The usage of its steps, failed ones too.
     pub usage: Usage,
-    /// What the agent says it did, if it said so: not sanitised.
+    /// The agent's own summary of its work, if it gave one: not sanitised.
     pub said: Option<String>,
     /// The merge commit on the target, when it landed.
     pub landed: Option<Oid>,
     /// The commits it stands between, as far as they are known: what it was built on, and the tip of its
     /// branch once that was taken over.
     pub base: Option<Oid>,
-    /// See [`AttemptSummary::base`].
+    /// The tip of the branch: see [`AttemptSummary::base`].
     pub tip: Option<Oid>,
     /// The merge of both that is to land, or has.
     pub merged: Option<Oid>,
@@ -111,7 +111,7 @@ impl AttemptSummary {
 }
 
 impl Snapshot {
-    /// What agents did, the latest first.
+    /// The attempts of all agents, the latest first.
     #[must_use]
     pub fn work(&self) -> Vec<&AttemptSummary> {
         let mut attempts: Vec<&AttemptSummary> = self.attempts.values().collect();

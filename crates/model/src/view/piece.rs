@@ -18,19 +18,19 @@ const MANY: usize = 250;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Piece {
-    /// The first.
+    /// The first piece.
     Head(Box<Head>),
     /// Tickets by id.
     Tickets(Vec<Arc<Ticket>>),
     /// Attempts by ticket and number.
     Attempts(Vec<AttemptSummary>),
-    /// What steps used, oldest first.
+    /// The usage of steps, oldest first.
     Charges(Vec<Charge>),
     /// Landings, oldest first.
     Landed(Vec<Landed>),
 }
 
-/// What there is one of in a view, and what is about agents.
+/// The parts of which a view has one, and those about agents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Head {
     project: Project,
@@ -94,7 +94,7 @@ impl Snapshot {
     }
 }
 
-/// What there is, so many at a time.
+/// The entries, so many at a time.
 fn lists<'a, T: Clone + 'a>(mut all: impl Iterator<Item = &'a T>) -> impl Iterator<Item = Vec<T>> {
     std::iter::from_fn(move || {
         let list: Vec<T> = all.by_ref().take(MANY).cloned().collect();

@@ -1,5 +1,5 @@
-//! Facts and orders in words, for people. What they quote of agents and tickets is not sanitised: that is the
-//! face's.
+//! Facts and orders in words, for people. Text of agents and tickets in them is not sanitised: the frontend
+//! does that.
 
 use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::Fact;
@@ -7,7 +7,7 @@ use crate::policy::{attention, failure};
 use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
 use crate::{Oid, project};
 
-/// What happened, as the end of a sentence that began with the ticket or the project.
+/// The event, as the end of a sentence that began with the ticket or the project.
 #[must_use]
 pub fn describe(fact: &Fact) -> String {
     match fact {
@@ -25,7 +25,7 @@ pub fn printed(fact: &Fact) -> Option<&str> {
     }
 }
 
-/// Whether a person who watches a run wants a line about it.
+/// True if a person who watches a run wants a line about it.
 #[must_use]
 pub fn matters(fact: &Fact) -> bool {
     match fact {
@@ -350,7 +350,7 @@ fn of_attempt(event: &attempt::Event) -> String {
     }
 }
 
-/// What was ordered, in words.
+/// The order, in words.
 #[must_use]
 pub fn describe_effect(effect: &ticket::Effect) -> String {
     use ticket::Effect;
@@ -394,7 +394,7 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     }
 }
 
-/// How a run of the checks has ended.
+/// The end of a run of the checks.
 fn ended(outcome: &CheckOutcome) -> String {
     match outcome {
         CheckOutcome::Passed => "has passed".to_owned(),
@@ -425,7 +425,7 @@ fn short(oid: &Oid) -> &str {
     oid.short()
 }
 
-/// How often it was the same on unchanged input, from the second time on.
+/// The number of times that it was the same on unchanged input, from the second time on.
 fn same(repeat: Option<&ticket::Repeat>) -> String {
     match repeat {
         Some(repeat) if repeat.times > 1 => {

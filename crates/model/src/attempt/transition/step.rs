@@ -102,7 +102,7 @@ impl Attempt {
         };
         let finished = self.conversation.finish(*usage, *total_micro_usd);
         let stopping = finished.map_err(|no| self.reject(event, no.0))?;
-        // An edit that came while the step ran is told by the next one.
+        // An edit that came while the step ran is in the prompt of the next one.
         self.edited &= !self.edit_told;
         self.edit_told = false;
         if summary.is_some() {
@@ -126,7 +126,7 @@ impl Attempt {
                 attempts_left: *attempts_left,
                 reopen_at: *reopen_at,
             }),
-            // Its steps are spent: the next one says so, whatever this one asks for. An agent that could
+            // No steps are left: the next prompt says so, whatever this step asks for. An agent that could
             // still ask and sleep without a step left would never come to an end.
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if *steps_left == 0 => {
                 working.next = Prompt::LastChance;

@@ -7,8 +7,9 @@ use crate::project::HarnessPause;
 use crate::ticket::{Held, InTheWay, Waiting, in_words};
 use crate::{AgentName, Time};
 
-/// Why a ticket waits for a person. Displayed, it is the end of a sentence that began with the ticket, with
-/// the reason's name where the words alone do not tell it; partly text of agents and tickets, not sanitised.
+/// The reason for which a ticket waits for a person. Displayed, it is the end of a sentence that began with
+/// the ticket, with the reason's name where the words alone do not show it; partly text of agents and
+/// tickets, not sanitised.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason<'a> {
     /// The ticket is held.
@@ -17,7 +18,7 @@ pub enum Reason<'a> {
     Question {
         /// The agent.
         agent: &'a AgentName,
-        /// What it asks.
+        /// The question.
         question: &'a str,
         /// When it goes on without an answer.
         until: Option<Time>,
@@ -30,7 +31,7 @@ pub enum Reason<'a> {
     Harness {
         /// The harness's name.
         harness: &'a str,
-        /// What it said.
+        /// The pause, with the service's message.
         pause: &'a HarnessPause,
     },
     /// It depends on itself, or on a ticket that does not exist.
@@ -67,7 +68,7 @@ impl Reason<'_> {
         }
     }
 
-    /// Whether the ticket goes on in the end if nobody does anything: its agent gets no answer then. To try
+    /// True if the ticket goes on in the end if nobody does anything: its agent gets no answer then. To try
     /// again by itself is not enough, since nothing may have changed.
     #[must_use]
     pub fn ends_by_itself(&self) -> bool {

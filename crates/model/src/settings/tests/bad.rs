@@ -1,4 +1,4 @@
-//! Bad files: each with all that is said about it, and the text that it is said about.
+//! Bad files: each with all of its diagnostics, and the text that they point at.
 
 use std::fmt::Write;
 

@@ -60,7 +60,7 @@ fn history(choices: &[Choice]) {
 /// Coprime to any likely number of samples, so that a round meets each of them.
 const STRIDE: usize = 37;
 
-/// Whether the event ends a story before it has become interesting; chosen less often.
+/// True if the event ends a story before it has become interesting; chosen less often.
 fn cuts_short(event: &Event) -> bool {
     matches!(
         event,
@@ -104,7 +104,7 @@ fn round_trips<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(va
     assert_eq!(&back, value, "{text}");
 }
 
-/// What is seen from outside: the tables that changes are applied to, and what was ordered so far.
+/// The outside view: the tables that changes are applied to, and the orders so far.
 #[derive(Default)]
 struct Watch {
     slots: BTreeMap<AgentName, Fence>,
@@ -116,7 +116,7 @@ struct Watch {
     edit: Edit,
 }
 
-/// What the agent does not know of the ticket's text.
+/// An edit of the ticket's text that the agent does not know.
 #[derive(Default)]
 struct Edit {
     pending: bool,
@@ -353,7 +353,7 @@ fn held_where(ticket: &Ticket) {
     assert!(Why::NAMES.contains(&held.why.name()));
 }
 
-/// Whatever goes on by itself has a moment at which it does.
+/// Every state that goes on by itself has a deadline.
 fn deadlines(ticket: &Ticket) {
     let key = ticket.deadline().map(|d| d.key);
     if let Some(held) = &ticket.held {

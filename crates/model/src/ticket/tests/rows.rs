@@ -1,4 +1,4 @@
-//! Rows of the table that are easy to get wrong, told as stories.
+//! Rows of the table that are easy to get wrong, as stories.
 
 use crate::attempt::{self, AfterStop, Class, Event as Of, Failure, Prompt, Signal, Usage, Workspace};
 use crate::machine::Rejected;
@@ -150,7 +150,7 @@ impl Story {
         })
     }
 
-    /// The prompt and whether the text is told to have changed, of the step that was just started.
+    /// The prompt of the step that was just started, and true if it mentions that the text has changed.
     fn started(&mut self) -> (Prompt, bool) {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(
@@ -1025,7 +1025,7 @@ fn another_client_hears_the_story_so_far_in_a_session_of_its_own() {
         }
     };
     let mut story = Story::ready();
-    // No client has heard anything yet: the session is as good as a new one.
+    // No client has had a prompt yet: the session is as good as a new one.
     let event = starts_on(&mut story, &other);
     story.of(event);
     let attempt = story.ticket.attempt().unwrap();

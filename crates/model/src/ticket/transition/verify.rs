@@ -229,8 +229,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The target did not move. What a person asked for while the ticket was landing follows; without that,
-    /// the ticket goes on in `otherwise`.
+    /// The target did not move. A person's request that came while the ticket was landing follows; without
+    /// one, the ticket goes on in `otherwise`.
     pub(super) fn end_landing(&mut self, otherwise: Stage) -> Taken {
         let verify = self.verify()?;
         let mut wish = None;

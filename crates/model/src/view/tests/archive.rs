@@ -41,7 +41,7 @@ fn what_was_set_aside_counts_as_before_and_comes_back_as_it_was() {
     assert_eq!((crew.counts(), crew.paid()), (whole.counts(), whole.paid()));
     assert_eq!(crew.landings(), whole.landings());
 
-    // What is stored of it is read as the same.
+    // The stored form reads back as the same value.
     let mut again = Snapshot::default();
     for piece in crew.pieces() {
         let text = serde_json::to_string(&piece).unwrap();
