@@ -77,7 +77,7 @@ impl Done {
 /// The work of an attempt in one line, in the agent's own words, else in git's; none when neither knows.
 /// Sanitised.
 pub fn in_one_line(place: &Place, work: &AttemptSummary) -> Option<String> {
-    match &work.said {
+    match &work.summary {
         Some(said) => Some(text::sanitise::line(said)),
         None => Done::of(place, work).map(|done| done.line()),
     }

@@ -35,7 +35,7 @@ pub struct Attempt {
     pub edited: bool,
     /// The prompt of the running step mentions the edit. Only a step that ends well has shown it to the
     /// agent.
-    pub edit_told: bool,
+    pub edit_shown: bool,
     /// When it was claimed.
     pub claimed_at: Time,
     /// Since when it stands where it stands.
@@ -173,7 +173,7 @@ impl Attempt {
             rounds: 0,
             summary: None,
             edited: false,
-            edit_told: false,
+            edit_shown: false,
             claimed_at: at,
             since: at,
             state: State::Preparing,

@@ -211,7 +211,7 @@ impl machine::Machine for Machine {
             (_, Event::DayBudgetLow { day, budget }) => {
                 let warned = Some((*day, budget.limit_micro_usd));
                 if project.warned == warned {
-                    return no("that was told");
+                    return no("that is recorded already");
                 }
                 Ok(Step::to(Project {
                     warned,
@@ -220,7 +220,7 @@ impl machine::Machine for Machine {
             }
             (_, Event::DayBudgetSpent { pause }) => {
                 if project.pause.as_ref() == Some(pause) {
-                    return no("that was told");
+                    return no("that is recorded already");
                 }
                 Ok(Step::to(Project {
                     pause: Some(*pause),

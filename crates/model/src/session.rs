@@ -79,7 +79,7 @@ impl machine::Machine for Machine {
             (State::Active, Event::Suspended) => Ok(Step::to(State::Suspended)),
             (State::Active | State::Suspended, Event::ErrorDetected) => Ok(Step::to(State::Corrupt)),
             (State::New, Event::Resumed) => no("a new session is never resumed"),
-            (State::New, Event::Suspended | Event::ErrorDetected) => no("nothing was said in it yet"),
+            (State::New, Event::Suspended | Event::ErrorDetected) => no("it has not begun"),
             (State::Active | State::Suspended, Event::FirstMessageSent) => no("it has had its first message"),
             (State::Active, Event::Resumed) => no("a process is already talking in it"),
             (State::Suspended, Event::Suspended) => no("it is suspended already"),

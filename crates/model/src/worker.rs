@@ -73,7 +73,7 @@ impl machine::Machine for Machine {
             (State::Spawning | State::Running, Event::Failed) => Ok(Step::to(State::Failed)),
             (State::Spawning | State::Running, Event::Killed) => Ok(Step::to(State::Killed)),
             (State::Running, Event::Spawned) => no("it runs already"),
-            (State::Done | State::Failed | State::Killed, _) => no("its end was heard already"),
+            (State::Done | State::Failed | State::Killed, _) => no("its end is recorded already"),
         }
     }
 

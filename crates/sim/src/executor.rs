@@ -24,12 +24,12 @@ fn kept(ticket: &TicketId, number: u32) -> String {
     format!("refs/crew/attempts/{ticket}/{number}")
 }
 
-/// What an effect is performed with.
+/// The context in which an effect is performed.
 pub(crate) struct Executor<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) options: &'a Options,
     pub(crate) chance: &'a mut Chance,
-    /// What the executor do wrong.
+    /// The fault that is planted in the executor.
     pub(crate) plant: Option<Plant>,
     /// The numbers of this effect.
     pub(crate) rng: Rng,
@@ -112,8 +112,8 @@ impl Executor<'_> {
                 match self.world.files.write(ticket, filing, now) {
                     Ok(changed) => {
                         if changed {
-                            let tell_at = Time(now.0 + self.rng.ms(0, 400));
-                            self.world.files.see(ticket, now, tell_at);
+                            let deliver_at = Time(now.0 + self.rng.ms(0, 400));
+                            self.world.files.see(ticket, now, deliver_at);
                         }
                         Report::Done
                     }
@@ -128,8 +128,8 @@ impl Executor<'_> {
                 if !file.notes.contains(text) {
                     file.notes.push(text.clone());
                     file.changed_at = now;
-                    let tell_at = Time(now.0 + self.rng.ms(0, 400));
-                    self.world.files.see(ticket, now, tell_at);
+                    let deliver_at = Time(now.0 + self.rng.ms(0, 400));
+                    self.world.files.see(ticket, now, deliver_at);
                 }
                 Report::Done
             }
@@ -220,7 +220,7 @@ impl Executor<'_> {
     }
 }
 
-/// What comes of an effect on a disk that is full, or in a process that could not be made.
+/// The report of an effect on a disk that is full, or in a process that could not be made.
 fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
     let why = "no space left on device".to_owned();
     match effect {
@@ -247,7 +247,7 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
     }
 }
 
-/// Whether an effect needs the target's branch to be there.
+/// True if an effect needs the target's branch to be there.
 fn needs_target(effect: &Effect) -> bool {
     matches!(
         effect,

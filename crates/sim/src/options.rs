@@ -1,4 +1,5 @@
-//! What a seed draws before anything happens: the settings of the engine and how rough the world is.
+//! Options: the draws of a seed before anything happens, which are the engine's settings and the roughness of
+//! the world.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,7 +20,7 @@ const EDGE_2038: Time = Time(2_147_483_647_000);
 /// The drawn options of one simulation; printed with a failure.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What the engine is told.
+    /// The engine's settings.
     pub(crate) settings: Settings,
     /// When the world begins: often a little before midnight.
     pub(crate) begin: Time,
@@ -27,7 +28,7 @@ pub(crate) struct Options {
     pub(crate) inputs: u32,
     /// Tickets that are there when it begins.
     pub(crate) tickets: u64,
-    /// How often each thing goes wrong.
+    /// The rate at which each thing goes wrong.
     pub(crate) rates: Rates,
 }
 
@@ -81,7 +82,7 @@ impl Options {
     }
 }
 
-/// Which commands the checks are. Each tree passes all but one of them.
+/// Draws the commands of the checks. Each tree passes all but one of them.
 fn draw_checks(settings: &mut Settings, rng: &mut Rng) {
     let commands: &[&str] = match rng.below(100) {
         0..8 => &[],

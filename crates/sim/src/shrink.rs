@@ -20,7 +20,7 @@ pub fn shrink(failure: Box<Failure>) -> Box<Failure> {
         best: failure,
         runs: 0,
     };
-    // What one round leaves out makes room for the next.
+    // A fault that one round leaves out makes room for the next.
     loop {
         let before = shrinking.best.case.clone();
         shrinking.switch_sites_off();
@@ -55,7 +55,7 @@ impl Shrinking {
             if !case.off.insert(*site) {
                 continue;
             }
-            // What did not strike is left out for nothing.
+            // A site that did not strike is left out for nothing.
             if struck.contains(site) {
                 self.tries(&case);
             }

@@ -1,9 +1,9 @@
-//! What happened in a run, line by line, as a person reads it.
+//! The trace of a run, line by line, for a person to read.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Whose doing a line tells of.
+/// The author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// Someone who is not crew.
@@ -12,7 +12,7 @@ pub enum Who {
     World,
     /// A hand of the engine's.
     Hand,
-    /// The engine: what it heard, and what it decided.
+    /// The engine: its input, and its decision.
     Engine,
     /// A ticket that is in another state now.
     Ticket,
@@ -40,13 +40,13 @@ impl Who {
 pub struct Line {
     /// Milliseconds since the run began, by the machine's clock.
     pub at_ms: i64,
-    /// Whose doing.
+    /// The author.
     pub who: Who,
-    /// What.
+    /// The text.
     pub what: String,
 }
 
-/// The tickets and the agents that a trace tells of.
+/// The tickets and the agents that a trace names.
 #[must_use]
 pub fn names(trace: &[Line]) -> BTreeSet<&str> {
     let tickets = trace

@@ -81,7 +81,7 @@ impl Work {
             commit: work.landed.clone(),
             steps: work.steps,
             usage: Usage::of(work.usage),
-            summary: work.said.clone(),
+            summary: work.summary.clone(),
             git: deed.map(|deed| Commits {
                 subjects: deed.subjects,
                 files: deed.files,

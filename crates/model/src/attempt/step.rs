@@ -68,7 +68,7 @@ pub enum Prompt {
 impl Prompt {
     /// Makes the prompt fit for a session that knows nothing of the work so far: a plain task or "go on"
     /// becomes the task with the story so far, and every other prompt stays as it is.
-    pub(super) fn tell_a_new_session(&mut self) {
+    pub(super) fn fit_new_session(&mut self) {
         if let Prompt::Init | Prompt::Step = self {
             *self = Prompt::Resume;
         }

@@ -121,7 +121,7 @@ impl Attempt {
                 // An agent that has had no prompt yet gets the new text with its first one; and a new text is
                 // another input, on which the same failure may be tried again.
                 self.edited = self.conversation.runs > 0;
-                (self.edit_told, self.conversation.repeats) = (false, 0);
+                (self.edit_shown, self.conversation.repeats) = (false, 0);
                 Ok(Raised::Nothing)
             }
             Event::Submitted => {

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_says_what_is_spent_of_how_much() {
+    fn a_budget_shows_how_much_of_it_is_spent() {
         let budget = Budget {
             spent_micro_usd: 4_100_000,
             limit_micro_usd: 5_000_000,

@@ -24,26 +24,30 @@ pub fn in_a_row(class: Class, errors: u32) -> Option<String> {
 
 /// crew's reaction to a failure of this class, in a sentence without its end, for `crew explain`.
 #[must_use]
-pub fn says(class: Class) -> &'static str {
+pub fn reaction(class: Class) -> &'static str {
     match class {
-        Class::Transient => "the step is said again after a wait, 2 s doubling to 60 s",
+        Class::Transient => "the step is sent again after a wait, 2 s doubling to 60 s",
         Class::RateLimited | Class::Overloaded => {
             "no error is counted, and no agent of the harness starts a step before the service is ready"
         }
         Class::Auth => {
-            "held at once, and no agent of the harness starts a step before somebody says `crew retry`"
+            "held at once, and no agent of the harness starts a step before somebody runs `crew retry`"
         }
         Class::SessionInUse => "a new session, once; the second in a row is one too many",
         Class::SessionMissing => "a new session, at once; from the second in a row on after a wait",
         Class::Timeout => "once more with a new session; the second in a row is one too many",
-        Class::Stalled => "stopped, and gone on with in a new session after a wait",
+        Class::Stalled => "stopped, and continued in a new session after a wait",
         Class::Crash => {
-            "the step is said again in the same session after a wait; the same three times is held, not paid again"
+            "the step is sent again in the same session after a wait; the same failure three times holds the ticket, so that it is not paid again"
         }
-        Class::Lost => "gone on with in the same session after a wait",
+        Class::Lost => "continued in the same session after a wait",
         Class::KilledByUs => "no error: crew stopped it itself",
-        Class::MalformedOutput => "a new session after a wait; the same three times is held, not paid again",
-        Class::Budget => "the step is said again after a wait; the same three times is held, not paid again",
+        Class::MalformedOutput => {
+            "a new session after a wait; the same failure three times holds the ticket, so that it is not paid again"
+        }
+        Class::Budget => {
+            "the step is sent again after a wait; the same failure three times holds the ticket, so that it is not paid again"
+        }
     }
 }
 
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_says_until_when_is_asked_then_and_never_at_once_for_ever() {
+    fn a_service_that_names_a_time_is_asked_then_and_never_at_once_for_ever() {
         let conversation = |times| {
             let failure = Failure::new(Class::RateLimited, "no");
             let throttled = (times > 0).then_some(crate::conversation::Throttled { failure, times });
@@ -234,7 +238,7 @@ mod tests {
         assert_eq!(
             [wait(0, 1_000), wait(1, 0), wait(9, 0)],
             [2, 4, 60],
-            "it says: now"
+            "it asks for no wait"
         );
         assert_eq!(wait(0, i64::MAX / 1000), 24 * 3600, "a slip of the service");
     }

@@ -173,9 +173,9 @@ impl fmt::Display for Refusal {
             Refusal::Unreadable => {
                 f.write_str("its file cannot be read as a ticket; mend it, and it goes on")
             }
-            Refusal::FileClosed => f.write_str("its file says that it is closed"),
+            Refusal::FileClosed => f.write_str("its file's status is closed"),
             Refusal::TakenByPerson => f.write_str(
-                "a person has taken it: its file says in_progress; set it to open to give it to an agent",
+                "a person has taken it: its file's status is in_progress; set it to open to give it to an agent",
             ),
             Refusal::Debouncing { until } => {
                 write!(
@@ -184,7 +184,7 @@ impl fmt::Display for Refusal {
                 )
             }
             Refusal::Epic => f.write_str("it is an epic; agents work on its parts"),
-            Refusal::NotDue { until } => write!(f, "it came back and is not given out again before {until}"),
+            Refusal::NotDue { until } => write!(f, "it came back and is not dispatched again before {until}"),
             Refusal::MissingDependency { id } => {
                 write!(
                     f,
@@ -323,7 +323,7 @@ pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
         .filter_map(|id| Some((id, eligible(queue, id).err()?)));
     let whole = refused.map(|(id, refusal)| {
         if let Refusal::WaitsFor { ids } = refusal {
-            (id, told(&cycles, id, ids))
+            (id, waits_for(&cycles, id, ids))
         } else {
             (id, refusal)
         }
@@ -331,7 +331,7 @@ pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
     whole.collect()
 }
 
-fn told(cycles: &Cycles<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
+fn waits_for(cycles: &Cycles<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
     cycles
         .way_round(id)
         .map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
@@ -421,7 +421,7 @@ pub fn assign_in<'a>(
 #[must_use]
 pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) -> Option<Refusal> {
     match eligible(queue, id) {
-        Err(Refusal::WaitsFor { ids }) => return Some(told(&Cycles::find(queue), id, ids)),
+        Err(Refusal::WaitsFor { ids }) => return Some(waits_for(&Cycles::find(queue), id, ids)),
         Err(refusal) => return Some(refusal),
         Ok(()) => {}
     }

@@ -23,7 +23,7 @@ pub struct Sample {
     /// been kept from it.
     pub seen: Time,
     /// Bytes of output so far, both streams; it grows with every output of the agent.
-    pub heard: u64,
+    pub output_bytes: u64,
     /// CPU time of the processes below the agent so far, in milliseconds.
     pub cpu_ms: u64,
     /// A digest of which processes those are.
@@ -103,8 +103,8 @@ impl ShimWatch {
         if silent >= threshold.saturating_mul(2) {
             return Verdict::Stalled;
         }
-        let is_told = self.warned.is_some_and(|at| silent - at < COOL_DOWN);
-        if silent < threshold || is_told {
+        let is_warned = self.warned.is_some_and(|at| silent - at < COOL_DOWN);
+        if silent < threshold || is_warned {
             return Verdict::Alive;
         }
         self.warned = Some(silent);
@@ -127,7 +127,7 @@ impl Watch {
         self.ran += sample.at.since(last.at).min(LONGEST_GAP);
         // A gap in the looks counts neither as silence nor as idleness.
         let passed = sample.seen.since(last.seen).min(LONGEST_GAP);
-        self.silent = if sample.heard == last.heard {
+        self.silent = if sample.output_bytes == last.output_bytes {
             self.silent + passed
         } else {
             Duration::ZERO
@@ -182,11 +182,11 @@ mod tests {
         let mut watch = Watch::default();
         (0..=seconds / 5)
             .map(|n| {
-                let (heard, cpu_ms) = at(n * 5);
+                let (output_bytes, cpu_ms) = at(n * 5);
                 let sample = Sample {
                     at: Time(n * 5000),
                     seen: Time(n * 5000),
-                    heard,
+                    output_bytes,
                     cpu_ms,
                     children: 0,
                     shim: 5,
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(
             watch(95, |t| (1, t as u64)),
             [],
-            "a long build says nothing and burns cpu"
+            "a long build prints nothing and burns cpu"
         );
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let look = |at| Sample {
             at: Time(at),
             seen: Time(at),
-            heard: 1,
+            output_bytes: 1,
             cpu_ms: 1,
             children: 0,
             shim: 5,
@@ -243,13 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_looked_at_anew_says_nothing_but_that_time_passes() {
+    fn a_gap_in_the_looks_counts_for_nothing() {
         let mut watch = Watch::default();
         let mut looks = (0..=20).map(|n| {
             let sample = Sample {
                 at: Time(n * 5000),
                 seen: Time(0),
-                heard: 1,
+                output_bytes: 1,
                 cpu_ms: 1,
                 children: 0,
                 shim: 5,
@@ -315,7 +315,7 @@ mod tests {
                 at: Time(n * 5000),
                 // The last heartbeat there was, over and over.
                 seen: Time(0),
-                heard: 1,
+                output_bytes: 1,
                 cpu_ms: 1,
                 children: 0,
                 shim: 5,

@@ -69,7 +69,7 @@ fn alphabets_are_whole() {
     let left_out = super::attempt::alphabet(&super::attempt::first());
     let left_out = left_out
         .iter()
-        .filter(|s| ticket::is_said_by_the_ticket(&s.event))
+        .filter(|s| ticket::belongs_to_the_ticket(&s.event))
         .map(|s| variant(&s.event))
         .collect();
     assert_eq!(&variants::<attempt::Event>() - &nested, left_out);
@@ -151,7 +151,7 @@ fn what_the_ticket_says_itself_is_refused_from_outside() {
         let samples = super::attempt::alphabet(&child);
         for sample in samples
             .into_iter()
-            .filter(|s| ticket::is_said_by_the_ticket(&s.event))
+            .filter(|s| ticket::belongs_to_the_ticket(&s.event))
         {
             let event = tickets::Event::Attempt(sample.event);
             assert!(

@@ -12,7 +12,7 @@ use crate::{Actor, RunId};
 /// A description for the page.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
     stages, `done`. In any state but done it can be held until a person moves it on. In the diagram one box stands for all \
-    states of the attempt while it is in progress, and an arrow says that at least one of them accepts the event; the tables \
+    states of the attempt while it is in progress, and an arrow means that at least one of them accepts the event; the tables \
     have each state by itself, and the attempt's own diagram has its inside.";
 
 /// The merged result in every sample.
@@ -286,7 +286,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let child = ticket.attempt().map_or_else(attempt::first, Clone::clone);
     for Sample { guard, event } in attempt::alphabet(&child)
         .into_iter()
-        .filter(|s| !is_said_by_the_ticket(&s.event))
+        .filter(|s| !belongs_to_the_ticket(&s.event))
     {
         all.when(guard, Event::Attempt(event));
     }
@@ -296,7 +296,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
 /// Events of the attempt that only the ticket itself brings about, by an event of its own: from outside they
 /// are refused in every state.
 #[must_use]
-pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
+pub fn belongs_to_the_ticket(event: &crate::attempt::Event) -> bool {
     use crate::attempt::Event as Child;
     match event {
         Child::Submitted

@@ -355,10 +355,7 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
         HarnessKind::Command => {
             for (key, hint) in [
                 ("model", "give it to the program by `args` or `env`"),
-                (
-                    "price",
-                    "the program tells by itself what it cost, in its line of usage",
-                ),
+                ("price", "the program reports its own cost, in its line of usage"),
             ] {
                 if let Some(value) = table.take(key) {
                     let message = format!("`{}` means nothing to the kind `command`", value.name);

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_in_the_way_has_a_remedy_of_its_own_told_once() {
+    fn each_thing_in_the_way_has_a_remedy_that_is_shown_once() {
         let seen = |path: &str, what| InTheWay {
             path: path.to_owned(),
             what,

@@ -36,7 +36,7 @@ pub enum Fingerprint {
 impl Fingerprint {
     /// The failure that came again, as the beginning of a sentence.
     #[must_use]
-    pub fn says(&self) -> String {
+    pub fn sentence(&self) -> String {
         match self {
             Fingerprint::NothingCommitted => "it was submitted with nothing committed".to_owned(),
             Fingerprint::Check { which, tip } => {

@@ -31,7 +31,7 @@ pub struct AttemptSummary {
     /// The usage of its steps, failed ones too.
     pub usage: Usage,
     /// The agent's own summary of its work, if it gave one: not sanitised.
-    pub said: Option<String>,
+    pub summary: Option<String>,
     /// The merge commit on the target, when it landed.
     pub landed: Option<Oid>,
     /// The commits it stands between, as far as they are known: what it was built on, and the tip of its
@@ -61,7 +61,7 @@ impl AttemptSummary {
             came_to: String::new(),
             steps: 0,
             usage: Usage::default(),
-            said: None,
+            summary: None,
             landed: None,
             base: None,
             tip: None,
@@ -72,7 +72,7 @@ impl AttemptSummary {
     fn goes_on(&mut self, ticket: &Ticket, attempt: &Attempt) {
         self.title.clone_from(&ticket.spec.title);
         (self.steps, self.usage) = (attempt.conversation.steps, attempt.conversation.usage);
-        self.said.clone_from(&attempt.summary);
+        self.summary.clone_from(&attempt.summary);
         self.base = attempt.claim.base.clone().or_else(|| self.base.take());
         if let Some(candidate) = ticket.candidate() {
             (self.base, self.tip) = (Some(candidate.target.clone()), Some(candidate.tip.clone()));
@@ -93,7 +93,7 @@ impl AttemptSummary {
         if let ticket::Event::Attempt(attempt::Event::StepFinished { usage, summary, .. }) = event {
             self.steps += 1;
             self.usage.add(*usage);
-            self.said = summary.clone().or_else(|| self.said.take());
+            self.summary = summary.clone().or_else(|| self.summary.take());
         } else if let ticket::Event::Attempt(attempt::Event::StepFailed { usage, .. }) = event {
             self.usage.add(*usage);
         }

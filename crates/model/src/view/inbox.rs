@@ -145,7 +145,7 @@ impl Context {
 }
 
 /// The remedy for an order that fails each time.
-pub const MEND: &str = "mend what it says: an engine does it then by itself";
+pub const MEND: &str = "mend the cause: an engine then does it by itself";
 
 /// An order for a ticket that fails each time until a person has mended something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,12 +199,12 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
     items.extend(beside.unwritable.as_deref().map(unwritable));
     items.extend(beside.locked.iter().map(|lock| locked(lock)));
     // A failure to write any file is one entry.
-    let told = |failing: &&Failing| !(failing.is_file && beside.unwritable.is_some());
+    let is_shown = |failing: &&Failing| !(failing.is_file && beside.unwritable.is_some());
     items.extend(
         beside
             .failing
             .iter()
-            .filter(told)
+            .filter(is_shown)
             .map(|one| failing(one, tickets)),
     );
     for item in &mut items {

@@ -44,8 +44,8 @@ impl Simulation {
         }
     }
 
-    /// What the engine is started for: the queue, or at times one command that a person gives while no engine
-    /// is up.
+    /// The duty for which the engine is started: the queue, or at times one command that a person gives while
+    /// no engine is up.
     fn duty(&mut self) -> engine::Duty {
         self.errand = None;
         let Some(mut rng) = self.chance.strikes(Site::Errand) else {
@@ -72,7 +72,7 @@ impl Simulation {
         engine::Duty::Command { lands }
     }
 
-    /// Whether the one command that the engine is up for has been carried out, or its person's patience is
+    /// True if the one command that the engine is up for has been carried out, or its person's patience is
     /// over.
     pub(super) fn errand_is_over(&self) -> bool {
         let (Some((id, patience)), Some(shell)) = (&self.errand, &self.shell) else {
@@ -149,7 +149,7 @@ impl Simulation {
         let batch = shell.driver.handle(events, now);
         self.note(Who::Engine, || {
             let came = came.unwrap_or_default().join("; ");
-            format!("heard: {came}{}{}", facts(&batch.writes), notes(&batch))
+            format!("input: {came}{}{}", facts(&batch.writes), notes(&batch))
         });
         self.carry_out(batch, &reported)
     }
@@ -261,8 +261,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// What was decided is not what is stored. An engine that goes on loads a core anew, while what an
-    /// earlier core ordered is still being performed.
+    /// The decision is not in the journal. An engine that goes on loads a core anew, while the orders of an
+    /// earlier core are still being performed.
     fn start_over(&mut self, error: &store::Error) -> Checked {
         self.note(Who::Engine, || format!("the journal refused: {error}"));
         let shell = self.shell.as_mut();

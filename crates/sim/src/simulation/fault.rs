@@ -10,7 +10,7 @@ use super::turn::twin;
 use crate::chance::Site;
 use crate::invariant::Checked;
 use crate::rng::Rng;
-use crate::shell::{Begun, Told};
+use crate::shell::{Begun, Delivery};
 use crate::words::{facts, name};
 use crate::{Who, block_on};
 
@@ -35,7 +35,7 @@ impl Simulation {
         self.note(Who::Hand, || {
             let part = if half { "half of " } else { "" };
             format!(
-                "performed, never told: {part}{} {}",
+                "performed, never reported: {part}{} {}",
                 ordered.ticket,
                 name(&ordered.effect)
             )
@@ -59,12 +59,12 @@ impl Simulation {
         if self.world.calm {
             return;
         }
-        // These tell of what is not there, or not possible, and a later engine may have made it since: only
-        // the repository's lock, which an engine holds for as long as its executor work, keeps them from
-        // being told late.
-        let harmless = |told: &&Told| {
+        // These report a thing that is not there, or not possible, and a later engine may have made it since:
+        // only the repository's lock, which an engine holds for as long as its executor works, keeps them
+        // from coming late.
+        let harmless = |delivery: &&Delivery| {
             !matches!(
-                told.report,
+                delivery.report,
                 Report::StepNotSpawned { .. }
                     | Report::WorkspaceMissing
                     | Report::WorkspaceFailed { .. }
@@ -77,7 +77,7 @@ impl Simulation {
             )
         };
         if let Some(mut rng) = self.chance.strikes(Site::Zombie) {
-            let first = shell.reports.iter().find(harmless).map(Told::input);
+            let first = shell.reports.iter().find(harmless).map(Delivery::input);
             let has_ended =
                 |run: &&RunId| self.world.end_of(run).is_some() || self.world.checks.end_of(run).is_some();
             let run = shell.watched.keys().find(has_ended).cloned();
@@ -111,7 +111,7 @@ impl Simulation {
             Ok(_) => format!("the old engine wrote: {facts}"),
             Err(error) => format!("the old engine was refused: {error}"),
         });
-        // What other tickets have cost meanwhile it cannot know: only the repository's lock keeps it from
+        // It cannot know the cost of other tickets meanwhile: only the repository's lock keeps it from
         // starting a step.
         self.witness.old_engine = true;
         let checked = self.check();

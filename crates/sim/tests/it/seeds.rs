@@ -1,5 +1,5 @@
-//! Ten thousand seeds, in shares that run beside each other: every invariant holds in each. The first
-//! thousand are in every test run, the others in the deep tier.
+//! Ten thousand seeds, in shares that run in parallel: every invariant holds in each. The first thousand are
+//! in every test run, the others in the deep tier.
 
 use std::collections::BTreeMap;
 

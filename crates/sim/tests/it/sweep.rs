@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use sim::{Case, Fault, Site};
 
-/// What an engine can die of, or be failed by.
+/// Faults that an engine can die of, or be failed by.
 const POINTS: &[Site] = &[
     Site::AppendLost,
     Site::AppendUntold,

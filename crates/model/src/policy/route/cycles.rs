@@ -8,7 +8,7 @@ use crate::TicketId;
 
 /// The longest cycle that is spelled out whole. To give each ticket of a cycle of `n` the whole way round
 /// takes `n²`.
-const TOLD: usize = 16;
+const LONGEST_SHOWN: usize = 16;
 
 /// The open tickets that depend on themselves, over whatever others.
 pub(super) struct Cycles<'a> {
@@ -121,7 +121,7 @@ impl<'a> Cycles<'a> {
     pub(super) fn way_round(&self, id: &TicketId) -> Option<Vec<TicketId>> {
         let start = *self.at.get(id)?;
         let size = self.sizes[self.nodes[start].cycle?];
-        let way = if size <= TOLD {
+        let way = if size <= LONGEST_SHOWN {
             self.whole(start)
         } else {
             self.beginning(start)
@@ -158,7 +158,7 @@ impl<'a> Cycles<'a> {
     fn beginning(&self, start: usize) -> Vec<usize> {
         let mut way = vec![start];
         let mut at = start;
-        while way.len() < TOLD
+        while way.len() < LONGEST_SHOWN
             && let Some(next) = self.along(at).next()
         {
             way.push(next);

@@ -285,7 +285,7 @@ fn an_edit_is_told_until_a_step_that_told_it_has_ended_well() {
     story.edit("before");
     assert!(
         !story.started().1,
-        "an agent that was told nothing is told the new text anyway"
+        "an agent without a prompt so far gets the new text anyway"
     );
     story.edit("during");
     story.finish(Signal::None, 9);

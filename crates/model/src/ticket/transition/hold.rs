@@ -29,7 +29,7 @@ impl Draft<'_> {
         };
         let note = format!(
             "{}, {} times in a row: not paid again; `crew retry {}` tries it once more",
-            repeat.of.says(),
+            repeat.of.sentence(),
             repeat.times,
             self.ticket.id
         );

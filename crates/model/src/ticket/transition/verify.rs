@@ -59,7 +59,10 @@ impl Draft<'_> {
     // Verification.
 
     pub(super) fn start_check(&mut self) -> Taken {
-        let verify = self.stage(|s| matches!(s, Stage::Queued), "it is not in the line")?;
+        let verify = self.stage(
+            |s| matches!(s, Stage::Queued),
+            "it is not in the queue for checks",
+        )?;
         verify.attempt.rounds += 1;
         verify.round = verify.attempt.rounds;
         verify.stage = Stage::Building;

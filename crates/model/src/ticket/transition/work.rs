@@ -68,7 +68,7 @@ impl Draft<'_> {
             | attempt::Event::Submitted
             | attempt::Event::ChecksPassed
             | attempt::Event::Returned { .. } => {
-                return self.no("the ticket itself says so");
+                return self.no("only the ticket itself does this");
             }
             attempt::Event::Retried { .. } => {
                 return self.no("this goes through the ticket");
