@@ -39,7 +39,7 @@ pub(crate) struct Ordered {
     pub(crate) order: Order,
 }
 
-/// What is durable.
+/// The durable rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Journal {
     pub(crate) rows: [Row; TICKETS],
@@ -49,14 +49,14 @@ pub(crate) struct Journal {
 /// An append: what an engine decided, on what it saw.
 pub(crate) struct Decision<'a> {
     pub(crate) ticket: u8,
-    /// What it was decided on.
+    /// The row on which it was decided.
     pub(crate) seen: Row,
     pub(crate) after: &'a After,
     /// The effect whose report it is.
     pub(crate) completes: Option<Ordered>,
 }
 
-/// The journal said no: the engine's picture is out of date.
+/// The journal refused: the engine's picture is out of date.
 #[derive(Debug)]
 pub(crate) struct Refused;
 
@@ -83,7 +83,7 @@ impl Journal {
                 Ok(place) => {
                     self.outbox.remove(place);
                 }
-                // It is done already. Without admission this would still catch a report that is told twice.
+                // It is done already. Without admission this would still catch a report that comes twice.
                 Err(_) if guards.admission => return Ok(Err(Refused)),
                 Err(_) => {}
             }
