@@ -260,7 +260,7 @@ pub struct Appended {
     pub version: Version,
     /// Its effects, in order.
     pub effects: Vec<EffectId>,
-    /// Whether its key was known: then this is the first one's result, and nothing was written now.
+    /// True if its key was known: then this is the first one's result, and nothing was written now.
     pub repeated: bool,
 }
 

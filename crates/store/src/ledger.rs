@@ -19,7 +19,7 @@ mod interner;
 pub use archive::is_worth_archiving;
 use interner::Interner;
 
-/// How many rows are read at a time.
+/// The number of rows that are read at a time.
 const PAGE: u32 = 1000;
 
 /// A journal whose payloads are the model's values. Clones are handles to one, and share the states that they

@@ -38,7 +38,7 @@ struct Inner {
     fault: Option<(u64, Fault)>,
 }
 
-/// How an append is made to fail.
+/// The way in which an append is made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It fails, and nothing was written.

@@ -207,7 +207,7 @@ pub(super) async fn event_of(
     }
 }
 
-/// Whether there is an event in the row.
+/// True if there is an event in the row.
 fn is_there(row: &SqliteRow) -> bool {
     matches!(row.try_get::<Option<i64>, _>("seq"), Ok(Some(_)))
 }

@@ -42,7 +42,7 @@ enum Part<'a> {
 
 use Part::{Name, Nothing, Number, Text, Time};
 
-/// The checksum of these values in this order; each is told apart from the next.
+/// The checksum of these values in this order; each is separated from the next.
 fn sum<const N: usize>(parts: [Part<'_>; N]) -> u32 {
     let mut sum = Hasher::new();
     for part in parts {

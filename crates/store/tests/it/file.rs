@@ -1,4 +1,4 @@
-//! What only a journal in a file can meet: modes, versions, damage, a crowd of writers.
+//! Conditions that only a journal in a file can meet: modes, versions, damage, a crowd of writers.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use store::{Append, Error, Journal, Seq, Sqlite, Version};
 
 use crate::support::{Backend, InFile, append, assert_sound, command, stream};
 
-/// Marks what a child says among what its test harness says.
+/// Marks a child's own lines among those of its test harness.
 const MARK: &str = "@";
 
 /// Another process of this test binary, which runs [`child`] with these orders. It ends when its input does.
@@ -50,7 +50,7 @@ impl Other {
         Self { child, input, output }
     }
 
-    /// What it says next; `None` when it has ended.
+    /// Its next line; `None` when it has ended.
     fn hear(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
@@ -74,7 +74,7 @@ impl Other {
         said
     }
 
-    /// SIGKILL; gives what it had said.
+    /// Sends SIGKILL; returns the lines that it had printed.
     fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
         let said = std::iter::from_fn(|| self.hear()).collect();
@@ -138,7 +138,7 @@ async fn share(journal: &Sqlite, name: &str) {
             };
             match journal.append(vec![keyed]).await {
                 Ok(_) => break,
-                // Whoever commits next is chance: on a slow disk one may be passed over for as long as it
+                // The next to commit is chance: on a slow disk one may be passed over for as long as it
                 // waits.
                 Err(Error::VersionConflict { .. } | Error::Busy) => conflicts += 1,
                 Err(other) => panic!("{other:?} after {conflicts} conflicts"),
@@ -164,7 +164,7 @@ async fn four_processes_share_a_journal() {
         other.go();
     }
     let journal = Sqlite::open(&path).await.unwrap();
-    // A reader beside them only ever sees whole prefixes.
+    // A reader in parallel only ever sees whole prefixes.
     let mut after = Seq(0);
     while after < Seq(200) {
         for event in journal.events(after, 50).await.unwrap() {
@@ -190,7 +190,7 @@ async fn four_processes_share_a_journal() {
     assert_sound(&journal).await;
 }
 
-/// Appends from eight tasks until its input ends, and says each key once it was answered.
+/// Appends from eight tasks until its input ends, and prints each key once it was answered.
 async fn write(journal: Sqlite, name: &str) {
     let ended = Arc::new(AtomicBool::new(false));
     std::thread::spawn({
@@ -225,7 +225,7 @@ async fn write(journal: Sqlite, name: &str) {
     }
 }
 
-/// The other process's only write is a command: nothing but the subscription tells of it.
+/// The other process's only write is a command: only the subscription shows it.
 #[tokio::test]
 async fn a_write_of_another_process_is_noticed() {
     let (backend, journal) = InFile::fresh().await;
@@ -269,7 +269,7 @@ async fn a_killed_writer_loses_nothing_that_it_had_answered() {
                 .iter()
                 .filter(|key| key.starts_with(&format!("{id}-")))
                 .count() as u64;
-            // One more may be durable without its answer. Which it is, its key tells.
+            // One more may be durable without its answer. Its key shows which one.
             assert!(
                 version == of_task || version == of_task + 1,
                 "{id}: {version} written, {of_task} answered"
@@ -322,7 +322,7 @@ async fn overflow(journal: &Sqlite) {
         maximum: limit.maximum,
     };
     rustix::process::setrlimit(rustix::process::Resource::Fsize, lifted).unwrap();
-    // The same handle goes on by itself; the key tells whether the doubtful one was written.
+    // The same handle goes on by itself; the key shows whether the doubtful one was written.
     let resolved = journal.append(vec![keyed(n)]).await.unwrap();
     assert_eq!(resolved[0].version, Version(n + 1));
     journal.append(vec![keyed(n + 1)]).await.unwrap();
