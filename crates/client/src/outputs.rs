@@ -174,7 +174,7 @@ pub fn errors(dir: &Path) -> String {
 /// Bytes in which the last line with a text is looked for: most lines of a client's stream have none.
 const LAST: u64 = 64 << 10;
 
-/// The last line of a run's output that says anything, sanitised.
+/// The last line of a run's output that is not blank, sanitised.
 pub fn last_line(dir: &Path) -> String {
     let end = readable(&end(&dir.join("out"), LAST));
     // A final line that is being written counts too.

@@ -37,7 +37,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Gathers them.
+    /// Gathers the facts.
     pub fn gather(crew: &Snapshot, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
         let mut facts = Self {
             tickets: crew.tickets.clone(),
@@ -71,7 +71,7 @@ impl Facts {
                 continue;
             };
             match understood {
-                // An archived ticket is over; an engine looks at it again, should its file say otherwise.
+                // An archived ticket is over; an engine looks at it again, should its file's status differ.
                 Some((_, reading)) if crew.archived.tickets.contains(&id) => {
                     facts.add_archived(id, reading.status);
                 }
@@ -146,7 +146,7 @@ impl Facts {
             },
         );
         match self.tickets.get_mut(&id) {
-            // What was edited since an engine last looked counts already.
+            // Edits that came since an engine last looked count already.
             Some(known) if !known.is_done() && known.spec != spec => Arc::make_mut(known).spec = spec,
             Some(_) => {}
             None if status == FileStatus::Closed => {}
@@ -191,7 +191,7 @@ fn bad(reading: &tickets::Reading) -> BadFile {
     let line = fatal.and_then(|problem| problem.line);
     let place = line.map_or_else(String::new, |line| format!(":{line}"));
     let what = fatal.map_or_else(
-        || "what it recovers cannot be a ticket's id".to_owned(),
+        || "its `recovers` cannot be a ticket's id".to_owned(),
         |problem| problem.kind.to_string(),
     );
     BadFile {

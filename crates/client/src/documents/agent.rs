@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Usage;
 
-/// An agent of the roster. What belongs to its work is of the attempt that it is at.
+/// An agent of the roster. The fields about its work belong to the attempt that it is at.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Agent {
     /// Its name.

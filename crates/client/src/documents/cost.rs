@@ -57,7 +57,7 @@ struct Line {
     step: Option<u32>,
     /// Its run: a folder in `.crew/runs/`.
     run: Option<RunId>,
-    /// The journal's row that says that it ended.
+    /// The journal's row that records its end.
     seq: Option<u64>,
     /// The time at which it ended.
     at: Option<Moment>,

@@ -74,7 +74,7 @@ pub struct Held {
     why: &'static str,
     /// The reason in words.
     note: String,
-    /// Since when.
+    /// The time at which the wait began.
     since: Moment,
     /// The time at which crew tries again by itself; `null` when only a person moves it on.
     retry_at: Option<Moment>,
@@ -95,7 +95,7 @@ pub struct Landed {
     commit: Oid,
     /// The time of the landing.
     at: Moment,
-    /// The journal's row that says so.
+    /// The journal's row that records it.
     seq: u64,
     /// Steps of the attempt that landed.
     steps: u32,

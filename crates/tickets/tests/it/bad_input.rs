@@ -220,7 +220,7 @@ fn odd_but_sound_files_are_tickets() {
         ),
         ("tags on lines", front("status: open\ntags:\n- a\n- b"), None),
         ("tags as a text", front("status: open\ntags: a, b"), None),
-        ("another id", front("id: y\nstatus: open"), Some("says id 'y'")),
+        ("another id", front("id: y\nstatus: open"), Some("has the id 'y'")),
         ("no status", front("id: x"), Some("no status")),
         ("an empty status", front("status:"), Some("no status")),
         (
