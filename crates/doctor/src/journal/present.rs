@@ -63,7 +63,7 @@ pub(super) async fn read(
     let n = read.crew.archived.tickets.len();
     found.push(Finding::fine(
         AREA,
-        format!("{n} tickets are set aside, and were not read again: crew doctor --deep does"),
+        format!("{n} tickets are archived, and were not read again: crew doctor --deep reads them"),
     ));
     Ok(read)
 }

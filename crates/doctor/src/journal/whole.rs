@@ -46,7 +46,7 @@ pub(super) async fn read(ledger: &Ledger, found: &mut Vec<Finding>) -> Result<Re
         let key = (work.ticket.clone(), work.attempt);
         read.crew.attempts.entry(key).or_insert(work);
     }
-    kept.tell(found);
+    kept.report(found);
     Ok(read)
 }
 
@@ -115,7 +115,7 @@ impl Kept {
         }
     }
 
-    /// Sets aside what can be.
+    /// Archives every ticket that can be archived.
     fn archive(&mut self, read: &mut Read) {
         for record in read.archive(&std::mem::take(&mut self.passed)) {
             let digest = self.digests.hash_one(&record);
@@ -124,13 +124,13 @@ impl Kept {
         }
     }
 
-    fn tell(&self, found: &mut Vec<Finding>) {
+    fn report(&self, found: &mut Vec<Finding>) {
         match self.records.len() {
             _ if !self.is_same => found.push(misfolded(self.crew.seq)),
             0 => {}
             n => found.push(Finding::fine(
                 AREA,
-                format!("{n} tickets are set aside; what is told of them is what their events give"),
+                format!("{n} tickets are archived; their records are what their events give"),
             )),
         }
     }

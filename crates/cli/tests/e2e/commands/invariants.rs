@@ -153,7 +153,7 @@ fn a_pin_of_a_ticket_that_nobody_knows_is_told() {
 fn a_state_file_that_crew_did_not_write_or_of_a_newer_journal_is_told() {
     let repo = landed();
     for (text, says) in [
-        ("half a fi", "not what crew writes"),
+        ("half a fi", "crew did not write it"),
         ("{\"seq\": 999999}", "more than the journal has"),
     ] {
         repo.write(".crew/state.json", text);

@@ -236,7 +236,7 @@ const CORPUS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn each_bad_file_is_listed_all_of_its_problems() {
+fn each_bad_file_gives_all_of_its_problems() {
     let mut listed = String::new();
     for (name, text) in CORPUS {
         let found = Settings::parse(text, "crew.toml").expect_err(name);

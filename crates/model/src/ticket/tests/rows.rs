@@ -741,7 +741,7 @@ fn nothing_that_lands_was_not_accepted() {
         agent: AgentName::new("eve").unwrap(),
         fence: Fence(2),
     });
-    assert!(story.refuses(approved(" ")).contains("how the work was tested"));
+    assert!(story.refuses(approved(" ")).contains("needs an acceptance test"));
     story
         .then(approved("ran it"))
         .then(Event::Landed { commit: oid('c') });
