@@ -1,5 +1,6 @@
 //! A conversation: the steps of one agent with its client, a child of the attempt.
 //!
+//! It has one session after the other: a session is the memory of the client under one id.
 //! It knows nothing of the ticket. Its owner decides when a step is started and what the end of one means.
 
 mod after_stop;

@@ -65,8 +65,7 @@ pub struct Ticket {
     pub from: attempt::StartPoint,
     /// The reviewers' feedback on earlier attempts, oldest first.
     pub feedback: Vec<String>,
-    /// The questions of its agents that a person answered, oldest first: a conversation that begins anew gets
-    /// them.
+    /// The questions of its agents that a person answered, oldest first: a new session gets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
     /// Attempts at a review that ended without a verdict, in a row.

@@ -34,9 +34,9 @@ pub struct Agent {
     session: Option<SessionId>,
     /// Its approach to the task, while it is working.
     mode: Option<Mode>,
-    /// In this state since.
+    /// The time since which it is in this state.
     since: Option<Moment>,
-    /// It has the ticket since.
+    /// The time since which it has the ticket.
     assigned_at: Option<Moment>,
     /// The fact that it waits for, in words; `null` when it waits for nothing.
     waits_for: Option<String>,

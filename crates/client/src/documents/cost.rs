@@ -37,8 +37,8 @@ struct Asked {
     since: Option<Moment>,
 }
 
-/// A sum, with what its steps have in common; `null` for what they do not. `step` to `failure` are set by
-/// step only.
+/// A sum, with the fields that its steps have in common; the others are `null`. `step` to `failure` are set
+/// only for a single step.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CostLine")]
 struct Line {

@@ -46,7 +46,7 @@ pub struct Ticket {
     deps: Vec<TicketId>,
     /// Its state, with that of its attempt: `open`, `in_progress/working`, `verify/checking` …
     state: String,
-    /// In this state since.
+    /// The time since which it is in this state.
     since: Moment,
     /// The agent that has it.
     agent: Option<AgentName>,

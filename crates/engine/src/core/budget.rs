@@ -89,7 +89,7 @@ impl Core {
         )
     }
 
-    /// The warning of the ticket's budget that the next step holds: once per conversation and budget.
+    /// The warning of the ticket's budget that the next step holds: once per session and budget.
     pub(super) fn warning(&self, id: &TicketId) -> Option<Budget> {
         let ticket = self.ticket(id)?;
         let Standing::Low(budget) = self.stands(ticket) else {

@@ -28,7 +28,7 @@ pub enum Mode {
 pub enum Prompt {
     /// The task, to an agent that has not begun.
     Init,
-    /// The task, to a new conversation about work already begun.
+    /// The task, to a new session about work already begun.
     Resume,
     /// The agent goes on.
     Step,

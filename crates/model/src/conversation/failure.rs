@@ -9,7 +9,7 @@ use crate::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Gone when tried again.
+    /// A problem that passes: the step is tried again.
     Transient,
     /// The service asks to wait; no error is counted, and the whole harness waits.
     RateLimited,
@@ -17,17 +17,17 @@ pub enum Class {
     Overloaded,
     /// The credentials are refused: stuck at once, and the harness is paused until a person retries.
     Auth,
-    /// Another process has the session: a new id, once.
+    /// Another process has the session: a new session, once.
     SessionInUse,
-    /// The client does not know the session: a new one.
+    /// The client does not know the session: a new session.
     SessionMissing,
-    /// The hard limit of a step: once more with a fresh session.
+    /// The step took too long: once more, in a new session.
     Timeout,
-    /// No sign of life for too long: a fresh session.
+    /// The step showed no sign of life for too long: a new session.
     Stalled,
-    /// Ended with an error, was killed after it had reported its work, or could not be started.
+    /// The step ended with an error, was killed after it had reported its work, or could not be started.
     Crash,
-    /// Killed from outside while it worked, or its shim vanished without a record: the attempt goes on with
+    /// The step was killed from outside while it worked, or its shim vanished without a record: the attempt goes on with
     /// its session.
     Lost,
     /// crew stopped it: never an error.

@@ -68,7 +68,7 @@ pub enum Refusal {
     Held {
         /// The reason in words.
         note: String,
-        /// When crew tries again by itself.
+        /// The time at which crew tries again by itself.
         #[serde(serialize_with = "moment::some")]
         #[schemars(with = "Option<Moment>")]
         retry_at: Option<Time>,
@@ -83,7 +83,7 @@ pub enum Refusal {
     TakenByPerson,
     /// Its file changed a moment ago.
     Debouncing {
-        /// When it will have been still for long enough.
+        /// The time at which it will have been still for long enough.
         #[serde(serialize_with = "moment::one")]
         #[schemars(with = "Moment")]
         until: Time,
@@ -92,12 +92,12 @@ pub enum Refusal {
     Epic,
     /// Its backoff is not over.
     NotDue {
-        /// When it is.
+        /// The time at which it may be dispatched again.
         #[serde(serialize_with = "moment::one")]
         #[schemars(with = "Moment")]
         until: Time,
     },
-    /// No such ticket exists, and it depends on it.
+    /// It depends on a ticket that does not exist.
     MissingDependency {
         /// The id, as written.
         id: TicketId,
@@ -135,7 +135,7 @@ pub enum Refusal {
         /// The name of the agent.
         agent: AgentName,
     },
-    /// It is eligible, and every agent that may be busy is.
+    /// It is eligible, and no agent is free.
     NoAgentFree {
         /// Eligible tickets before it.
         ahead: usize,
@@ -147,7 +147,7 @@ pub enum Refusal {
 struct Paused {
     /// The amount spent, and its limit.
     budget: Budget,
-    /// When the next day begins.
+    /// The beginning of the next day.
     until: Moment,
 }
 

@@ -12,11 +12,11 @@ use super::Checks;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Runner {
-    /// pytest, of Python.
+    /// Python's pytest.
     Pytest,
     /// The `test` script of a `package.json`.
     Npm,
-    /// cargo, of Rust.
+    /// Rust's cargo.
     Cargo,
     /// The `test` target of a makefile.
     Make,

@@ -181,8 +181,8 @@ impl Attempt {
         } else if usage.tokens() > 0
             && let Prompt::Init | Prompt::Resume = working.next
         {
-            // The service answered: the conversation has the task, and is only to go on. Otherwise nobody
-            // knows.
+            // The service answered: the session has the task, and the agent is only to go on. Otherwise
+            // nobody knows.
             working.next = Prompt::Step;
         }
         let Some(why) = failure.class.stuck(*errors_left, *repeats_left) else {

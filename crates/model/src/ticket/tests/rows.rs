@@ -291,7 +291,7 @@ fn an_edit_is_told_until_a_step_that_told_it_has_ended_well() {
     story.finish(Signal::None, 9);
     assert!(story.started().1);
     story.fail(Class::Crash, 3);
-    assert!(story.started().1, "the step that told it was lost");
+    assert!(story.started().1, "the step with the warning was lost");
     story.finish(Signal::None, 9);
     assert!(!story.started().1);
 }
@@ -893,7 +893,7 @@ impl Story {
 fn a_warning_is_told_when_a_step_that_told_it_has_ended_well() {
     let mut story = Story::ready();
     story.warn(10).fail(Class::Crash, 3);
-    assert_eq!(story.warned(), None, "the step that told it was lost");
+    assert_eq!(story.warned(), None, "the step with the warning was lost");
     story.warn(10).finish(Signal::None, 9);
     assert_eq!(story.warned(), Some(10));
     story.started();
@@ -905,7 +905,7 @@ fn a_warning_is_told_when_a_step_that_told_it_has_ended_well() {
     );
     story.started();
     story.fail(Class::SessionMissing, 3);
-    assert_eq!(story.warned(), None, "a new conversation has heard nothing");
+    assert_eq!(story.warned(), None, "a new session has had no warning");
 }
 
 #[test]
