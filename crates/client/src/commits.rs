@@ -78,7 +78,7 @@ impl Done {
 /// Sanitised.
 pub fn in_one_line(place: &Place, work: &AttemptSummary) -> Option<String> {
     match &work.summary {
-        Some(said) => Some(text::sanitise::line(said)),
+        Some(summary) => Some(text::sanitise::line(summary)),
         None => Done::of(place, work).map(|done| done.line()),
     }
 }

@@ -178,10 +178,10 @@ const LAST: u64 = 64 << 10;
 pub fn last_line(dir: &Path) -> String {
     let end = readable(&end(&dir.join("out"), LAST));
     // A final line that is being written counts too.
-    let said = end
+    let last = end
         .lines()
         .rev()
         .map(text::sanitise::output_line)
         .find(|line| !line.is_empty());
-    said.unwrap_or_default()
+    last.unwrap_or_default()
 }

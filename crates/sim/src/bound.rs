@@ -12,7 +12,7 @@ pub(crate) const HELPS: u32 = 4;
 /// The longest step of a calm agent, with the time to notice its start and its end.
 const STEP: Duration = Duration::from_secs(30);
 /// The time to build, check and land a candidate, or to learn that it cannot be.
-const LINE: Duration = Duration::from_secs(15);
+const LANDING: Duration = Duration::from_secs(15);
 /// The longest time that an agent or a check takes to end after it was asked to stop.
 const GRACE: Duration = Duration::from_secs(12);
 
@@ -32,7 +32,7 @@ pub(crate) fn of(settings: &Settings, tickets: usize, set_back: Duration) -> Dur
         .max(backoff::service(u32::MAX))
         .max(backoff::hold(u32::MAX));
     let attempts: Duration = (1..=run.attempts).map(backoff::reopen).sum();
-    let helped = (HELP + STEP + LINE) * HELPS;
+    let helped = (HELP + STEP + LANDING) * HELPS;
     let each = attempts + STEP * run.conflict_resolutions + helped;
     under_way + wait + each * u32::try_from(tickets).unwrap_or(u32::MAX) + set_back
 }

@@ -1,7 +1,7 @@
 //! The executor: every effect performed on the world, each an "ensure" like the real ones.
 
 mod check;
-mod line;
+mod landing;
 mod start;
 
 use engine::Report;

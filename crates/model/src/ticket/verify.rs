@@ -137,7 +137,7 @@ impl Verify {
 }
 
 impl Stage {
-    /// The stage's name; the line, the merge and the checks are all checking.
+    /// The stage's name; the wait in the queue, the merge and the checks are all checking.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -39,7 +39,7 @@ pub enum Sign {
     /// Its agent has ended.
     Ended,
     /// It is submitted, and others are before it.
-    InLine,
+    Queued,
     /// It is submitted, and looked at.
     Verifying,
     /// It is being landed.
@@ -66,7 +66,7 @@ impl Standing {
             return of_reason(reason, again.map(|at| left(at.since(now))));
         }
         if let Need::Others(others @ Others::Blocker(_)) = &need {
-            return new(Sign::InLine, "in line", Some(others.to_string()));
+            return new(Sign::Queued, "queued", Some(others.to_string()));
         }
         match &ticket.state {
             State::InProgress(attempt) => of_attempt(attempt),
@@ -116,7 +116,7 @@ fn of_attempt(attempt: &Attempt) -> Standing {
 
 fn of_stage(stage: &Stage, now: Time) -> Standing {
     match stage {
-        Stage::Queued => new(Sign::InLine, "in line", None),
+        Stage::Queued => new(Sign::Queued, "queued", None),
         Stage::Building => new(Sign::Verifying, "merging", None),
         Stage::Checking(checks) => {
             let result = || format!("the merged result {}", checks.candidate.commit.short());

@@ -679,13 +679,13 @@ async fn a_tried_effect_waits_for_its_time<B: Backend>() {
         .tried(first, Time(500), Some("no room".to_owned()))
         .await
         .unwrap();
-    let told = |effect: Option<store::Effect>| effect.unwrap().why;
+    let why = |effect: Option<store::Effect>| effect.unwrap().why;
     assert_eq!(
-        told(journal.effect(first).await.unwrap()).as_deref(),
+        why(journal.effect(first).await.unwrap()).as_deref(),
         Some("no room")
     );
     journal.tried(first, Time(400), None).await.unwrap();
-    assert_eq!(told(journal.effect(first).await.unwrap()), None);
+    assert_eq!(why(journal.effect(first).await.unwrap()), None);
     assert_eq!(journal.next_run().await.unwrap(), Some(Time(400)));
     assert_eq!(journal.pending(Time(399), 10).await.unwrap().len(), 1);
     let pending = journal.pending(Time(400), 10).await.unwrap();

@@ -224,10 +224,10 @@ async fn a_column_whose_name_is_no_text_is_damage() {
     for column in columns {
         let says = format!("no such column: {}", column.trim());
         let line = format!("\n    {column}");
-        let told = |at: &usize| whole[*at..].starts_with(line.as_bytes());
+        let matches = |at: &usize| whole[*at..].starts_with(line.as_bytes());
         let mut damages = Vec::new();
         // In the schema, and where an older one stood, which nothing reads.
-        for at in (0..whole.len()).filter(told) {
+        for at in (0..whole.len()).filter(matches) {
             let mut flipped = whole.clone();
             flipped[at + "\n    ".len()] = 0xff;
             std::fs::write(backend.path(), flipped).unwrap();

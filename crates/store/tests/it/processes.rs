@@ -51,14 +51,14 @@ impl Other {
     }
 
     /// Its next line; `None` when it has ended.
-    fn hear(&mut self) -> Option<String> {
+    fn next_line(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
             if self.output.read_line(&mut line).unwrap() == 0 {
                 return None;
             }
-            if let Some(said) = line.trim_end().strip_prefix(MARK) {
-                return Some(said.to_owned());
+            if let Some(word) = line.trim_end().strip_prefix(MARK) {
+                return Some(word.to_owned());
             }
         }
     }
@@ -67,23 +67,23 @@ impl Other {
         writeln!(self.input, "go").unwrap();
     }
 
-    /// Hears it to its end, which must be a good one.
+    /// Reads its output to the end, which must be a good one.
     fn finish(mut self) -> Vec<String> {
-        let said = std::iter::from_fn(|| self.hear()).collect();
-        assert!(self.child.wait().unwrap().success(), "{said:?}");
-        said
+        let lines = std::iter::from_fn(|| self.next_line()).collect();
+        assert!(self.child.wait().unwrap().success(), "{lines:?}");
+        lines
     }
 
     /// Sends SIGKILL; returns the lines that it had printed.
     fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
-        let said = std::iter::from_fn(|| self.hear()).collect();
+        let lines = std::iter::from_fn(|| self.next_line()).collect();
         self.child.wait().unwrap();
-        said
+        lines
     }
 }
 
-fn say(word: &str) {
+fn print(word: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{MARK}{word}").unwrap();
     out.flush().unwrap();
@@ -105,12 +105,12 @@ fn child() {
         let journal = Sqlite::create(Path::new(&path), "journal-1").await.unwrap();
         match role.as_str() {
             "share" => {
-                say("ready");
+                print("ready");
                 lines.next();
                 share(&journal, &name).await;
             }
             "ask" => {
-                say("ready");
+                print("ready");
                 lines.next();
                 journal.submit(command(&name)).await.unwrap();
             }
@@ -158,7 +158,7 @@ async fn four_processes_share_a_journal() {
         .map(|name| Other::start("share", name, &path))
         .collect();
     for other in &mut others {
-        assert_eq!(other.hear().as_deref(), Some("ready"));
+        assert_eq!(other.next_line().as_deref(), Some("ready"));
     }
     for other in &mut others {
         other.go();
@@ -215,7 +215,7 @@ async fn write(journal: Sqlite, name: &str) {
                     };
                     keyed.events[0].effects = vec!["1".to_owned(), "2".to_owned()];
                     journal.append(vec![keyed]).await.unwrap();
-                    say(&key);
+                    print(&key);
                 }
             })
         })
@@ -230,7 +230,7 @@ async fn write(journal: Sqlite, name: &str) {
 async fn a_write_of_another_process_is_noticed() {
     let (backend, journal) = InFile::fresh().await;
     let mut other = Other::start("ask", "c", &backend.path());
-    assert_eq!(other.hear().as_deref(), Some("ready"));
+    assert_eq!(other.next_line().as_deref(), Some("ready"));
     let mut subscription = journal.subscribe();
     other.go();
     let asked = async {
@@ -251,7 +251,7 @@ async fn a_killed_writer_loses_nothing_that_it_had_answered() {
     for (round, enough) in [1, 9, 40, 100, 23, 64].into_iter().enumerate() {
         let name = format!("round-{round}");
         let mut other = Other::start("write", &name, &backend.path());
-        let mut answered: Vec<_> = std::iter::from_fn(|| other.hear()).take(enough).collect();
+        let mut answered: Vec<_> = std::iter::from_fn(|| other.next_line()).take(enough).collect();
         assert_eq!(answered.len(), enough);
         answered.extend(other.kill());
 
@@ -311,7 +311,7 @@ async fn overflow(journal: &Sqlite) {
         assert!(n < 1_000, "no limit was met");
     };
     assert!(failed.is_ambiguous(), "{failed:?}");
-    say("failed");
+    print("failed");
     // Still no room: refused again, and what was answered can be read.
     assert!(journal.append(vec![keyed(n)]).await.is_err());
     assert_eq!(journal.events(Seq(0), 1_000).await.unwrap().len() as u64, n);
@@ -328,7 +328,7 @@ async fn overflow(journal: &Sqlite) {
     journal.append(vec![keyed(n + 1)]).await.unwrap();
     assert_eq!(journal.head().await.unwrap(), Seq(n + 2));
     assert_sound(journal).await;
-    say("resolved");
+    print("resolved");
 }
 
 #[tokio::test]
@@ -337,8 +337,8 @@ async fn an_io_error_is_resolved_by_the_key_once_there_is_room() {
     journal.close().await;
     // 1,000 blocks of 512 bytes; without the trap the system would kill instead of failing the write.
     let limited = ["sh", "-c", "trap '' XFSZ; ulimit -S -f 1000; exec \"$@\"", "sh"];
-    let said = Other::start_under(&limited, "overflow", "x", &backend.path()).finish();
-    assert_eq!(said, ["failed", "resolved"]);
+    let lines = Other::start_under(&limited, "overflow", "x", &backend.path()).finish();
+    assert_eq!(lines, ["failed", "resolved"]);
     let journal = Sqlite::open(&backend.path()).await.unwrap();
     assert_sound(&journal).await;
 }

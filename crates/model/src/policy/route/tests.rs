@@ -221,7 +221,7 @@ fn a_file_counts_once_it_has_been_still_for_long_enough() {
 }
 
 #[test]
-fn a_cycle_is_told_as_the_way_round() {
+fn a_cycle_is_shown_as_the_way_round() {
     let world = World::new(&[
         ("t-a", after(&["t-b"])),
         ("t-b", after(&["t-c", "t-x"])),
@@ -254,7 +254,7 @@ fn a_cycle_is_told_as_the_way_round() {
 }
 
 #[test]
-fn of_a_long_cycle_each_ticket_is_told_how_it_begins() {
+fn of_a_long_cycle_each_ticket_shows_the_beginning() {
     let names: Vec<String> = (0..10_000).map(|n| format!("t-{n}")).collect();
     let next = |n: usize| names[(n + 1) % names.len()].as_str();
     let cycle: Vec<(&str, Spec)> = names
@@ -354,7 +354,7 @@ fn a_ticket_meant_for_an_agent_waits_for_it_and_any_other_takes_who_is_left() {
     assert_eq!(
         world.assigned(&["ann"], 2),
         pairs(&[("t-1", "ann")]),
-        "nobody is left over for the first in line"
+        "nobody is left over for the first in the queue"
     );
     assert_eq!(world.assigned(&["ann", "bob"], 1), pairs(&[("t-1", "bob")]));
     assert_eq!(world.assigned(&["ann", "bob"], 0), []);

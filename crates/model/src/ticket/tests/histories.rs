@@ -120,7 +120,7 @@ struct Watch {
 #[derive(Default)]
 struct Edit {
     pending: bool,
-    told: bool,
+    shown: bool,
 }
 
 impl Watch {
@@ -198,7 +198,7 @@ impl Watch {
         if text_changed && before.attempt().is_some_and(|a| a.conversation.runs > 0) {
             self.edit = Edit {
                 pending: true,
-                told: false,
+                shown: false,
             };
         }
         for effect in &change.effects {
@@ -221,9 +221,9 @@ impl Watch {
                     );
                     assert_eq!(
                         *edited, self.edit.pending,
-                        "an edit is told by every step until one has ended well"
+                        "an edit is in the prompt of every step until one has ended well"
                     );
-                    self.edit.told = *edited;
+                    self.edit.shown = *edited;
                 }
                 Effect::BuildCandidate { number, round, .. } => {
                     assert!(
@@ -235,10 +235,10 @@ impl Watch {
             }
         }
         match event {
-            Event::Attempt(attempt::Event::StepFinished { .. }) if self.edit.told => {
+            Event::Attempt(attempt::Event::StepFinished { .. }) if self.edit.shown => {
                 self.edit = Edit::default();
             }
-            Event::Attempt(attempt::Event::StepFailed { .. }) => self.edit.told = false,
+            Event::Attempt(attempt::Event::StepFailed { .. }) => self.edit.shown = false,
             _ => {}
         }
     }

@@ -163,13 +163,13 @@ impl Story {
             budget: None,
             change: None,
         });
-        let told = self.effects.iter().find_map(|e| match e {
+        let started = self.effects.iter().find_map(|e| match e {
             Effect::Attempt(attempt::Effect::StartStep { prompt, edited, .. }) => {
                 Some((prompt.clone(), *edited))
             }
             _ => None,
         });
-        told.unwrap()
+        started.unwrap()
     }
 
     fn edit(&mut self, digest: &str) -> &mut Self {
@@ -271,7 +271,7 @@ fn an_answer_is_kept_for_whoever_begins_anew_until_the_ticket_is_done() {
         why: Released::Killed { by: boss() },
     });
     assert_eq!(story.name(), "open (held)");
-    assert_eq!(story.ticket.answers, [answer], "no step has told it yet");
+    assert_eq!(story.ticket.answers, [answer], "no prompt has held it yet");
     story.then(Event::Dropped {
         by: boss(),
         reason: "no".to_owned(),
@@ -280,7 +280,7 @@ fn an_answer_is_kept_for_whoever_begins_anew_until_the_ticket_is_done() {
 }
 
 #[test]
-fn an_edit_is_told_until_a_step_that_told_it_has_ended_well() {
+fn an_edit_is_in_every_prompt_until_such_a_step_has_ended_well() {
     let mut story = Story::ready();
     story.edit("before");
     assert!(
@@ -331,7 +331,7 @@ fn a_persons_kill_is_not_undone_by_a_step_that_ends_before_it() {
 }
 
 #[test]
-fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
+fn a_stall_costs_an_error_and_the_session_but_its_prompt_is_sent_again() {
     let mut story = Story::checking();
     let failed = Event::ChecksFailed {
         which: "make".to_owned(),
@@ -341,11 +341,11 @@ fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
         repeat: None,
     };
     story.then(failed);
-    let told = Prompt::ChecksFailed {
+    let failed = Prompt::ChecksFailed {
         which: "make".to_owned(),
         output: "boom".to_owned(),
     };
-    assert_eq!(story.started().0, told);
+    assert_eq!(story.started().0, failed);
     story
         .of(Of::StopOrdered {
             then: AfterStop::Retry {
@@ -363,7 +363,7 @@ fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
         (1, 2, true)
     );
     assert_eq!(story.ticket.deadline().unwrap().at, Time(400_000));
-    assert_eq!(story.started().0, told);
+    assert_eq!(story.started().0, failed);
 }
 
 #[test]
@@ -890,7 +890,7 @@ impl Story {
 }
 
 #[test]
-fn a_warning_is_told_when_a_step_that_told_it_has_ended_well() {
+fn a_warning_has_reached_the_agent_when_its_step_has_ended_well() {
     let mut story = Story::ready();
     story.warn(10).fail(Class::Crash, 3);
     assert_eq!(story.warned(), None, "the step with the warning was lost");
@@ -975,7 +975,7 @@ fn a_retry_grants_a_budget_anew_only_where_money_was_missing() {
 }
 
 #[test]
-fn a_session_remembers_the_last_total_that_its_client_told() {
+fn a_session_remembers_the_last_total_that_its_client_reported() {
     let mut story = Story::running();
     story.charge(5, Some(5));
     story.started();
@@ -992,7 +992,7 @@ fn a_session_remembers_the_last_total_that_its_client_told() {
     assert_eq!(
         total(&story),
         Some(5),
-        "a client that told none has not told nothing"
+        "a client that reported none has not reported zero"
     );
     story.started();
     story.charge(2, Some(7));

@@ -1,4 +1,4 @@
-//! The line to the target, as executor perform it: a candidate built and landed.
+//! The work of the executor from a submitted branch to the target: a candidate is built and landed.
 
 use std::collections::BTreeSet;
 
