@@ -52,7 +52,7 @@ impl Done {
         })
     }
 
-    /// In one line: what it committed, and where.
+    /// In one line: the commits, and their place.
     pub fn line(&self) -> String {
         let files = match self.changed {
             0 => "no file changed".to_owned(),

@@ -166,7 +166,7 @@ pub fn readable(output: &str) -> String {
     String::from_utf8_lossy(&harness::readable(output.as_bytes())).into_owned()
 }
 
-/// The end of what a run complained of; most of a long one is of no use to anybody.
+/// The end of a run's standard error; most of a long one is of no use to anybody.
 pub fn errors(dir: &Path) -> String {
     end(&dir.join("err"), 64 << 10)
 }

@@ -43,7 +43,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
             found.push(Finding::note(
                 AREA,
                 format!(
-                    "{elsewhere} landed merges came into {target} by a merge from another branch: git log --first-parent does not show it"
+                    "{elsewhere} of the landings came into {target} by a merge from another branch: git log --first-parent does not show it"
                 ),
                 "nothing to do: somebody merged crew's landings into work of their own, and made that the target",
             ));

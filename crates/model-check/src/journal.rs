@@ -1,4 +1,4 @@
-//! The journal: what is durable, and what it refuses.
+//! The journal: the durable rows, and the refusals.
 
 use model::{Fence, TicketId, Time};
 use store::{Append, Stream, Version};
@@ -46,7 +46,7 @@ pub(crate) struct Journal {
     pub(crate) outbox: Vec<Ordered>,
 }
 
-/// An append: what an engine decided, on what it saw.
+/// An append: an engine's decision, and the row that it saw.
 pub(crate) struct Decision<'a> {
     pub(crate) ticket: u8,
     /// The row on which it was decided.

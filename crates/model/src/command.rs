@@ -68,7 +68,7 @@ pub enum Command {
         /// The reason, in words.
         reason: String,
     },
-    /// Let a held ticket pass in spite of what holds it.
+    /// Let a held ticket pass in spite of the reason that holds it.
     Waive {
         /// The id of the ticket.
         ticket: TicketId,

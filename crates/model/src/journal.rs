@@ -57,7 +57,7 @@ impl fmt::Display for Stream {
 pub enum State {
     /// The project's.
     Project(Project),
-    /// A ticket's: shared with whoever keeps it as it is now.
+    /// A ticket's state: shared with a reader that keeps it as it is now.
     Ticket(Arc<Ticket>),
 }
 

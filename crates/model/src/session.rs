@@ -1,4 +1,4 @@
-//! The session machine: what an agent's client remembers under one id, a child of the conversation.
+//! The session machine: the memory of an agent's client under one id, a child of the conversation.
 
 use serde::{Deserialize, Serialize};
 

@@ -20,7 +20,7 @@ type Failed = Box<dyn std::error::Error>;
 const AGENTS: u32 = 16;
 /// The age of the journal.
 const DAYS: i64 = 90;
-/// Rows between two looks at what lies behind.
+/// Rows between two looks for tickets to archive.
 const ASIDE: u64 = 2_000;
 
 const JOURNAL: &str = "00000000-0000-4000-8000-000000000002";

@@ -335,7 +335,7 @@ fn sleeping(ticket: &Ticket) -> Option<&AgentName> {
         .map(|a| &a.claim.agent)
 }
 
-/// Now and then the answer is to the question before: whoever gave it was slow.
+/// Now and then the answer is to the question before: the person who gave it was slow.
 fn late(mut question: Question, rng: &mut Rng) -> Question {
     if rng.percent(30) {
         question.step = question.step.saturating_sub(1);

@@ -131,7 +131,8 @@ impl Shell {
         }
     }
 
-    /// The machine's clock is set: what is measured by one that only runs on stays as far away as it was.
+    /// The machine's clock is set: a span that is measured by a clock that only runs on stays as long as it
+    /// was.
     pub(crate) fn set_clock(&mut self, by: i64) {
         let times = self
             .reports

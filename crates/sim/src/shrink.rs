@@ -62,7 +62,7 @@ impl Shrinking {
         }
     }
 
-    /// Leaves out halves of what struck, then quarters, down to single faults.
+    /// Leaves out halves of the faults that struck, then quarters, down to single faults.
     fn leave_faults_out(&mut self) {
         let mut size = self.best.struck.len().div_ceil(2);
         while size > 0 {

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Who {
     /// Someone who is not crew.
     Person,
-    /// The machine, the disk, the clock: what goes wrong outside.
+    /// The machine, the disk, the clock: faults outside.
     World,
     /// A hand of the engine's.
     Hand,

@@ -1,4 +1,4 @@
-//! The simulated world: what is true outside the journal, and how it goes on by itself.
+//! The simulated world: the state outside the journal, and how it goes on by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -156,7 +156,7 @@ impl World {
         self.files.put_back(now);
     }
 
-    /// The machine's clock is set: what goes on in the world goes on at its own pace.
+    /// The machine's clock is set: events of the world keep their own pace.
     pub(crate) fn set_clock(&mut self, by: i64) {
         self.now.0 += by;
         for process in self.processes.values_mut() {

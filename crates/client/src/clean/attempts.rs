@@ -122,8 +122,8 @@ impl<'a> Made<'a> {
         Ok(())
     }
 
-    /// Removes the files that crew keeps beside its workspaces. Returns the rest of their folder: an archived
-    /// workspace that is the only copy of something, or files that were never crew's.
+    /// Removes the files that crew keeps next to its workspaces. Returns the rest of their folder: an
+    /// archived workspace that is the only copy of something, or files that were never crew's.
     pub(super) fn sweep(&self, repository: &Repository, workspaces: &Path) -> Result<Left> {
         repository.clear_pool(workspaces)?;
         let undeletable = repository.clear_undeletable(workspaces);

@@ -17,8 +17,8 @@ pub const LONGEST_SERVICE: Duration = Duration::from_hours(24);
 /// The wait before an effect that failed for a reason outside crew (a full disk, for example) is performed
 /// again.
 pub const EFFECT_RETRY: Duration = Duration::from_secs(5);
-/// So often is one tried in vain before it is a person's to mend: another program may have been at the file,
-/// or the repository.
+/// The number of failed tries of one effect before a person must mend it: another program may have been at
+/// the file, or the repository.
 pub const FAILED_TRIES: u32 = 2;
 /// The longest wait before one is performed again that fails for another reason than the machine's moment.
 const EFFECT_RETRY_LONGEST: Duration = Duration::from_mins(1);

@@ -19,8 +19,8 @@ const COOL_DOWN: Duration = Duration::from_secs(60);
 pub struct Sample {
     /// The time of the look.
     pub at: Time,
-    /// When the processes were looked at: whoever does that does it in a measure of its own, and may have
-    /// been kept from it.
+    /// The time at which the processes were last looked at: that happens at a pace of its own, and may have
+    /// been delayed.
     pub seen: Time,
     /// Bytes of output so far, both streams; it grows with every output of the agent.
     pub output_bytes: u64,

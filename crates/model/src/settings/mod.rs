@@ -74,7 +74,7 @@ pub struct Settings {
     pub budget: Budget,
 }
 
-/// `[project]`: what the crew works on.
+/// `[project]`: the project to work on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Project {

@@ -222,7 +222,7 @@ pub enum Event {
         /// A session for its agent, should it go on.
         fresh: SessionId,
     },
-    /// A person lets it pass in spite of what holds it.
+    /// A person lets it pass in spite of the reason that holds it.
     Waived {
         /// The actor who did it.
         by: Actor,

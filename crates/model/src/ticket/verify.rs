@@ -112,7 +112,7 @@ pub struct Waiting {
     pub retry_at: Time,
 }
 
-/// The merged result: what is checked is what lands.
+/// The merged result: exactly the commit that is checked lands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The merge commit, not yet on any branch.

@@ -23,7 +23,7 @@ pub enum Act {
         /// The id of the ticket.
         ticket: TicketId,
     },
-    /// Let a held ticket pass in spite of what holds it.
+    /// Let a held ticket pass in spite of the reason that holds it.
     Waive {
         /// The id of the ticket.
         ticket: TicketId,

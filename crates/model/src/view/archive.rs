@@ -15,8 +15,8 @@ use crate::attempt::Usage;
 use crate::ticket::{Done, State, Ticket};
 use crate::{TicketId, Time};
 
-/// The shape of a stored view and its records, and of what the fold makes of a row: one that was stored with
-/// another is made anew from the rows.
+/// The shape of a stored view and its records, and of the fold's result for a row: a view that was stored
+/// with another is made anew from the rows.
 pub const SHAPE: u32 = 3;
 
 /// The time for which a ticket has been over when it is archived: its cost then belongs to no day whose
@@ -87,7 +87,7 @@ impl Snapshot {
             .collect()
     }
 
-    /// Takes tickets that are over out of the view; what is not there stays away.
+    /// Takes tickets that are over out of the view; a ticket that is not there stays away.
     pub fn archive(&mut self, tickets: &BTreeSet<TicketId>) -> Vec<Record> {
         let mut charges: BTreeMap<TicketId, Vec<Charge>> = BTreeMap::new();
         let all = std::mem::take(&mut self.charges);

@@ -9,7 +9,7 @@ use crate::attempt::{self, Attempt, Usage};
 use crate::ticket::{self, Done, State, Ticket};
 use crate::{AgentName, Oid, TicketId, Time};
 
-/// An attempt at a ticket, from when to when, and what came of it.
+/// An attempt at a ticket: its time, and its result.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct AttemptSummary {
     /// The ticket.
@@ -34,8 +34,8 @@ pub struct AttemptSummary {
     pub summary: Option<String>,
     /// The merge commit on the target, when it landed.
     pub landed: Option<Oid>,
-    /// The commits it stands between, as far as they are known: what it was built on, and the tip of its
-    /// branch once that was taken over.
+    /// The commits that it stands between, as far as they are known: the one that it was built on, and the
+    /// tip of its branch once that was imported.
     pub base: Option<Oid>,
     /// The tip of the branch: see [`AttemptSummary::base`].
     pub tip: Option<Oid>,

@@ -100,7 +100,7 @@ pub struct Costs {
     pub lines: Vec<Line>,
     /// All of them together.
     pub total: Sum,
-    /// Steps that run, of what was asked for: they count when they have ended.
+    /// Steps that run and pass the filter: they count when they have ended.
     pub running: u32,
 }
 

@@ -26,7 +26,7 @@ use other::{bad, disk, failing, harnesses, locked, unwritable};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// The same for as long as it waits, another one for the next of its kind: the kind, the ticket or file,
-    /// and since when.
+    /// and the time at which the wait began.
     pub id: String,
     /// The kind of entry.
     pub kind: Kind,

@@ -13,8 +13,7 @@ use crate::{AgentName, Time};
 /// So many tickets, attempts, charges or landings are in one piece.
 const MANY: usize = 250;
 
-/// A part of a view. The first piece has what there is one of; the others are lists of what there are many
-/// of.
+/// A part of a view. The first piece has the parts of which there is one; the others are lists.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Piece {

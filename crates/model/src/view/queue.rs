@@ -119,8 +119,8 @@ impl Snapshot {
         self.tickets.values().filter_map(held).collect()
     }
 
-    /// Tickets that are not over, in the order in which they are shown: what is nearest to the target first,
-    /// then by priority, age and id.
+    /// Tickets that are not over, in the order in which they are shown: the nearest to the target first, then
+    /// by priority, age and id.
     #[must_use]
     pub fn order(&self) -> Vec<&Ticket> {
         let rank = |ticket: &Ticket| match &ticket.state {

@@ -16,7 +16,7 @@ pub fn describe(fact: &Fact) -> String {
     }
 }
 
-/// The end of what a failed check printed, and below that how it ended.
+/// The end of a failed check's output, and below that the way in which it ended.
 #[must_use]
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {

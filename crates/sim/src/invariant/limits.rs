@@ -69,8 +69,8 @@ impl Witness {
         )
     }
 
-    /// No step is started before its wait is over, nor on a harness whose service refuses; what the service
-    /// asks for is no error.
+    /// No step is started before its wait is over, nor on a harness whose service refuses; a service's
+    /// request to wait is no error.
     pub(super) fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
         let Event::Attempt(event) = event else {
             return Ok(());

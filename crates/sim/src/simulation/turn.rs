@@ -199,7 +199,7 @@ impl Simulation {
                 let Some(process) = self.world.processes.get(&run) else {
                     return Ok(());
                 };
-                // Of a frozen shim's step, what was to be seen when it froze is all there is.
+                // The step of a frozen shim shows only the state in which it froze.
                 let seen = process.frozen.unwrap_or(now);
                 let ran = u64::try_from(seen.0 - process.began.0).unwrap_or(0);
                 let (output_bytes, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
@@ -309,7 +309,7 @@ impl Simulation {
         })
     }
 
-    /// Something has come: it is handled now, or together with what comes next.
+    /// Something has come: it is handled now, or together with the next event.
     fn came(&mut self, event: Event) -> Checked {
         let Some(shell) = &mut self.shell else {
             return Ok(());

@@ -255,7 +255,7 @@ fn landings_that_a_person_merged_into_another_line_are_not_gone() {
     let said = repo.crew(&["doctor", "--json"]).ok();
     let told = told(&said, "invariants");
     assert!(
-        told.contains("2 of what landed came into main by a merge"),
+        told.contains("2 of the landings came into main by a merge"),
         "{told}"
     );
     assert!(!told.contains("rewritten"), "{told}");
@@ -277,10 +277,10 @@ fn between_lines_that_a_person_merged_there_is_no_order() {
     let said = repo.crew(&["doctor", "--json"]).ok();
     let told = told(&said, "invariants");
     assert!(
-        told.contains("1 of what landed came into main by a merge"),
+        told.contains("1 of the landings came into main by a merge"),
         "{told}"
     );
-    assert!(!told.contains("before what landed earlier"), "{told}");
+    assert!(!told.contains("before work that landed earlier"), "{told}");
 }
 
 #[test]

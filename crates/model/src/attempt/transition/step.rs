@@ -111,7 +111,7 @@ impl Attempt {
         working.mode = mode.unwrap_or(working.mode);
         let is_last_chance = working.next == Prompt::LastChance;
         if stopping.is_some_and(|then| then.is_final()) {
-            // A person wanted it gone, and it ended by itself just before: what it asks for is not heeded any
+            // A person wanted it gone, and it ended by itself just before: its signal does not count any
             // more.
             self.state = State::Working(working);
             return Ok(Raised::Nothing);

@@ -55,7 +55,7 @@ impl Reason<'_> {
         }
     }
 
-    /// The reason in words, to stand beside its name and, for a question, its agent.
+    /// The reason in words, to stand next to its name and, for a question, its agent.
     #[must_use]
     pub fn words(&self) -> String {
         match self {

@@ -584,7 +584,7 @@ fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
     assert!(
         matches!(&story.effects[..], [Effect::BuildCandidate { approved: Some(tip), .. }] if *tip == oid('a'))
     );
-    // Its agent is gone: what comes back goes to the queue, and the story with it.
+    // Its agent is gone: work that comes back goes to the queue, and the story with it.
     story.then(Event::Conflicted {
         paths: vec!["a".to_owned()],
         resolutions_left: 2,
@@ -776,7 +776,7 @@ fn the_same_failure_once_too_often_is_held_as_submitted_until_a_person_retries()
     assert_eq!(story.ticket.slot(), None, "its agent is free");
     assert!(story.refuses(Event::CheckStarted).contains("held"));
 
-    // A retry looks first; what is still so goes to the queue, and the count begins anew.
+    // A retry looks first; work that fails again goes to the queue, and the count begins anew.
     let fresh = session(story.ticket.fence, 9);
     story.then(Event::Retried {
         by: boss(),

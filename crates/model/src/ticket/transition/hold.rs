@@ -16,7 +16,7 @@ impl Draft<'_> {
         }));
     }
 
-    /// Notes what came of submitted work; whether it was the same once too often.
+    /// Notes a failure of submitted work; returns true if the same came once too often.
     pub(super) fn repeats_too_often(&mut self, repeat: Option<&Repeat>) -> bool {
         self.ticket.repeat = repeat.cloned();
         repeat.is_some_and(|repeat| repeat.left == 0)
