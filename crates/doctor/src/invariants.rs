@@ -96,7 +96,7 @@ async fn timers(subject: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// From ready until the work is taken over, an attempt has its workspace; after that, its branch.
+/// From ready until the work is imported, an attempt has its workspace; after that, its branch.
 fn workspaces(subject: &Subject, found: &mut Vec<Finding>) {
     let Some(root) = subject.workspaces() else { return };
     let mut attempts = subject

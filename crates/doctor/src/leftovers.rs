@@ -11,7 +11,7 @@ use client::disk_use::{self, bytes_below};
 use client::workspaces::is_crews;
 
 const AREA: Area = Area::Leftovers;
-/// Outputs of ended steps are worth a word from here on.
+/// The size from which on outputs of ended steps are reported, in bytes.
 const MUCH: u64 = 1 << 30;
 
 pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {

@@ -38,7 +38,7 @@ pub struct Attempt {
     pub edit_shown: bool,
     /// When it was claimed.
     pub claimed_at: Time,
-    /// Since when it stands where it stands.
+    /// The time at which the present state began.
     pub since: Time,
     /// The current state.
     pub state: State,
@@ -58,7 +58,7 @@ pub enum State {
     WaitingForInput {
         /// The question, as the agent put it.
         question: String,
-        /// It goes on without an answer then; none when it waits for as long as it takes.
+        /// The time at which it goes on without an answer; none when it waits for as long as it takes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Time>,
     },
@@ -133,7 +133,7 @@ impl State {
 }
 
 impl Attempt {
-    /// True if it has a workspace: from ready until its work is taken over.
+    /// True if it has a workspace: from ready until its work is imported.
     #[must_use]
     pub fn has_workspace(&self) -> bool {
         match self.state {

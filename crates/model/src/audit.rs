@@ -30,12 +30,12 @@ pub struct Audit {
     tickets: BTreeMap<TicketId, Arc<Ticket>>,
     /// By the place of the event.
     landed: BTreeMap<u64, (TicketId, Oid)>,
-    /// Of what landed, the tree that was judged.
+    /// The tree that was checked, by the commit that landed.
     judged: BTreeMap<Oid, Oid>,
 }
 
 impl Audit {
-    /// Begins with a project, or goes on with a ticket, as an earlier row left it.
+    /// Begins with a state that an earlier row left.
     pub fn set_out(&mut self, after: &State) {
         match after {
             State::Project(project) => self.project.clone_from(project),

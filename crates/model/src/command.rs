@@ -86,8 +86,8 @@ pub enum Command {
         agent: AgentName,
         /// The answer.
         text: String,
-        /// The question that it answers, so that an answer that comes late is not taken for one to another
-        /// question; none for whatever it asks.
+        /// The question that it answers, so that a late answer is not taken for one to another question; none
+        /// for whichever question is open.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<Question>,
     },
@@ -130,7 +130,7 @@ impl Command {
 pub struct Question {
     /// About which ticket.
     pub ticket: TicketId,
-    /// Of which claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// After how many steps that ended well.
     pub step: u32,

@@ -1,4 +1,4 @@
-//! Checked names: what may stand in a ref, a path and an argument is decided here, once.
+//! Checked names: only this module decides which texts may be in a ref, a path and an argument.
 
 use std::fmt;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ macro_rules! name {
             /// Checks `text` against the grammar.
             ///
             /// # Errors
-            /// When it is empty, too long, or could not stand in a ref and a path.
+            /// When it is empty, too long, or must not be in a ref and a path.
             pub fn new(text: impl Into<String>) -> Result<Self, Error> {
                 let text = text.into();
                 check($what, &text, $limit)?;

@@ -64,9 +64,9 @@ pub enum State {
 /// An event of a ticket or of the project.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// Of the project.
+    /// An event of the project.
     Project(project::Event),
-    /// Of a ticket.
+    /// An event of a ticket.
     Ticket(ticket::Event),
 }
 

@@ -66,7 +66,7 @@ pub struct Row<'a> {
 pub struct Snapshot {
     /// The engine's life and the roster.
     pub project: Project,
-    /// Since when the project is in its state.
+    /// The time at which the present state of the project began.
     pub project_since: Option<Time>,
     /// Every ticket that is not archived, done ones too.
     pub tickets: BTreeMap<TicketId, Arc<Ticket>>,

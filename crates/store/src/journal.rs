@@ -43,7 +43,7 @@ pub trait Journal: Send + Sync {
     /// [`Error::NotFound`].
     fn archive(&self, stream: &StreamId) -> impl Future<Output = Result<()>> + Send;
 
-    /// Those of these streams that are archived; a stream that does not exist is left out.
+    /// The archived ones of these streams; a stream that does not exist is left out.
     fn archived(&self, streams: &[StreamId]) -> impl Future<Output = Result<Vec<Stream>>> + Send;
 
     /// The tail: events after a place, of all streams, in order.

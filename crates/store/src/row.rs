@@ -29,7 +29,7 @@ pub struct Stream {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
-    /// Those that were not archived.
+    /// Streams that are not archived.
     Live,
     /// Only those that were archived.
     Archived,

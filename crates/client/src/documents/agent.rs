@@ -81,7 +81,7 @@ pub struct Failure {
 }
 
 impl Agent {
-    /// Of the view; `failing` is what cannot be done for its ticket.
+    /// The document of an agent in the snapshot; `failing` are the orders for its ticket that fail.
     pub fn of(agent: view::Agent, failing: Vec<String>) -> Self {
         let (waits_for, waits_until) = match agent.waits {
             Some(waits) => (Some(waits.what), waits.until),
@@ -119,7 +119,7 @@ impl Agent {
 }
 
 impl Failure {
-    /// Of a failed step.
+    /// The document of the failure of a step.
     pub fn of(failure: &attempt::Failure) -> Self {
         Self {
             class: failure.class,

@@ -72,7 +72,7 @@ struct Line {
 struct Sum {
     /// Steps that ended.
     steps: u64,
-    /// Those of them that did not end well.
+    /// The number of them that did not end well.
     failed: u64,
     /// The usage of all of them.
     usage: Usage,

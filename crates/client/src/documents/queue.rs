@@ -16,9 +16,9 @@ use super::{Pause, Usage};
 pub struct Queue {
     /// The number of tickets in each state.
     pub counts: Counts,
-    /// Those that are not over, the nearest to the target first.
+    /// The tickets that are not over, the nearest to the target first.
     pub tickets: Vec<Ticket>,
-    /// Those of them that are held.
+    /// The tickets that are held.
     pub held: Vec<Held>,
     /// The tickets that landed, the oldest first.
     #[serde(serialize_with = "each_landed")]

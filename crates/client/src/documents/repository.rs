@@ -46,7 +46,7 @@ pub struct Removed {
     pub freed_bytes: u64,
     /// Kept commits of long closed tickets that are kept no longer.
     pub forgotten: Vec<Kept>,
-    /// Those that `--yes` would forget.
+    /// Kept commits that `--yes` would forget.
     pub old: Vec<Kept>,
 }
 

@@ -50,7 +50,7 @@ pub(super) async fn read(ledger: &Ledger, found: &mut Vec<Finding>) -> Result<Re
     Ok(read)
 }
 
-/// Takes a ticket back that was taken up again with this row.
+/// Restores an archived ticket that goes on with this row.
 async fn load(ledger: &Ledger, read: &mut Read, fold: &Recorded) -> Result<()> {
     if let Stream::Ticket(id) = &fold.stream
         && read.crew.archived.tickets.contains(id)
@@ -72,7 +72,7 @@ struct Kept {
     /// more memory.
     records: BTreeMap<TicketId, (u64, u64)>,
     digests: RandomState,
-    /// Those of them that this fold has come by, and still has.
+    /// The ids of those that this fold has come by, and still has.
     passed: BTreeSet<TicketId>,
     /// True while everything that was compared is equal to what the events give.
     is_same: bool,

@@ -49,7 +49,7 @@ pub enum Need<'a> {
 /// The tickets that a ticket waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Others<'a> {
-    /// Those that it depends on.
+    /// The tickets that it depends on.
     Dependencies(&'a [TicketId]),
     /// The ticket that it recovers, which has not failed.
     Recovered(&'a TicketId),

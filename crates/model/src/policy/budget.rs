@@ -45,10 +45,10 @@ pub enum Standing {
 /// journal is read for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Since it was created or a person last granted its budget anew, over all attempts; in millionths of a
-    /// US dollar.
+    /// The cost since it was created or a person last granted its budget anew, over all attempts; in
+    /// millionths of a US dollar.
     pub since_grant_micro_usd: u64,
-    /// Of the latest days on which a step of its ended; in millionths of a US dollar.
+    /// The cost on each of the latest days on which a step of it ended; in millionths of a US dollar.
     pub days: BTreeMap<Day, u64>,
 }
 

@@ -104,7 +104,7 @@ pub enum Refusal {
     },
     /// It depends on itself.
     Cycle {
-        // Of a long cycle only how it begins.
+        // A long cycle has only its beginning here.
         /// The way round, beginning and ending with the ticket.
         path: Vec<TicketId>,
     },

@@ -356,7 +356,7 @@ fn verify_shape(verify: &Verify) -> String {
             format!("landing {} {then:?}", waiting.is_some())
         }
     };
-    // Of the attempt only what the way back depends on: everything else is behind it.
+    // The attempt matters only as far as the way back depends on it: everything else is behind it.
     let cleared = verify.cleared.as_ref().map(|cleared| match cleared.by {
         Clearance::Waived { .. } => "waived",
         Clearance::Approved { .. } => "approved",

@@ -278,7 +278,7 @@ pub enum ReviewWhen {
     Never,
 }
 
-/// `[land]`: what lands only with a person's word.
+/// `[land]`: paths that land only with a person's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Land {

@@ -421,7 +421,7 @@ fn harness_kind(
     None
 }
 
-/// Those that there are.
+/// The kinds that there are.
 fn kinds() -> String {
     HarnessKind::ALL.map(HarnessKind::name).join(", ")
 }

@@ -62,7 +62,7 @@ pub enum TimerKey {
     Retry,
     /// Its agent is woken.
     Wakeup,
-    /// Its agent goes on without an answer.
+    /// The agent goes on without an answer.
     Answer,
     /// Landing is tried again.
     Land,

@@ -50,7 +50,7 @@ pub enum Act {
     },
     /// Remove a dependency from a ticket's file.
     Undep {
-        /// Of which ticket.
+        /// The id of the ticket.
         ticket: TicketId,
         /// On which.
         on: TicketId,

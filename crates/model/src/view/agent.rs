@@ -35,7 +35,7 @@ pub struct Agent {
     pub mode: Option<Mode>,
     /// The usage of this attempt so far.
     pub usage: Usage,
-    /// Since when it stands where it stands.
+    /// The time at which the present state began.
     pub since: Option<Time>,
     /// When it got the ticket.
     pub assigned_at: Option<Time>,

@@ -31,7 +31,7 @@ pub const LANDINGS: usize = 100;
 pub struct Archived {
     /// Their ids.
     pub tickets: BTreeSet<TicketId>,
-    /// Those of them that were found impossible: a ticket may recover one.
+    /// The ids of those that were found impossible: a ticket may recover one.
     pub failed: BTreeSet<TicketId>,
     /// The number of them that landed.
     pub landed: u32,

@@ -20,7 +20,7 @@ pub struct AttemptSummary {
     pub agent: AgentName,
     /// The ticket's n-th attempt, from 1.
     pub attempt: u32,
-    /// Since when it had the ticket.
+    /// The time since which the agent had the ticket.
     pub since: Time,
     /// Until when; none while it goes on.
     pub until: Option<Time>,

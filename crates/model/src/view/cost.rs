@@ -44,9 +44,9 @@ pub enum By {
     Step,
     /// Attempts, by ticket.
     Attempt,
-    /// Tickets, the dearest first.
+    /// Tickets, the most expensive first.
     Ticket,
-    /// Agents, the dearest first.
+    /// Agents, the most expensive first.
     Agent,
     /// Days of UTC, oldest first.
     Day,
@@ -55,11 +55,11 @@ pub enum By {
 /// The charges that count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this ticket.
+    /// Only steps of this ticket.
     pub ticket: Option<TicketId>,
-    /// Of this agent.
+    /// Only steps of this agent.
     pub agent: Option<AgentName>,
-    /// Of steps that ended then or later.
+    /// Only steps that ended then or later.
     pub since: Option<Time>,
 }
 
@@ -68,7 +68,7 @@ pub struct Filter {
 pub struct Sum {
     /// Steps that ended.
     pub steps: u64,
-    /// Those of them that did not end well, stopped ones too.
+    /// The number of them that did not end well, stopped ones too.
     pub failed: u64,
     /// The usage of all of them.
     pub usage: Usage,

@@ -93,7 +93,7 @@ impl Kind {
 pub enum Urgency {
     /// Other tickets will run into the same.
     Everyone,
-    /// An agent, or finished work, waits for a word.
+    /// An agent, or finished work, waits for a person's word.
     Word,
     /// It lies until somebody has time.
     Parked,

@@ -10,7 +10,7 @@ use crate::project::Project;
 use crate::ticket::Ticket;
 use crate::{AgentName, Time};
 
-/// So many tickets, attempts, charges or landings are in one piece.
+/// The number of tickets, attempts, charges or landings in one piece.
 const MANY: usize = 250;
 
 /// A part of a view. The first piece has the parts of which there is one; the others are lists.

@@ -13,7 +13,7 @@ use crate::ticket::{Done, Stage, State, Ticket};
 pub struct Standing {
     /// The key for a frontend's symbol and colour.
     pub sign: Sign,
-    /// In a word or two.
+    /// The state in a word or two.
     pub word: &'static str,
     /// The reason: partly text of agents and tickets, not sanitised.
     pub why: Option<String>,

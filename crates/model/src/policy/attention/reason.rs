@@ -20,7 +20,7 @@ pub enum Reason<'a> {
         agent: &'a AgentName,
         /// The question.
         question: &'a str,
-        /// When it goes on without an answer.
+        /// The time at which it goes on without an answer.
         until: Option<Time>,
     },
     /// A person's edits are in the way of landing it.
@@ -75,8 +75,8 @@ impl Reason<'_> {
         matches!(self, Reason::Question { until: Some(_), .. })
     }
 
-    /// When crew tries again by itself, or goes on without an answer. Landing is tried again every few
-    /// seconds, which is no news.
+    /// The time at which crew tries again by itself, or at which the agent goes on without an answer. Landing
+    /// is tried again every few seconds, which is no news.
     #[must_use]
     pub fn until(&self) -> Option<Time> {
         match self {
