@@ -69,7 +69,7 @@ macro_rules! printed {
     ($($kind:ident $name:ident: $($command:literal),+;)*) => {
         $(impl $kind for $name {})*
 
-        /// Every command with what it prints.
+        /// Every command with its documents.
         const PRINTED: &[schema::Printed] = &[
             $($(schema::Printed::new::<$name>($command, stringify!($kind)),)+)*
         ];

@@ -1,4 +1,4 @@
-//! The doctor's findings: one sentence about one thing, and what to do.
+//! The doctor's findings: one sentence about one thing, and the remedy.
 
 use client::documents::{Area, Level};
 

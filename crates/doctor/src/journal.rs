@@ -53,7 +53,7 @@ struct Read {
     /// All of it, folded, without archived tickets.
     crew: Snapshot,
     audit: Audit,
-    /// Rows that are not what the machines give.
+    /// Rows that differ from those that the machines give.
     broken: Vec<Broken>,
     pairs: BTreeSet<(AgentName, TicketId)>,
     begun_on: Option<Oid>,

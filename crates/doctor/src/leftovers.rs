@@ -27,7 +27,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
     kept(subject, found);
 }
 
-/// Steps that nobody waits for, and what dead ones left alive.
+/// Steps that nobody waits for, and processes of dead ones that still live.
 fn steps(subject: &Subject, found: &mut Vec<Finding>) {
     let mut adopted = 0;
     for dir in runtime::folders(&subject.place.runs_dir).unwrap_or_default() {

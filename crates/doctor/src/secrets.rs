@@ -1,4 +1,4 @@
-//! Secrets of the caller's in what crew keeps: journal, outputs of steps and checks. Every byte is read.
+//! Secrets of the caller's in crew's files: journal, outputs of steps and checks. Every byte is read.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -145,7 +145,7 @@ enum Event {
     OutOfDate,
 }
 
-/// Writes what an engine decides on hearing something, and what it begins then: one transaction.
+/// Writes an engine's decision on an event, and the deed that it begins then: one transaction.
 fn write(
     state: &mut State,
     engine: u8,

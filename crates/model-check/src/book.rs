@@ -67,7 +67,7 @@ pub(crate) enum Stands {
     Over,
 }
 
-/// The values, and what is remembered of them.
+/// The values, and the facts that are remembered of them.
 pub(crate) struct Book {
     values: Vec<(Ticket, Facts)>,
     known: BTreeMap<String, Value>,

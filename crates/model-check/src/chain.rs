@@ -1,8 +1,8 @@
-//! The target branch and what could become it: commits, each with its first parent.
+//! The target branch and the commits that it could move to, each with its first parent.
 
 use model::Oid;
 
-/// A commit, as its place in the [`Chains`]; 0 is what the target was in the beginning.
+/// A commit, as its place in the [`Chains`]; 0 is the target in the beginning.
 pub(crate) type Chain = u16;
 
 /// The work that a commit brings.

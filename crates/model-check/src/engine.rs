@@ -1,4 +1,4 @@
-//! An engine: its picture of the journal, and what it is about to do.
+//! An engine: its picture of the journal, and the effects that it is about to perform.
 
 use crate::journal::{Journal, Ordered, Row};
 use crate::state::TICKETS;

@@ -61,7 +61,7 @@ pub(crate) struct Decision<'a> {
 pub(crate) struct Refused;
 
 impl Journal {
-    /// Writes a decision, or refuses it; gives what it ordered.
+    /// Writes a decision, or refuses it; gives its orders.
     pub(crate) fn append(
         &mut self,
         decision: &Decision<'_>,

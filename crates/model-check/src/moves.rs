@@ -34,7 +34,7 @@ pub(crate) enum Move {
     Hear { engine: u8, ticket: u8, deed: Deed },
     /// An engine that was overtaken tries to write, and is refused.
     Notice { engine: u8 },
-    /// An engine's hand performs an effect.
+    /// An engine's executor performs an effect.
     Perform { engine: u8, place: u8, edited: bool },
     /// It fails, and will be tried again.
     Fail { engine: u8, place: u8 },
@@ -157,8 +157,8 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             }
         }
         if state.left.drops > 0 && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over) {
-            // Under a lease that runs out, the sleeper could land what the other engine has found not landed:
-            // that takes a fence at the target itself.
+            // Under a lease that runs out, the sleeper could land a commit that the other engine has found
+            // not landed: to prevent that takes a fence at the target itself.
             if let Stands::Landing {
                 waiting: false,
                 ending: false,

@@ -5,7 +5,8 @@ use model::ticket::Effect;
 
 use crate::chain::{self, Chain};
 
-/// An effect without what only people read. The ticket's file is left out: it is a copy of the journal.
+/// An effect without the parts that only people read. The ticket's file is left out: it is a copy of the
+/// journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     Prepare { number: u8, fence: u8 },

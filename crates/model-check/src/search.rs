@@ -119,7 +119,7 @@ struct Search {
     guards: Guards,
     /// States by fingerprint, as places in `came`.
     seen: HashMap<u64, u32>,
-    /// From where, and by what move, each state was first reached.
+    /// The state and the move by which each state was first reached.
     came: Vec<(u32, Option<Move>)>,
     rest: Vec<bool>,
     /// Ordinary moves: from, to.
@@ -194,7 +194,7 @@ impl Search {
         }
     }
 
-    /// The state, and what led to it.
+    /// The history that led to the state.
     fn way(&self, place: u32, first: &State, book: &mut Book) -> (State, Vec<String>) {
         let mut way = Vec::new();
         let mut place = place;

@@ -21,7 +21,7 @@ struct Search {
     next: AtomicU64,
     /// The first that is not searched.
     end: u64,
-    /// When it is enough.
+    /// The time at which it is enough.
     until: Option<Instant>,
     found: Mutex<Found>,
 }

@@ -11,7 +11,7 @@ use crate::rng::{Rng, mix};
 
 macro_rules! sites {
     ($($(#[doc = $doc:literal])* $site:ident $name:literal)*) => {
-        /// A place where something can go wrong, or where a person or the machine does what nobody ordered.
+        /// A place where something can go wrong, or where a person or the machine acts without an order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Site {
             $($(#[doc = $doc])* $site,)*
@@ -37,7 +37,7 @@ sites! {
     Person "person"
     /// The engine is killed between two inputs, at times with an effect performed whose report never comes.
     Kill "kill"
-    /// The engine is killed while it starts: after its first write, or with what was outstanding half done.
+    /// The engine is killed while it starts: after its first write, or with the outstanding work half done.
     /// Several times in a row, if chance has it so.
     KillAtStart "kill_at_start"
     /// The journal cannot be written: the decision is lost.
@@ -50,8 +50,8 @@ sites! {
     KillUntold "kill_untold"
     /// The engine is killed after a write, before it does anything about it.
     KillAfterWrite "kill_after_write"
-    /// The engine is killed while it notes what needs no write of its own.
-    KillWhileSettling "kill_while_settling"
+    /// The engine is killed while it notes a result that needs no write of its own.
+    KillWhileNoting "kill_while_noting"
     /// An effect fails outside anyone's reach.
     Sick "sick"
     /// The disk is full for a while: effects fail, and so does the journal.
@@ -72,8 +72,8 @@ sites! {
     Zombie "zombie"
     /// The executor of a dead engine report to the next one.
     Late "late"
-    /// A hand is slow: its report comes minutes later.
-    SlowHand "slow_hand"
+    /// An executor is slow: its report comes minutes later.
+    SlowExecutor "slow_executor"
     /// The core gets the same input twice.
     Twice "twice"
     /// A tick that nobody waited for.
@@ -203,7 +203,7 @@ impl Chance {
         }
     }
 
-    /// Passes a site: whether it strikes now, and the numbers for what exactly goes wrong.
+    /// Passes a site: gives, if it strikes now, the numbers that decide how.
     pub(crate) fn strikes(&mut self, site: Site) -> Option<Rng> {
         if self.calm {
             return None;

@@ -16,7 +16,7 @@ pub(crate) const LINT: &str = "make lint";
 /// The longest time that a run takes to end after it was asked to stop.
 pub(crate) const GRACE: u64 = 12_000;
 
-/// A run of checks, with what its shim would have written.
+/// A run of checks, with the record that its shim would have written.
 #[derive(Clone, Debug)]
 pub(crate) struct Check {
     pub(crate) run: RunId,
@@ -27,13 +27,13 @@ pub(crate) struct Check {
     pub(crate) command: String,
     /// The number of set-up commands that had run before it.
     pub(crate) set_up: u32,
-    /// When it began.
+    /// The time at which it began.
     pub(crate) began: Time,
     /// The acts that are going to happen, the next first.
     pub(crate) acts: Vec<(Time, Act)>,
     /// Its end; none while it lives.
     pub(crate) end: Option<CheckOutcome>,
-    /// Since when its shim has been frozen.
+    /// The time since which its shim has been frozen.
     pub(crate) frozen: Option<Time>,
     /// The time until which it may live, once it was asked to stop.
     pub(crate) stop_by: Option<Time>,
@@ -94,13 +94,13 @@ impl Checks {
         check.end.as_ref().filter(|_| check.frozen.is_none())
     }
 
-    /// When something happens to a check next.
+    /// The time of the next act of a check.
     pub(crate) fn next_act(&self) -> Option<Time> {
         let acts = self.runs.values().filter_map(|check| check.acts.first());
         acts.map(|(at, _)| *at).min()
     }
 
-    /// Lets time pass; gives whether anything happened. `is_recorded`: what passes has passed.
+    /// Lets time pass; returns true if anything happened. `is_recorded`: a check that passes has passed.
     pub(crate) fn advance(&mut self, to: Time, is_recorded: bool) -> bool {
         let mut acted = false;
         for check in self.runs.values_mut() {

@@ -38,7 +38,7 @@ pub(crate) struct Executor<'a> {
 }
 
 impl Executor<'_> {
-    /// Performs an effect, and gives what is reported of it.
+    /// Performs an effect, and gives its report.
     pub(crate) fn perform(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
         self.world.touched = true;
         if !self.half {
@@ -136,7 +136,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Brings to an end what an earlier engine began of an effect that nobody waits for any more.
+    /// Ends the work that an earlier engine began for an effect that nobody waits for any more.
     pub(crate) fn end(&mut self, effect: &Effect) -> Report {
         self.world.touched = true;
         match effect {

@@ -72,7 +72,7 @@ impl Summary {
         self.calm.as_millis() * 1000 / self.bound.as_millis().max(1)
     }
 
-    /// Adds what another run came to; of the times, that stands which came nearest to its bound.
+    /// Adds the summary of another run; of the times, the nearest to its bound stays.
     pub fn add(&mut self, other: &Self) {
         self.inputs += other.inputs;
         self.landed += other.landed;

@@ -83,7 +83,7 @@ impl Files {
         self.files.contains_key(id) || self.away.contains_key(id)
     }
 
-    /// Puts back what was moved away until now, as it was.
+    /// Puts back, as they were, the files that were moved away until now.
     pub(crate) fn put_back(&mut self, now: Time) {
         let back: Vec<TicketId> = self
             .away

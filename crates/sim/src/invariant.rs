@@ -47,7 +47,7 @@ pub(crate) struct Witness {
     /// Every ticket as replay gives it.
     pub(crate) tickets: BTreeMap<TicketId, Ticket>,
     pub(crate) audit: Audit,
-    /// Landed events, oldest first: the commit, and whether a person had waived what held it.
+    /// Landed events, oldest first: the commit, and true if a person had waived the failure that held it.
     pub(crate) landed: Vec<(Oid, bool)>,
     /// Stops that a person ordered and that are still to be carried out.
     owed: BTreeMap<TicketId, (Fence, AfterStop)>,
@@ -376,7 +376,7 @@ impl Witness {
             }
             self.costs_add_up(ticket, world)?;
             let file = world.files.files.get(id).filter(|_| ticket.is_done());
-            // A person may take up what is done, and crew leaves it alone.
+            // A person may reopen a ticket that is done, and crew leaves it alone.
             let taken = |f: &File| f.status == FileStatus::InProgress && !f.by_crew;
             ensure(
                 file.is_none_or(|f| f.status == FileStatus::Closed || taken(f)),

@@ -6,7 +6,7 @@ use model::attempt::{Class, Failure, Signal};
 use model::ticket::FileStatus;
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
-/// A run directory with what its shim would have written.
+/// A run directory with the record that its shim would have written.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) run: RunId,
@@ -14,7 +14,7 @@ pub(crate) struct Process {
     pub(crate) agent: AgentName,
     pub(crate) number: u32,
     pub(crate) session: SessionId,
-    /// When it began.
+    /// The time at which it began.
     pub(crate) began: Time,
     /// The acts that it, or a process of its that outlives it, is still going to do, the next first.
     pub(crate) acts: Vec<(Time, Act)>,
@@ -24,7 +24,7 @@ pub(crate) struct Process {
     pub(crate) talks: bool,
     /// Its cost, in millionths of a US dollar.
     pub(crate) cost: u64,
-    /// Since when its shim has been frozen: nobody sees what it does, nor its end.
+    /// The time since which its shim has been frozen: nobody sees its acts, nor its end.
     pub(crate) frozen: Option<Time>,
     /// True if it was asked to stop.
     pub(crate) stopped: bool,
@@ -45,7 +45,7 @@ pub(crate) enum Act {
     Heal,
     /// It commits what it changed.
     Commit,
-    /// Its client begins to try for ever what cannot succeed.
+    /// Its client begins to try for ever a request that cannot succeed.
     GiveUp(Failure),
     /// It moves the target by itself.
     Push(String, u64),

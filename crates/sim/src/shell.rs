@@ -1,4 +1,4 @@
-//! The shell of a simulated engine: the real driver, and what has come from the world or is to be done there.
+//! The shell of a simulated engine: the real driver, its inputs from the world, and its orders to it.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ impl Shell {
         }
     }
 
-    /// Takes what the driver asks for.
+    /// Takes the actions of the driver.
     pub(crate) fn begin(&mut self, actions: Vec<Action>, now: Time) {
         for action in actions {
             match action {

@@ -13,7 +13,7 @@ struct Shrinking {
     runs: u32,
 }
 
-/// Gives a smaller case that breaks the same invariant, with what it breaks it by.
+/// Gives a smaller case that breaks the same invariant, and its failure.
 #[must_use]
 pub fn shrink(failure: Box<Failure>) -> Box<Failure> {
     let mut shrinking = Shrinking {

@@ -10,8 +10,8 @@ pub enum Who {
     Person,
     /// The machine, the disk, the clock: faults outside.
     World,
-    /// A hand of the engine's.
-    Hand,
+    /// An executor of the engine.
+    Executor,
     /// The engine: its input, and its decision.
     Engine,
     /// A ticket that is in another state now.
@@ -27,7 +27,7 @@ impl Who {
         match self {
             Who::Person => "person",
             Who::World => "world",
-            Who::Hand => "hand",
+            Who::Executor => "executor",
             Who::Engine => "engine",
             Who::Ticket => "ticket",
             Who::Broken => "BROKEN",
@@ -57,7 +57,7 @@ pub fn names(trace: &[Line]) -> BTreeSet<&str> {
     // A workspace is an agent's: `t-1 prepare ada#1`.
     let agents = trace
         .iter()
-        .filter(|line| line.who == Who::Hand)
+        .filter(|line| line.who == Who::Executor)
         .filter_map(|line| line.what.split_once(" prepare ")?.1.split_once('#'))
         .map(|(agent, _)| agent);
     tickets.chain(agents).collect()

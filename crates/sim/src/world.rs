@@ -101,7 +101,7 @@ impl World {
         (self.tokens << 2) | marks
     }
 
-    /// When a process does something next.
+    /// The time of the next act of a process.
     pub(crate) fn next_act(&self) -> Option<Time> {
         let acts = self.processes.values().filter_map(|p| p.acts.first());
         acts.map(|(at, _)| *at)
@@ -131,7 +131,7 @@ impl World {
         self.full_until.is_some() || self.busy_until.is_some()
     }
 
-    /// Lets time pass: the processes do what they would have done meanwhile, in the order of its times.
+    /// Lets time pass: the processes act as they would have acted meanwhile, in the order of the times.
     pub(crate) fn advance(&mut self, to: Time) {
         loop {
             let all = self.processes.iter();

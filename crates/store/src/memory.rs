@@ -34,7 +34,7 @@ struct Shared {
 struct Inner {
     /// Shared with the snapshots; copied by the first write after one.
     contents: Arc<Contents>,
-    /// Appends until a fault, 1 being the next, and what the fault is.
+    /// Appends until a fault, 1 being the next, and the fault.
     fault: Option<(u64, Fault)>,
 }
 

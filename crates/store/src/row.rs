@@ -57,7 +57,7 @@ pub struct Event {
     pub stream: StreamId,
     /// The stream's version with it: 1 for the stream's first event.
     pub version: Version,
-    /// When it happened, by the appender's clock.
+    /// The time at which it happened, by the appender's clock.
     pub at: Time,
     /// The cause, in words that the appender chose.
     pub cause: Option<String>,
@@ -143,7 +143,7 @@ pub struct Effect {
     pub run_at: Option<Time>,
     /// The reason for which the last try failed, in words; `None` where that is to pass by itself.
     pub why: Option<String>,
-    /// When it was finished; `None` while it is not.
+    /// The time at which it was finished; `None` while it is not.
     pub done_at: Option<Time>,
 }
 
@@ -152,7 +152,7 @@ pub struct Effect {
 pub struct Timer {
     /// The timer, and the number of its setting.
     pub timer: TimerRef,
-    /// When it is due.
+    /// The time at which it is due.
     pub due: Time,
 }
 
@@ -203,7 +203,7 @@ pub struct Command {
     pub body: String,
     /// The answer, JSON; `None` while it is pending.
     pub outcome: Option<String>,
-    /// When it was answered, by the answerer's clock.
+    /// The time at which it was answered, by the answerer's clock.
     pub answered_at: Option<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! Subscriptions: how a reader learns that something was written to a journal.
+//! Subscriptions: notices to a reader that something was written to a journal.
 
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use crate::error::{Doing as _, Error, Result};
 /// the journal, the next journal would take the old runs for its own.
 const REMOVED: &str = ".crew.removed";
 
-/// Removes `.crew`, and what an earlier clean that was killed has left of one.
+/// Removes `.crew`, and the remains of an earlier clean that was killed.
 pub(super) fn remove(place: &Place) -> Result<()> {
     let removed = place.root.join(REMOVED);
     delete(&removed)?;

@@ -1,4 +1,4 @@
-//! A step begins: what its agent is going to do is drawn here, whatever happens to the engine meanwhile.
+//! Starting a step: the acts of its agent are drawn here, whatever happens to the engine meanwhile.
 
 use engine::{End, Report};
 use model::attempt::{self, Class, Failure, Prompt, Signal};

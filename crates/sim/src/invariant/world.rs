@@ -129,8 +129,8 @@ impl Witness {
         })
     }
 
-    /// The target's first-parent chain is what landed, in its order, and what others pushed; each landed
-    /// once, and tested.
+    /// The target's first-parent chain has the landed commits, in their order, and those that others pushed;
+    /// each landed once, and tested.
     pub(super) fn target_is_what_was_landed(&self, world: &World, options: &Options) -> Checked {
         // Only the person who took a commit back from the target answers for that.
         let there = |(id, _): &&(Oid, bool)| {

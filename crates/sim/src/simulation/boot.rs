@@ -1,4 +1,4 @@
-//! The engine of a simulation: started, and what it orders carried out.
+//! The engine of a simulation: its start, and the execution of its orders.
 
 use engine::driver::{Batch, Driver, Performance, Purpose};
 use engine::{Loaded, Report};
@@ -134,7 +134,7 @@ impl Simulation {
         self.carry_out(batch, &[])
     }
 
-    /// The driver handles what has come, and what it decides is carried out.
+    /// The driver handles the events that have come, and its decisions are carried out.
     pub(super) fn handle(&mut self) -> Checked {
         let now = self.world.now;
         let Some(shell) = &mut self.shell else {
@@ -154,7 +154,7 @@ impl Simulation {
         self.carry_out(batch, &reported)
     }
 
-    /// Makes durable what was decided, as a shell does: all of it in one transaction.
+    /// Makes the decisions durable, as a shell does: all of them in one transaction.
     fn carry_out(&mut self, mut batch: Batch, reported: &[Ordered]) -> Checked {
         self.spoil(&mut batch.writes);
         let now = self.world.now;
@@ -187,7 +187,7 @@ impl Simulation {
         let later = batch.postponed;
         let mut finished = batch.finished;
         let halted = (!finished.is_empty() || !later.is_empty() || !batch.answers.is_empty())
-            .then(|| self.chance.strikes(Site::KillWhileSettling))
+            .then(|| self.chance.strikes(Site::KillWhileNoting))
             .flatten();
         if let Some(mut rng) = halted {
             finished.truncate(usize::try_from(rng.below(2)).unwrap_or(0));

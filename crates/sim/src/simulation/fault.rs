@@ -32,7 +32,7 @@ impl Simulation {
     pub(super) fn crash_performing(&mut self, one: &Begun, half: bool) {
         self.perform(&one.performance, half);
         let ordered = &one.performance.ordered;
-        self.note(Who::Hand, || {
+        self.note(Who::Executor, || {
             let part = if half { "half of " } else { "" };
             format!(
                 "performed, never reported: {part}{} {}",
@@ -90,7 +90,7 @@ impl Simulation {
         }
     }
 
-    /// An engine that was thought dead decides once more, on what it knew.
+    /// An engine that was thought dead decides once more, on the state that it knew.
     pub(super) fn zombie_acts(&mut self) -> Checked {
         if self.zombie.as_ref().is_none_or(|(_, _, at)| *at > self.world.now) || self.shell.is_none() {
             return Ok(());

@@ -146,12 +146,12 @@ impl Simulation {
                     report = Report::CouldNotRun { why };
                 }
                 let ordered = &begun.performance.ordered;
-                self.note(Who::Hand, || {
+                self.note(Who::Executor, || {
                     format!("{} {} → {}", ordered.ticket, name(&ordered.effect), came(&report))
                 });
                 let longest = if self.world.calm { 300 } else { 5_000 };
                 let mut at = Time(now.0 + self.chance.order.ms(0, longest));
-                if let Some(mut rng) = self.chance.strikes(Site::SlowHand) {
+                if let Some(mut rng) = self.chance.strikes(Site::SlowExecutor) {
                     at.0 += rng.ms(60_000, 600_000);
                 }
                 if let Some(shell) = &mut self.shell {

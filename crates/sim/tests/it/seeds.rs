@@ -8,7 +8,7 @@ use sim::{Case, Site, Summary};
 /// Seeds in one share.
 const SHARE: u64 = 500;
 
-/// Runs one share; gives what it came to in all.
+/// Runs one share; gives the summary of it.
 fn hold(share: u64) -> Summary {
     let mut sum = Summary::default();
     let mut failures = Vec::new();

@@ -1,4 +1,4 @@
-//! The contract: what every backend promises.
+//! The contract: the promises that every backend keeps.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,7 +115,7 @@ async fn an_append_gets_consecutive_places<B: Backend>() {
     assert_sound(&journal).await;
 }
 
-/// Longer than what one statement takes, in rows and in values.
+/// An append that is longer than one statement can be, in rows and in values.
 async fn an_append_of_any_length_is_one<B: Backend>() {
     let (_backend, journal) = B::fresh().await;
     let mut before = 0;
