@@ -35,8 +35,8 @@ impl Done {
             None => branch(repository, work).or_else(|| kept(repository, &base, work))?,
         };
         let commits = repository.commits(&base, &tip, SUBJECTS).ok()?;
-        // The changes are those up to the merge, where there is one: commits that landed meanwhile are not the
-        // agent's.
+        // The changes are those up to the merge, where there is one: commits that landed meanwhile are not
+        // the agent's.
         let after = work.merged.as_ref().and_then(oid).unwrap_or(tip);
         let changes = repository.changes(&base, &after).unwrap_or_default();
         Some(Self {

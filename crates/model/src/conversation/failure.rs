@@ -27,8 +27,8 @@ pub enum Class {
     Stalled,
     /// The step ended with an error, was killed after it had reported its work, or could not be started.
     Crash,
-    /// The step was killed from outside while it worked, or its shim vanished without a record: the attempt goes on with
-    /// its session.
+    /// The step was killed from outside while it worked, or its shim vanished without a record: the attempt
+    /// goes on with its session.
     Lost,
     /// crew stopped it: never an error.
     KilledByUs,
