@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::journal::Ordered;
 use model::policy::attention;
 use model::settings::Settings;
 use model::ticket::Ticket;
@@ -26,6 +27,14 @@ pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger>) -> 
 pub async fn failing(ledger: Option<&Ledger>) -> Result<Vec<Failing>> {
     match ledger {
         Some(ledger) => Ok(ledger.failing().await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The effects that are ordered and not done; none where there is no journal.
+pub async fn pending(ledger: Option<&Ledger>) -> Result<Vec<Ordered>> {
+    match ledger {
+        Some(ledger) => Ok(ledger.pending(Time(i64::MAX)).await?),
         None => Ok(Vec::new()),
     }
 }

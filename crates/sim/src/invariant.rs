@@ -122,7 +122,7 @@ impl Witness {
             self.workspaces_belong_to_attempts(ledger, world)?;
             self.references_belong_to_tickets(world)?;
             self.target_is_what_was_landed(world, options)?;
-            self.closed_only_after_done(world)?;
+            self.closed_only_after_done(ledger, world)?;
             work_is_reachable(world)?;
             edits_are_intact(world)?;
         }

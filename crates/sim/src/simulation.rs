@@ -176,7 +176,7 @@ impl Simulation {
 
     fn rough_turn(&mut self) -> Checked {
         if let Some(rng) = self.chance.strikes(Site::Person) {
-            self.person(rng);
+            self.person(rng)?;
         }
         self.world_turns();
         if self.shell.is_some()
@@ -192,22 +192,25 @@ impl Simulation {
         self.turn(Time(i64::MAX))
     }
 
-    fn person(&mut self, mut rng: Rng) {
+    fn person(&mut self, mut rng: Rng) -> Checked {
         if rng.percent(4) {
             return self.raise_budgets();
         }
         let did = people::act(&mut self.world, &self.witness, &mut rng);
         if did.what == "nothing" {
-            return;
+            return Ok(());
         }
         self.note(Who::Person, || did.what.clone());
         if let Some(command) = did.command {
             self.submit(&command);
         }
+        Ok(())
     }
 
-    /// Somebody edits the settings; an engine that is up reads them again.
-    fn raise_budgets(&mut self) {
+    /// Somebody edits the settings; an engine that is up reads them again. The engine first handles the events
+    /// that came before: the witness judges them by the settings of before.
+    fn raise_budgets(&mut self) -> Checked {
+        self.handle()?;
         let budget = &mut self.options.settings.budget;
         for limit in [&mut budget.ticket_usd, &mut budget.day_usd]
             .into_iter()
@@ -220,6 +223,7 @@ impl Simulation {
         if let Some(shell) = &mut self.shell {
             shell.events.push(Event::SettingsRead(Box::new(settings)));
         }
+        Ok(())
     }
 
     /// The engine's settings.

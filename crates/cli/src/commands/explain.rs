@@ -43,7 +43,8 @@ impl Explain {
         }
         let now = clock::now();
         let failing = inbox::failing(ledger.as_ref()).await?;
-        let facts = Facts::gather(&crew, &place, &settings, now)?;
+        let mut facts = Facts::gather(&crew, &place, &settings, now)?;
+        facts.open_again(&inbox::pending(ledger.as_ref()).await?);
         let beside = inbox::context(&crew, &place, &settings, &facts, failing, now)?;
         let refusal = client::refusals::refusal(&facts, &settings, &id);
         let runs = place.engine()?.is_some();

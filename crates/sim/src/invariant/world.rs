@@ -208,19 +208,25 @@ impl Witness {
         Ok(())
     }
 
-    /// A file that crew closed belongs to a ticket that is done.
-    pub(super) fn closed_only_after_done(&self, world: &World) -> Checked {
+    /// A file that crew closed belongs to a ticket that is done, or crew is about to open the file again: an
+    /// engine that was writing it could not know that the ticket was opened meanwhile.
+    pub(super) fn closed_only_after_done(&self, ledger: &Ledger<Memory>, world: &World) -> Checked {
         for (id, file) in &world.files.files {
-            if file.status == FileStatus::Closed && file.by_crew {
-                let state = self
-                    .tickets
-                    .get(id)
-                    .map_or_else(|| "unknown".to_owned(), Ticket::state_name);
-                let done = self.tickets.get(id).is_some_and(Ticket::is_done);
-                ensure(done, "closed only after landed", || {
-                    format!("crew closed the file of {id}, which is {state}")
-                })?;
+            let done = self.tickets.get(id).is_some_and(Ticket::is_done);
+            if done || file.status != FileStatus::Closed || !file.by_crew {
+                continue;
             }
+            let rows = block_on(ledger.pending(Time(i64::MAX))).unwrap_or_default();
+            let opened = rows.iter().any(|row| {
+                let Effect::WriteFile(filing) = &row.effect else {
+                    return false;
+                };
+                row.ticket == *id && filing.status != FileStatus::Closed
+            });
+            ensure(opened, "closed only after landed", || {
+                let state = self.tickets.get(id).map(Ticket::state_name);
+                format!("crew closed the file of {id}, which is {state:?}")
+            })?;
         }
         Ok(())
     }

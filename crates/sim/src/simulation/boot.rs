@@ -1,9 +1,11 @@
 //! The engine of a simulation: its start, and the execution of its orders.
 
+use std::collections::BTreeSet;
+
 use engine::driver::{Batch, Driver, Performance, Purpose};
 use engine::{Loaded, Report};
-use model::journal::Ordered;
-use model::ticket::Effect;
+use model::journal::{Fact, Ordered, Write};
+use model::ticket::{self, Effect};
 use model::{RunId, Time};
 use store::{Fault, Journal as _};
 
@@ -169,6 +171,7 @@ impl Simulation {
                 self.memory.fail_append(1, fault);
             }
         }
+        let checks_ended = checks_ended(&batch.writes);
         let ordered = match block_on(self.ledger.record(batch.writes)) {
             Ok(ordered) => ordered,
             Err(error) => {
@@ -225,7 +228,7 @@ impl Simulation {
                 format!("{} {}", one.ticket, name(&one.effect))
             })?;
         }
-        self.commands_come_before_ends()?;
+        self.commands_come_before_ends(&checks_ended)?;
         if is_finished {
             self.shell = None;
             let down = if self.world.calm {
@@ -239,8 +242,9 @@ impl Simulation {
         self.check()
     }
 
-    /// A command that was in the inbox before a run ended is not judged by the state after that end.
-    fn commands_come_before_ends(&mut self) -> Checked {
+    /// A command that was in the inbox before a run ended is not judged by the state after that end. A ticket
+    /// may also leave its check for another reason, as when its file is gone: that is not its end.
+    fn commands_come_before_ends(&mut self, checks_ended: &BTreeSet<RunId>) -> Checked {
         let Some(shell) = &mut self.shell else {
             return Ok(());
         };
@@ -251,7 +255,9 @@ impl Simulation {
         }
         let waits = |run: &RunId| core.live_runs().any(|(_, live)| live == run);
         let handled = shell.ended.extract_if(.., |(run, _)| !waits(run));
-        for (run, last) in handled.collect::<Vec<_>>() {
+        let checks = &self.world.checks.runs;
+        let by_its_end = |run: &RunId| !checks.contains_key(run) || checks_ended.contains(run);
+        for (run, last) in handled.filter(|(run, _)| by_its_end(run)).collect::<Vec<_>>() {
             let asked = block_on(self.ledger.asked(0, self.world.now)).unwrap_or_default();
             let left = asked.iter().find(|asked| asked.number <= last);
             ensure(left.is_none(), "commands come before later ends of runs", || {
@@ -278,4 +284,14 @@ impl Simulation {
         self.zombie = None;
         self.check()
     }
+}
+
+/// The checks whose ends were decided on.
+fn checks_ended(writes: &[Write]) -> BTreeSet<RunId> {
+    let entries = writes.iter().flat_map(|write| &write.entries);
+    let ended = entries.filter_map(|entry| match &entry.fact {
+        Fact::Ticket(ticket::Event::CheckEnded { run, .. }) => Some(run.clone()),
+        Fact::Ticket(_) | Fact::Project(_) => None,
+    });
+    ended.collect()
 }

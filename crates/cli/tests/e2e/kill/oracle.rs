@@ -195,10 +195,10 @@ fn every_landed_tree_passes(world: &World) {
 fn no_token_is_lost(world: &World) {
     let repo = world.repo();
     let tokens = world.reported::<3>("tokens");
-    // Each ticket that landed had steps that wrote some.
+    // An agent writes at least one at its ticket.
     let landed = landed(world).len();
     assert!(
-        tokens.len() >= 2 * landed,
+        tokens.len() >= landed,
         "{} tokens of {landed} tickets",
         tokens.len()
     );
