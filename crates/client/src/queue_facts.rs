@@ -147,7 +147,8 @@ impl Facts {
     }
 
     /// Opens the tickets that are over and whose files a person has opened, as an engine will do. `pending`
-    /// are the effects that are ordered and not done: a file that crew has not written yet is no person's word.
+    /// are the effects that are ordered and not done: a file that crew has not written yet is no person's
+    /// word.
     pub fn open_again(&mut self, pending: &[Ordered]) {
         let unwritten: BTreeSet<&TicketId> = pending
             .iter()

@@ -207,8 +207,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Somebody edits the settings; an engine that is up reads them again. The engine first handles the events
-    /// that came before: the witness judges them by the settings of before.
+    /// Somebody edits the settings; an engine that is up reads them again. The engine first handles the
+    /// events that came before: the witness judges them by the settings of before.
     fn raise_budgets(&mut self) -> Checked {
         self.handle()?;
         let budget = &mut self.options.settings.budget;
