@@ -16,6 +16,7 @@ mod reader;
 mod template;
 #[cfg(test)]
 mod tests;
+mod weaker;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
