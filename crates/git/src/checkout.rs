@@ -60,7 +60,7 @@ impl Repository {
     }
 
     /// The root and the git directory of every checkout.
-    fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+    pub(crate) fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut found = vec![(self.root().to_owned(), self.common_dir().to_owned())];
         let admin = self.common_dir().join("worktrees");
         match std::fs::read_dir(&admin) {

@@ -1,10 +1,12 @@
 //! Following: a checkout of the user's moves from the old commit to the new one, and no edit in it is lost.
 
 pub(crate) mod apply;
+mod behind;
 mod beside;
 mod caught;
 mod index;
 pub(crate) mod inspect;
+mod writable;
 
 use crate::checkout::Checkout;
 use crate::checkout::follow::inspect::Inspection;

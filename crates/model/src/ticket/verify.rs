@@ -83,7 +83,7 @@ pub enum Stage {
     },
 }
 
-/// What follows a landing that is being ended. Whether the target has moved is not known while a ticket
+/// The consequence of a landing that is being ended. Whether the target has moved is not known while a ticket
 /// lands: the landing is ended first, and this follows where the target does not hold the merged result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -94,6 +94,13 @@ pub enum AfterLanding {
         by: Actor,
         /// Why.
         reason: String,
+    },
+    /// The ticket is held: landing it failed each time.
+    Hold {
+        /// The error.
+        why: String,
+        /// When it is merged, checked and landed again.
+        retry_at: Time,
     },
     /// The branch is merged and checked anew.
     Retry {

@@ -280,6 +280,7 @@ fn obstacle(seen: git::Obstacle) -> Obstacle {
         git::Obstacle::Unmerged => Obstacle::Unmerged,
         git::Obstacle::Untracked => Obstacle::Untracked,
         git::Obstacle::Ignored => Obstacle::Ignored,
+        git::Obstacle::Unwritable => Obstacle::Unwritable,
         git::Obstacle::IndexLocked => Obstacle::IndexLocked,
         git::Obstacle::Operation(git::Operation::Merge) => Obstacle::Merge,
         git::Obstacle::Operation(git::Operation::Rebase) => Obstacle::Rebase,

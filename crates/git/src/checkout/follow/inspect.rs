@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
 use crate::checkout::Checkout;
+use crate::checkout::follow::writable::{Writable, is_readable};
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::openat;
@@ -90,10 +91,11 @@ impl Inspection {
         let index = looker.index()?;
         let mut states = Vec::new();
         for change in &changes {
-            states.push(looker.find(change)?);
+            states.push(looker.find_or_refuse(change)?);
         }
         let old_ids = looker.content_ids(old, &changes, &states, |change| &change.old)?;
         let new_ids = looker.content_ids(new, &changes, &states, |change| &change.new)?;
+        let mut writable = Writable::new(checkout, &looker.root);
         let mut paths = Vec::new();
         for (number, change) in changes.iter().enumerate() {
             let (found, mut obstacles) = states[number].clone();
@@ -121,6 +123,9 @@ impl Inspection {
                 };
                 obstacles.push((change.path.clone(), obstacle));
             }
+            if !file_new && !skipped && obstacles.is_empty() && !writable.has_room_for(&change.path) {
+                obstacles.push((change.path.clone(), Obstacle::Unwritable));
+            }
             if change.new.is_some() {
                 obstacles.extend(
                     index
@@ -142,6 +147,41 @@ impl Inspection {
             paths,
             checkout: checkout.root.clone(),
         })
+    }
+
+    /// The state of the index alone: no file is looked at, and none is to be written.
+    pub(super) fn of_index(
+        repository: &Repository,
+        checkout: &Checkout,
+        old: &Oid,
+        new: &Oid,
+    ) -> Result<Self> {
+        let changes = repository.changes(old, new)?;
+        let index = Looker::new(repository, checkout, &changes)?.index()?;
+        let paths = changes.into_iter().map(|change| {
+            let indexed = index.entries.get(&change.path);
+            let entry = indexed.map(|one| &one.entry);
+            let index_known = !index.unmerged.contains(&change.path)
+                && (entry == change.old.as_ref() || entry == change.new.as_ref());
+            Inspected {
+                index_known,
+                skipped: indexed.is_some_and(|one| one.skipped),
+                change,
+                file_new: true,
+                stamp: None,
+                obstacles: Vec::new(),
+            }
+        });
+        Ok(Self {
+            paths: paths.collect(),
+            checkout: checkout.root.clone(),
+        })
+    }
+
+    /// Whether the path goes away with the new commit.
+    pub(super) fn deletes(&self, path: &Path) -> bool {
+        let change = self.paths.iter().find(|inspected| inspected.change.path == path);
+        change.is_some_and(|inspected| inspected.change.new.is_none())
     }
 
     pub(super) fn blocked(&self) -> Vec<Blocked> {
@@ -248,6 +288,16 @@ impl<'a> Looker<'a> {
             );
         }
         Ok(index)
+    }
+
+    /// Looks at one path; one that nobody lets crew look at is an obstacle.
+    fn find_or_refuse(&self, change: &Change) -> Result<(Found, Vec<(PathBuf, Obstacle)>)> {
+        let refused = || (Found::Special, vec![(change.path.clone(), Obstacle::Unwritable)]);
+        match self.find(change) {
+            Ok((Found::File { .. }, _)) if !is_readable(&self.root, &change.path) => Ok(refused()),
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => Ok(refused()),
+            found => found,
+        }
     }
 
     /// Looks at one path. A file where a folder is needed comes back as an obstacle, and so does a folder
