@@ -42,6 +42,7 @@ impl Repository {
                     call.args(["--quiet", "HEAD"]).run()?.path()
                 }
             };
+            let head = self.followed_name(head)?;
             let rebased = ["rebase-merge/head-name", "rebase-apply/head-name"]
                 .iter()
                 .any(|file| {
@@ -57,6 +58,15 @@ impl Repository {
             }
         }
         Ok(checkouts)
+    }
+
+    /// The name of the branch that a ref leads to, where it is a symbolic one.
+    fn followed_name(&self, name: PathBuf) -> Result<PathBuf> {
+        let branch = name.to_str().and_then(|name| name.parse::<Branch>().ok());
+        match branch {
+            Some(branch) => Ok(self.followed(&branch)?.full().into()),
+            None => Ok(name),
+        }
     }
 
     /// The root and the git directory of every checkout.

@@ -205,6 +205,14 @@ pub enum Error {
         /// The checkout's files.
         checkout: PathBuf,
     },
+    /// The branch of an agent's work is checked out by a person, so it is not moved.
+    #[error("the branch {branch} is checked out in {}, and does not move there", .checkout.display())]
+    BranchInUse {
+        /// Its short name.
+        branch: String,
+        /// The checkout's files.
+        checkout: PathBuf,
+    },
     /// A branch named `agent` leaves no room for `agent/<agent>-<ticket>`.
     #[error("a branch named `agent` stands in the way of {branch}")]
     BranchBlocked {
@@ -317,6 +325,7 @@ impl Error {
             Self::BranchShown { .. } => {
                 "it is yours by now: give it another name with git branch -m <branch> <other name>"
             }
+            Self::BranchInUse { .. } => "check another branch out there: git switch -",
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",

@@ -182,7 +182,9 @@ impl Executor {
             workspaces: place.workspaces_dir(settings)?,
             place: place.clone(),
             settings: settings.clone(),
-            target: Branch::parse(&settings.project.target)?,
+            target: place
+                .repository
+                .followed(&Branch::parse(&settings.project.target)?)?,
             work,
             harnesses,
             shim: options.shim.clone().unwrap_or_else(this_program),

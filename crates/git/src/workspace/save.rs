@@ -92,6 +92,7 @@ impl Repository {
             let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
             failpoint::hit("save.committed");
             self.judge(workspace, &commit, limits)?;
+            self.check_strictly(workspace, &commit, &parent, limits)?;
             leftovers = Some(commit.clone());
             tip = commit;
         }

@@ -14,4 +14,5 @@ mod removing;
 mod repositories;
 mod saving;
 mod support;
+mod trust;
 mod workspaces;

@@ -67,7 +67,11 @@ impl Executor {
             }
             // A target that somebody deleted keeps nothing, and nothing waits for it here.
             let target = self.repository.branch_tip(&self.target)?;
-            self.repository.forget_workspace(&workspace, target.as_ref())
+            self.repository.forget_workspace(&workspace, target.as_ref())?;
+            if ticket.is_done() {
+                self.repository.forget_named(workspace.ticket())?;
+            }
+            Ok(())
         });
         if ticket.candidate().is_none() {
             self.unpin(ticket);

@@ -246,7 +246,22 @@ impl<'a> Transfer<'a> {
             .args(["-z", "--stdin"])
             .deadline(std::time::Duration::from_secs(600))
             .input(names)?
-            .ok()?;
+            .ok()
+            .map_err(|error| match error {
+                // The folder has another name each time, and the same failure would look like a new one.
+                Error::Failed {
+                    status,
+                    stderr,
+                    lacking,
+                    ..
+                } => Error::Failed {
+                    command: "checkout-index".to_owned(),
+                    status,
+                    stderr,
+                    lacking,
+                },
+                other => other,
+            })?;
         Ok(())
     }
 

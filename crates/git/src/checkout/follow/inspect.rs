@@ -101,8 +101,10 @@ impl Inspection {
             let (found, mut obstacles) = states[number].clone();
             let indexed = index.entries.get(&change.path);
             let skipped = indexed.is_some_and(|one| one.skipped) && found == Found::Absent;
-            let file_old = skipped || looker.equals(&found, change.old.as_ref(), old_ids.get(&number))?;
-            let file_new = skipped || looker.equals(&found, change.new.as_ref(), new_ids.get(&number))?;
+            let file_old =
+                skipped || looker.equals(&change.path, &found, change.old.as_ref(), old_ids.get(&number))?;
+            let file_new =
+                skipped || looker.equals(&change.path, &found, change.new.as_ref(), new_ids.get(&number))?;
             let stamp = match found {
                 Found::File { stamp, .. } | Found::Link { stamp, .. } => Some(stamp),
                 Found::Absent | Found::Folder | Found::Special => None,
@@ -238,6 +240,8 @@ struct Looker<'a> {
     root: OwnedFd,
     /// Whether the checkout's file modes count; asked when a mode is not as expected.
     mode_counts: OnceCell<bool>,
+    /// Whether the checkout has links; asked when a file stands where a link is expected.
+    has_links: OnceCell<bool>,
     deleted: BTreeSet<PathBuf>,
     changed: BTreeSet<PathBuf>,
 }
@@ -249,6 +253,7 @@ impl<'a> Looker<'a> {
             checkout,
             root: openat::root(&checkout.root).doing("open", &checkout.root)?,
             mode_counts: OnceCell::new(),
+            has_links: OnceCell::new(),
             changed: changes.iter().map(|change| change.path.clone()).collect(),
             deleted: changes
                 .iter()
@@ -397,23 +402,45 @@ impl<'a> Looker<'a> {
         Ok(wanted.into_iter().zip(ids).collect())
     }
 
-    fn equals(&self, found: &Found, entry: Option<&(Mode, Oid)>, content: Option<&Oid>) -> Result<bool> {
+    fn equals(
+        &self,
+        path: &Path,
+        found: &Found,
+        entry: Option<&(Mode, Oid)>,
+        content: Option<&Oid>,
+    ) -> Result<bool> {
         Ok(match (found, entry) {
+            // git writes a link as a file with its target where the checkout's file system has no links.
+            (Found::File { .. }, Some((Mode::Symlink, oid))) if !self.does_have_links()? => {
+                let limit = 64 << 10;
+                let content = openat::read(&self.root, path, limit).ok().flatten();
+                content.is_some_and(|content| self.blob(oid).is_ok_and(|target| target == content))
+            }
             (Found::Absent, None) => true,
             (Found::Absent | Found::Folder, Some((Mode::Submodule, _))) => true,
             (Found::File { executable, .. }, Some((mode @ (Mode::File | Mode::Executable), oid))) => {
                 let same_mode = *executable == (*mode == Mode::Executable);
                 content == Some(oid) && (same_mode || !self.do_modes_count()?)
             }
-            (Found::Link { target, .. }, Some((Mode::Symlink, oid))) => {
-                self.repository
-                    .call("cat-file")
-                    .args(["blob", oid.as_str()])
-                    .ok()?
-                    == *target
-            }
+            (Found::Link { target, .. }, Some((Mode::Symlink, oid))) => self.blob(oid)? == *target,
             _ => false,
         })
+    }
+
+    fn blob(&self, oid: &Oid) -> Result<Vec<u8>> {
+        self.repository.call("cat-file").args(["blob", oid.as_str()]).ok()
+    }
+
+    fn does_have_links(&self) -> Result<bool> {
+        if let Some(known) = self.has_links.get() {
+            return Ok(*known);
+        }
+        let said = users_call(self.repository, self.checkout, "config")
+            .args(["--type=bool", "--get", "core.symlinks"])
+            .run()?;
+        Ok(*self
+            .has_links
+            .get_or_init(|| said.stdout.trim_ascii() != b"false"))
     }
 
     fn do_modes_count(&self) -> Result<bool> {
