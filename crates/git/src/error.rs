@@ -108,7 +108,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The repository has no work tree of its own.
-    #[error("the repository at {} is bare", .path.display())]
+    #[error("the repository at {} is bare, or was made with --separate-git-dir", .path.display())]
     Bare {
         /// Its git directory.
         path: PathBuf,
@@ -310,7 +310,7 @@ impl Error {
             Self::ForeignOwner { .. } => {
                 "if you trust it: git config --global --add safe.directory <its path>"
             }
-            Self::Bare { .. } => "run this in a clone that has files checked out",
+            Self::Bare { .. } => "run this in an ordinary clone, which has its git directory in its checkout",
             Self::Empty { .. } => "make the first commit: git commit --allow-empty -m 'first commit'",
             Self::Shallow { .. } => "fetch the rest of the history: git fetch --unshallow",
             Self::PartialClone { .. } => "fetch the missing objects: git fetch --refetch --no-filter",

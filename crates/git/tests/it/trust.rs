@@ -167,3 +167,41 @@ fn a_file_that_a_strict_remote_refuses_is_refused_committed_or_not() {
     world.git_at(&at, &["commit", "-q", "-a", "--amend", "-m", "modules"]);
     repository.save(&workspace, "work", AT, &limits()).unwrap();
 }
+
+#[test]
+fn worktrees_that_an_agent_made_in_its_workspace_are_kept() {
+    let world = World::new();
+    world.write(".gitignore", ".claude/\n");
+    world.commit_all("ignore");
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    for name in ["edited", "detached", "clean"] {
+        let folder = format!(".claude/worktrees/{name}");
+        world.git_at(&at, &["worktree", "add", "-q", "--detach", &folder]);
+    }
+    put(&at.join(".claude/worktrees/edited/edit.txt"), "edit\n");
+    let detached = at.join(".claude/worktrees/detached");
+    put(&detached.join("commit.txt"), "commit\n");
+    world.git_at(&detached, &["add", "-A"]);
+    world.git_at(&detached, &["commit", "-q", "-m", "on no branch"]);
+    let rescued = repository.remove(&workspace).unwrap();
+    assert!(!at.exists());
+    let mut kept: Vec<(String, String)> = rescued
+        .worktrees
+        .iter()
+        .map(|one| {
+            let files = world.git(&["diff", "--name-only", "main", &one.kept]);
+            (one.path.to_string_lossy().into_owned(), files)
+        })
+        .collect();
+    kept.sort();
+    let expected = [
+        (".claude/worktrees/detached", "commit.txt"),
+        (".claude/worktrees/edited", "edit.txt"),
+    ];
+    assert_eq!(
+        kept,
+        expected.map(|(path, files)| (path.to_owned(), files.to_owned()))
+    );
+}
