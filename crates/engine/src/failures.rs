@@ -145,7 +145,8 @@ impl Failures {
         failing.map_or(0, |failing| failing.tries) + 1 >= backoff::FAILED_TRIES
     }
 
-    /// Whether the machine has been in the way of building, checking or landing for so long that the others have
+    /// Whether the machine has been in the way of building, checking or landing for so long that the others
+    /// have
     /// waited enough: the cause may be the branch itself.
     pub(crate) fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect, now: Time) -> bool {
         let is_in_line = matches!(

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use model::Time;
 
-/// Now. The time of one engine never goes back, and goes on when the machine's clock is set back: a moment for
-/// which a ticket waits comes all the same. A clock that is set forward is followed.
+/// Now. The time of one engine never goes back, and goes on when the machine's clock is set back: a moment
+/// for which a ticket waits comes all the same. A clock that is set forward is followed.
 pub(crate) fn now() -> Time {
     static STEADY: Steady = Steady(AtomicI64::new(i64::MIN));
     STEADY.at(jiff::Timestamp::now().as_millisecond(), since_boot())

@@ -1,7 +1,7 @@
 //! Following: a checkout of the user's moves from the old commit to the new one, and no edit in it is lost.
 
 pub(crate) mod apply;
-mod behind;
+mod lagging;
 mod beside;
 mod caught;
 mod index;

@@ -17,7 +17,8 @@ impl Repository {
         })
     }
 
-    /// The branch that moves when this one does: the one that a symbolic ref leads to, else the branch itself.
+    /// The branch that moves when this one does: the one to which a symbolic ref leads, else the branch
+    /// itself.
     ///
     /// # Errors
     /// [`Error::Failed`] and the like.

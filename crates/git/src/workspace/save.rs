@@ -134,7 +134,8 @@ impl Repository {
 
     /// Keeps, under `refs/crew/rescue/<ticket>/`, every piece of work in the workspace that no ref of the
     /// user's repository holds: the commits that its refs and HEAD's reflog name, its files as they are,
-    /// worktrees that the agent made in it, and repositories inside it. The branch does not move. Repeating it keeps nothing twice.
+    /// worktrees that the agent made in it, and repositories inside it. The branch does not move. Repeating
+    /// it keeps nothing twice.
     ///
     /// No process of the agent may be running.
     ///

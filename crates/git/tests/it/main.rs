@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "standing_gits of tests are tests")]
 
-mod behind;
+mod lagging;
 mod candidates;
 mod check_checkouts;
 mod following;

@@ -18,8 +18,8 @@ use crate::types::paths::fields;
 
 const NOTE: &str = "crew-behind";
 
-/// The content of a note: fields that end with a zero byte. The first is the commit at which the index stayed,
-/// or empty; each other one is a path, behind the letter of what has to be done.
+/// The content of a note: fields that end with a zero byte. The first is the commit at which the index
+/// stayed, or empty; each other one is a path, behind the letter of what has to be done.
 #[derive(Default)]
 struct Note {
     /// The commit from which the whole checkout has still to follow, where not even the index could.
