@@ -1,11 +1,11 @@
 //! Following: a checkout of the user's moves from the old commit to the new one, and no edit in it is lost.
 
 pub(crate) mod apply;
-mod lagging;
 mod beside;
 mod caught;
 mod index;
 pub(crate) mod inspect;
+mod lagging;
 mod writable;
 
 use crate::checkout::Checkout;

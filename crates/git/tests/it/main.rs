@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "standing_gits of tests are tests")]
 
-mod lagging;
 mod candidates;
 mod check_checkouts;
 mod following;
 mod hostile;
 mod kills;
+mod lagging;
 mod locking;
 mod pins;
 mod removing;
