@@ -101,6 +101,7 @@ pub fn context(
             .iter()
             .map(|lock| lock.display().to_string())
             .collect(),
+        behind: place.behind().unwrap_or_default(),
         pauses: tickets().filter_map(paused).collect(),
         blocker: attention::blocker(tickets(), is_failing).cloned(),
         failing,

@@ -90,18 +90,34 @@ impl Failures {
         let (why, undone, wait, often) = match obstacle {
             Obstacle::Machine(why) => {
                 let wait = backoff::EFFECT_RETRY;
-                (why, None, wait, format!("every {} s", wait.as_secs()))
+                (
+                    why,
+                    None,
+                    wait,
+                    format!("every {} s until it works", wait.as_secs()),
+                )
             }
             Obstacle::Lasting(why) => {
                 failing.tries += 1;
                 let undone = format!("{}: {why}", effect.undone());
                 let wait = backoff::effect(now.since(failing.since));
-                (why, Some(undone), wait, "ever more rarely".to_owned())
+                let often = match effect {
+                    Effect::Land { .. } => "once more, then the ticket is held",
+                    Effect::PrepareWorkspace { .. }
+                    | Effect::Attempt(_)
+                    | Effect::BuildCandidate { .. }
+                    | Effect::StartCheck { .. }
+                    | Effect::KeepWork { .. }
+                    | Effect::RemoveWorkspace { .. }
+                    | Effect::WriteFile(_)
+                    | Effect::AddNote { .. } => "ever more rarely until it works",
+                };
+                (why, Some(undone), wait, often.to_owned())
             }
         };
         failing.for_person = undone.clone().filter(|_| failing.tries >= backoff::FAILED_TRIES);
         let is_new = failing.why != why;
-        let warning = is_new.then(|| format!("{ticket}: {why}\ntried again {often} until it works"));
+        let warning = is_new.then(|| format!("{ticket}: {why}\ntried again {often}"));
         failing.why = why;
         Retry {
             postponed: Postponed {
@@ -123,12 +139,22 @@ impl Failures {
         self.effects.retain(|(ticket, _), _| ticket != id);
     }
 
-    /// Whether the machine has been in the way of building or checking for so long that the others have
+    /// Whether one more lasting failure makes the effect a person's to mend.
+    pub(crate) fn is_to_fail_for_people(&self, id: &TicketId, effect: &Effect) -> bool {
+        let failing = self.effects.get(&(id.clone(), Kind::of(effect)));
+        failing.map_or(0, |failing| failing.tries) + 1 >= backoff::FAILED_TRIES
+    }
+
+    /// Whether the machine has been in the way of building, checking or landing for so long that the others
+    /// have
     /// waited enough: the cause may be the branch itself.
     pub(crate) fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect, now: Time) -> bool {
-        let is_check = matches!(effect, Effect::BuildCandidate { .. } | Effect::StartCheck { .. });
+        let is_in_line = matches!(
+            effect,
+            Effect::BuildCandidate { .. } | Effect::StartCheck { .. } | Effect::Land { .. }
+        );
         let failing = self.effects.get(&(id.clone(), Kind::Work));
-        is_check && failing.is_some_and(|failing| now.since(failing.since) > backoff::HINDERED)
+        is_in_line && failing.is_some_and(|failing| now.since(failing.since) > backoff::HINDERED)
     }
 
     /// The write into the ticket's file that fails and why, when a person has to mend that.

@@ -42,6 +42,7 @@ impl Repository {
                     call.args(["--quiet", "HEAD"]).run()?.path()
                 }
             };
+            let head = self.followed_name(head)?;
             let rebased = ["rebase-merge/head-name", "rebase-apply/head-name"]
                 .iter()
                 .any(|file| {
@@ -59,8 +60,17 @@ impl Repository {
         Ok(checkouts)
     }
 
+    /// The name of the branch that a ref leads to, where it is a symbolic one.
+    fn followed_name(&self, name: PathBuf) -> Result<PathBuf> {
+        let branch = name.to_str().and_then(|name| name.parse::<Branch>().ok());
+        match branch {
+            Some(branch) => Ok(self.followed(&branch)?.full().into()),
+            None => Ok(name),
+        }
+    }
+
     /// The root and the git directory of every checkout.
-    fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+    pub(crate) fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut found = vec![(self.root().to_owned(), self.common_dir().to_owned())];
         let admin = self.common_dir().join("worktrees");
         match std::fs::read_dir(&admin) {

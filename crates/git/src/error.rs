@@ -108,7 +108,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The repository has no work tree of its own.
-    #[error("the repository at {} is bare", .path.display())]
+    #[error("the repository at {} is bare, or was made with --separate-git-dir", .path.display())]
     Bare {
         /// Its git directory.
         path: PathBuf,
@@ -200,6 +200,14 @@ pub enum Error {
     /// The branch for a new workspace is checked out by a person.
     #[error("the branch {branch}, of earlier work, is checked out in {}", .checkout.display())]
     BranchShown {
+        /// Its short name.
+        branch: String,
+        /// The checkout's files.
+        checkout: PathBuf,
+    },
+    /// The branch of an agent's work is checked out by a person, so it is not moved.
+    #[error("the branch {branch} is checked out in {}, and does not move there", .checkout.display())]
+    BranchInUse {
         /// Its short name.
         branch: String,
         /// The checkout's files.
@@ -302,7 +310,7 @@ impl Error {
             Self::ForeignOwner { .. } => {
                 "if you trust it: git config --global --add safe.directory <its path>"
             }
-            Self::Bare { .. } => "run this in a clone that has files checked out",
+            Self::Bare { .. } => "run this in an ordinary clone, which has its git directory in its checkout",
             Self::Empty { .. } => "make the first commit: git commit --allow-empty -m 'first commit'",
             Self::Shallow { .. } => "fetch the rest of the history: git fetch --unshallow",
             Self::PartialClone { .. } => "fetch the missing objects: git fetch --refetch --no-filter",
@@ -317,6 +325,7 @@ impl Error {
             Self::BranchShown { .. } => {
                 "it is yours by now: give it another name with git branch -m <branch> <other name>"
             }
+            Self::BranchInUse { .. } => "check another branch out there: git switch -",
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",

@@ -34,7 +34,7 @@ pub use refs::kept_refs::{Kept, KeptKind, Pin, Rescued};
 pub use refs::proof::Proof;
 pub use repository::Repository;
 pub use repository::lock::Lock;
-pub use types::blocked::{Blocked, Followed, Obstacle};
+pub use types::blocked::{Behind, Blocked, Followed, Obstacle};
 pub use types::change::{Change, Mode};
 pub use types::holder::Holder;
 pub use types::id::{Branch, Id};

@@ -13,6 +13,7 @@ pub(crate) mod root;
 pub(crate) mod save;
 mod snapshot;
 mod staged;
+mod strict;
 pub(crate) mod undeletable;
 
 use std::fs::{File, OpenOptions, TryLockError};

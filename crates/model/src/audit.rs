@@ -167,6 +167,7 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::Killed
         | Why::Reaped
         | Why::CouldNotRun
+        | Why::Landing
         | Why::TargetRed
         | Why::Paths { .. }
         | Why::Conflict

@@ -33,7 +33,7 @@ pub use attempt_summary::AttemptSummary;
 pub use checking::checking;
 pub use cost::{By, Charge, Costs, Filter, Line, Sum, Sums};
 pub use figures::{clock, cost, dollars, left, span, tokens};
-pub use inbox::{BadFile, Context, Failing, Item, Kind, MEND, Urgency, inbox};
+pub use inbox::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency, inbox};
 pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
 pub use standing::{Sign, Standing};

@@ -187,7 +187,9 @@ impl Executor {
             place: place.clone(),
             settings: settings.clone(),
             settings_branch: None,
-            target: Branch::parse(&settings.project.target)?,
+            target: place
+                .repository
+                .followed(&Branch::parse(&settings.project.target)?)?,
             work,
             harnesses,
             shim: options.shim.clone().unwrap_or_else(this_program),

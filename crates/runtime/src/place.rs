@@ -161,6 +161,24 @@ impl Place {
         Ok(left)
     }
 
+    /// The checkouts with files that are older than their branch, because crew could not write them when the
+    /// branch moved.
+    ///
+    /// # Errors
+    /// When the checkouts cannot be looked at.
+    pub fn behind(&self) -> Result<Vec<model::view::Behind>> {
+        let shown = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
+        let behind = self.repository.behind()?.into_iter();
+        Ok(behind
+            .map(|one| model::view::Behind {
+                checkout: one.checkout.display().to_string(),
+                index: one.index,
+                old: shown(&one.old),
+                deleted: shown(&one.deleted),
+            })
+            .collect())
+    }
+
     /// Makes `.tickets/`, since git keeps no empty folder and a fresh clone has none. Only with the journal:
     /// later on a folder that is gone stays gone, for an empty one would mean that every ticket was deleted.
     fn make_tickets_dir(&self) -> Result<()> {

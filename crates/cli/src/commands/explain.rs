@@ -219,6 +219,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Killed
         | Why::Reaped
         | Why::CouldNotRun
+        | Why::Landing
         | Why::TargetRed
         | Why::Paths { .. }
         | Why::Conflict

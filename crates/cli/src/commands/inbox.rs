@@ -134,6 +134,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
         Kind::Held(why) => format!("held, {why}"),
         Kind::Question
         | Kind::Checkout
+        | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
         | Kind::File
@@ -158,6 +159,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
             Kind::Question => format!("  goes on without an answer in {span}"),
             Kind::Held(_)
             | Kind::Checkout
+            | Kind::Unwritten
             | Kind::Harness
             | Kind::Dependency
             | Kind::File
@@ -197,8 +199,12 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
 fn style(item: &Item) -> Style {
     match item.kind {
         Kind::Question | Kind::Checkout => Style::Yellow,
-        Kind::Held(_) | Kind::Harness | Kind::Dependency | Kind::File | Kind::Failing | Kind::Disk => {
-            Style::Red
-        }
+        Kind::Held(_)
+        | Kind::Unwritten
+        | Kind::Harness
+        | Kind::Dependency
+        | Kind::File
+        | Kind::Failing
+        | Kind::Disk => Style::Red,
     }
 }

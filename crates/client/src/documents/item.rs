@@ -111,6 +111,7 @@ fn kinds() -> Vec<&'static str> {
     let others = [
         Kind::Question,
         Kind::Checkout,
+        Kind::Unwritten,
         Kind::Harness,
         Kind::Dependency,
         Kind::File,

@@ -238,7 +238,7 @@ impl Core {
             return Err(unknown(id));
         };
         if ticket.is_landing() {
-            return self.end_landing(id, AfterLanding::Retry { by: by.clone() });
+            return self.end_landing(id, AfterLanding::Retry { by: by.clone() }, "merged anew");
         }
         let deadline = ticket.deadline();
         let waits = deadline.is_some_and(|d| d.key == TimerKey::Step && d.at > self.now);
@@ -274,15 +274,8 @@ impl Core {
     }
 
     /// Ends a landing first: the wish of a person follows where the target does not hold the ticket's work.
-    fn end_landing(&mut self, id: &TicketId, then: AfterLanding) -> Answer {
-        let message = match then {
-            AfterLanding::Drop { .. } => {
-                format!("{id} is landing at this moment: it is dropped unless it has landed")
-            }
-            AfterLanding::Retry { .. } => {
-                format!("{id} is landing at this moment: it is merged anew unless it has landed")
-            }
-        };
+    fn end_landing(&mut self, id: &TicketId, then: AfterLanding, wish: &str) -> Answer {
+        let message = format!("{id} is landing at this moment: it is {wish} unless it has landed");
         self.act(id, Event::LandingEndOrdered { then }, message)
     }
 
@@ -306,7 +299,7 @@ impl Core {
             return self.act(id, Event::Attempt(event), being_dropped);
         }
         if ticket.is_landing() {
-            return self.end_landing(id, AfterLanding::Drop { by, reason });
+            return self.end_landing(id, AfterLanding::Drop { by, reason }, "dropped");
         }
         // Which number the ref gets is git's: what has left nothing to keep has none.
         let message = match ticket.attempt() {

@@ -3,7 +3,7 @@
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
 use model::policy::{backoff, no_progress};
-use model::ticket::{Effect, Event, Fingerprint, Released, Repeat, Stage, Ticket};
+use model::ticket::{AfterLanding, Effect, Event, Fingerprint, Released, Repeat, Stage, Ticket};
 use model::{RunId, TicketId};
 
 use super::{Core, WriteMeta};
@@ -44,6 +44,9 @@ impl Core {
             return;
         }
         let mut meaning = self.meaning(ticket, effect, report);
+        if self.gives_up_landing(ticket, effect, &meaning) {
+            self.end_failed_landing(ticket, &meaning);
+        }
         if let Meaning::Hindered(why) = &mut meaning
             && self.failures.is_hindered_for_long(ticket, effect, self.now)
         {
@@ -71,6 +74,39 @@ impl Core {
             self.out.refused.push(format!("{ticket}: {no}"));
             self.out.finished.push(id);
         }
+    }
+
+    /// Whether a landing has failed so often, or for so long, that the other tickets have waited enough.
+    fn gives_up_landing(&self, id: &TicketId, effect: &Effect, meaning: &Meaning) -> bool {
+        let Effect::Land { .. } = effect else {
+            return false;
+        };
+        let is_wanted = matches!(
+            self.ticket(id).and_then(Ticket::stage),
+            Some(Stage::Landing {
+                waiting: None,
+                then: None,
+                ..
+            })
+        );
+        is_wanted
+            && match meaning {
+                Meaning::Again(_) => self.failures.is_to_fail_for_people(id, effect),
+                Meaning::Hindered(_) => self.failures.is_hindered_for_long(id, effect, self.now),
+                Meaning::Event(_) | Meaning::Events(_) | Meaning::Nothing => false,
+            }
+    }
+
+    /// Has a landing ended that failed: the ticket is held with the error, unless the target holds it.
+    fn end_failed_landing(&mut self, id: &TicketId, meaning: &Meaning) {
+        let (Meaning::Again(why) | Meaning::Hindered(why)) = meaning else {
+            return;
+        };
+        let then = AfterLanding::Hold {
+            why: why.clone(),
+            retry_at: self.check_again_at(id),
+        };
+        self.apply_or_note(id, Event::LandingEndOrdered { then }, "landing it failed");
     }
 
     /// An effect could not be performed: it is performed again.

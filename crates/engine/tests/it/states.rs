@@ -47,6 +47,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scene)> {
         ("its conflicts are not resolved", in_conflict),
         ("nothing was committed three times", nothing_committed),
         ("it is landing", landing),
+        ("landing it fails", landing_failed),
         ("edits are in the way", edits_in_the_way),
         ("it has landed", landed),
         ("it was dropped", dropped),
@@ -321,6 +322,17 @@ pub(crate) fn nothing_committed() -> Scene {
 pub(crate) fn landing() -> Scene {
     let mut scene = checking();
     scene.checks_pass("t-1");
+    scene
+}
+
+/// Held, because landing it failed twice.
+pub(crate) fn landing_failed() -> Scene {
+    let mut scene = landing();
+    for _ in 0..2 {
+        let why = "no right to write".to_owned();
+        scene.report("t-1", "land", Report::CouldNotRun { why });
+    }
+    scene.report("t-1", "land", Report::NotLanded);
     scene
 }
 

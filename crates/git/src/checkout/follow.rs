@@ -5,6 +5,8 @@ mod beside;
 mod caught;
 mod index;
 pub(crate) mod inspect;
+mod lagging;
+mod writable;
 
 use crate::checkout::Checkout;
 use crate::checkout::follow::inspect::Inspection;

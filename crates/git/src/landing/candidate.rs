@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::repository::Repository;
-use crate::types::id::Branch;
+use crate::types::id::{Branch, Id};
 use crate::types::identity::{Identity, Time};
 use crate::types::oid::{Oid, Tree};
 use crate::types::paths::path_of;
@@ -146,29 +146,47 @@ impl Repository {
         Ok(!self.is_ancestor(base, target)? && self.is_ancestor(base, tip)?)
     }
 
-    /// Whether `tip` contains a commit that once was the end of `branch` and is not in it any more, as far as
-    /// its reflog goes back.
+    /// A commit that `tip` contains and that was taken off `branch`: the branch once ended with it, or it was
+    /// named to the ticket's agent as the branch's end, and it is not in the branch any more.
     ///
     /// # Errors
     /// [`Error::NoSuchCommit`], [`Error::Failed`], [`Error::Io`].
-    pub fn has_taken_back(&self, branch: &Branch, tip: &Oid) -> Result<bool> {
-        let log = self.common_dir().join("logs").join(branch.full());
-        let log = match std::fs::read(&log) {
-            Ok(log) => log,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(Error::io("read", log, error)),
-        };
-        let ends: BTreeSet<&[u8]> = log
-            .split(|byte| *byte == b'\n')
-            .flat_map(|line| line.splitn(3, |byte| *byte == b' ').take(2))
-            .filter(|end| !end.is_empty())
-            .collect();
+    pub fn taken_off(&self, branch: &Branch, ticket: &Id, tip: &Oid) -> Result<Option<Oid>> {
+        let mut ends = self.former_ends(branch)?;
+        ends.extend(self.named(ticket)?.into_iter().map(|commit| commit.to_string()));
+        if ends.is_empty() {
+            return Ok(None);
+        }
         let target = self.target(branch)?;
         let range = format!("{target}..{tip}");
         let said = self.call("rev-list").args(["--end-of-options", &range]).ok()?;
-        Ok(said
+        let ahead = String::from_utf8_lossy(&said).into_owned();
+        let found = ahead.lines().find(|commit| ends.contains(*commit));
+        found.map(Oid::parse).transpose().map_err(Error::from)
+    }
+
+    /// The commits with which a branch has ended, as far as its reflog goes back.
+    fn former_ends(&self, branch: &Branch) -> Result<BTreeSet<String>> {
+        if self.common_dir().join("reftable").exists() {
+            let call = self.call("rev-list").arg("--walk-reflogs");
+            let said = call.args(["--end-of-options", &branch.full()]).run()?;
+            return Ok(String::from_utf8_lossy(&said.stdout)
+                .lines()
+                .map(str::to_owned)
+                .collect());
+        }
+        let log = self.common_dir().join("logs").join(branch.full());
+        let log = match std::fs::read(&log) {
+            Ok(log) => log,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+            Err(error) => return Err(Error::io("read", log, error)),
+        };
+        Ok(log
             .split(|byte| *byte == b'\n')
-            .any(|commit| ends.contains(commit)))
+            .flat_map(|line| line.splitn(3, |byte| *byte == b' ').take(2))
+            .filter(|end| !end.is_empty())
+            .map(|end| String::from_utf8_lossy(end).into_owned())
+            .collect())
     }
 
     /// Merges two commits: gives the tree, or the conflict.

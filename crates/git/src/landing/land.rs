@@ -75,6 +75,7 @@ impl Repository {
             }
             return Ok(Landing::Landed { left });
         }
+        self.catch_up(&intent.target)?;
         let mut held = Vec::new();
         let mut in_the_way = Vec::new();
         for checkout in &checkouts {
@@ -128,8 +129,8 @@ impl Repository {
     }
 
     /// Ends a landing that nobody wants any more; returns whether the target holds what was to land. If it
-    /// had moved the target, the checkouts follow; if not, the locks that it held are released. Repeating it
-    /// changes nothing.
+    /// had moved the target, the checkouts follow as far as they can, and [`Repository::behind`] names the
+    /// files that stay old; if not, the locks that it held are released. Repeating it changes nothing.
     ///
     /// # Errors
     /// As [`Repository::land`].
@@ -140,7 +141,7 @@ impl Repository {
         };
         if let Some(now) = &landed {
             for checkout in &self.checkouts_of(&intent.target)? {
-                self.follow(checkout, &intent.old, now)?;
+                self.follow_as_far_as_possible(checkout, &intent.old, now)?;
             }
         }
         self.release_left_behind()?;

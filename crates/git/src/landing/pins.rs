@@ -10,6 +10,9 @@ use crate::types::oid::Oid;
 
 const FOLDER: &str = "refs/crew/candidate";
 
+/// The folder of commits of the target that were named to an agent, each under its ticket.
+const NAMED: &str = "refs/crew/named";
+
 /// A ref that holds a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandidatePin {
@@ -40,6 +43,39 @@ impl Repository {
     /// [`Error::RefBusy`], [`Error::Failed`]: repeat it.
     pub fn unpin_candidates(&self, ticket: &Id) -> Result<()> {
         self.remove_pins(ticket, |_| true)
+    }
+
+    /// Notes that a commit of the target was named to a ticket's agent, who may merge it. Without a reflog
+    /// nothing else tells later that the target once held it.
+    ///
+    /// # Errors
+    /// [`Error::RefBusy`], [`Error::Failed`].
+    pub fn note_named(&self, ticket: &Id, commit: &Oid) -> Result<()> {
+        self.pin(
+            &format!("{NAMED}/{ticket}/{commit}"),
+            commit,
+            "crew: named to an agent",
+        )
+    }
+
+    /// The commits that were named to a ticket's agent.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub(crate) fn named(&self, ticket: &Id) -> Result<Vec<Oid>> {
+        let refs = self.refs_in_folder(&format!("{NAMED}/{ticket}/"))?;
+        Ok(refs.into_iter().map(|(_, commit)| commit).collect())
+    }
+
+    /// Forgets which commits were named to a ticket's agent, once the ticket is over.
+    ///
+    /// # Errors
+    /// [`Error::RefBusy`], [`Error::Failed`]: repeat it.
+    pub fn forget_named(&self, ticket: &Id) -> Result<()> {
+        for (name, commit) in self.refs_in_folder(&format!("{NAMED}/{ticket}/"))? {
+            self.move_ref(&name, Some(&commit), None, "crew: the ticket is over")?;
+        }
+        Ok(())
     }
 
     /// Every pin of a candidate.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::repository::Repository;
 use crate::types::id::Id;
 use crate::types::oid::Oid;
-use crate::types::unsaved::Unsaved;
+use crate::types::unsaved::{NestedWork, Unsaved};
 
 /// Why a commit is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +51,8 @@ pub struct Pin {
 pub struct Rescued {
     /// Refs that were made by this call.
     pub kept: Vec<Kept>,
+    /// Those of them that are of worktrees which the agent made in its workspace.
+    pub worktrees: Vec<NestedWork>,
     /// Paths whose content could not be saved.
     pub unsaved: Vec<Unsaved>,
 }

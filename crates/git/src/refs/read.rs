@@ -17,6 +17,24 @@ impl Repository {
         })
     }
 
+    /// The branch that moves when this one does: the one to which a symbolic ref leads, else the branch
+    /// itself.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub fn followed(&self, branch: &Branch) -> Result<Branch> {
+        if self.ref_file(&branch.full()).is_some() {
+            return Ok(branch.clone());
+        }
+        let call = self.call("symbolic-ref").args(["--quiet", &branch.full()]);
+        let said = call.run()?;
+        let name = String::from_utf8_lossy(said.stdout.trim_ascii()).into_owned();
+        match name.strip_prefix("refs/heads/") {
+            Some(short) if said.code == Some(0) => Ok(short.parse()?),
+            Some(_) | None => Ok(branch.clone()),
+        }
+    }
+
     /// The commit a branch is at; `None` if there is no such branch.
     ///
     /// # Errors

@@ -31,6 +31,8 @@ pub enum Obstacle {
     Ignored,
     /// A merge, rebase or the like that is under way.
     Operation(Operation),
+    /// A path that crew may not write or rename over: another owner, a mount, a folder that is read-only.
+    Unwritable,
     /// Another git holds the index (a commit with its editor open, say).
     IndexLocked,
 }
@@ -44,6 +46,7 @@ impl fmt::Display for Obstacle {
             Self::Untracked => f.write_str("not tracked"),
             Self::Ignored => f.write_str("ignored"),
             Self::Operation(operation) => write!(f, "{operation} under way"),
+            Self::Unwritable => f.write_str("cannot be written"),
             Self::IndexLocked => f.write_str("index locked by another git"),
         }
     }
@@ -77,6 +80,19 @@ impl Blocked {
             obstacle: Obstacle::IndexLocked,
         }
     }
+}
+
+/// A checkout with files that are older than its branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// The checkout's root.
+    pub checkout: PathBuf,
+    /// Whether its index is old too: it follows as soon as no other git holds it.
+    pub index: bool,
+    /// Files with the content of an earlier commit.
+    pub old: Vec<PathBuf>,
+    /// Files that the branch has deleted.
+    pub deleted: Vec<PathBuf>,
 }
 
 /// How far a checkout followed.

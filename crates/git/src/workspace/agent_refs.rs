@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{Error, IoContext, Result};
 use crate::files::openat;
 use crate::types::oid::Oid;
+use crate::types::paths::path_of;
 use crate::types::shortened::shortened;
 use crate::workspace::Workspace;
 
@@ -43,14 +44,19 @@ impl AgentRefs {
     /// # Errors
     /// [`Error::Io`] when the machine cannot read a file, which proves nothing about the agent's refs.
     pub(crate) fn head(&self) -> Result<Result<Oid, String>> {
-        let mut name = "HEAD".to_owned();
+        self.head_in("HEAD")
+    }
+
+    /// The commit that a HEAD names: the repository's own, or that of a linked worktree.
+    fn head_in(&self, head: &str) -> Result<Result<Oid, String>> {
+        let mut name = head.to_owned();
         for _ in 0..5 {
             let content = match self.read(&name, REF_BYTES)? {
                 Ok(content) => content,
                 Err(why) => return Ok(Err(why)),
             };
             let Some(content) = content else {
-                if name == "HEAD" {
+                if name == head {
                     return Ok(Err("is missing".to_owned()));
                 }
                 return Ok(self.packed()?.and_then(|mut packed| {
@@ -100,8 +106,14 @@ impl AgentRefs {
                 found.insert(oid);
             }
         }
-        for log in ["logs/HEAD", "logs/refs/stash"] {
-            let Ok(Some(content)) = self.read(log, PACKED_REFS_BYTES)? else {
+        let worktrees = self.names_of_worktrees()?;
+        for worktree in &worktrees {
+            found.extend(self.head_in(&format!("worktrees/{worktree}/HEAD"))?);
+        }
+        let logs = worktrees.iter().map(|name| format!("worktrees/{name}/logs/HEAD"));
+        let own = ["logs/HEAD", "logs/refs/stash"].map(str::to_owned);
+        for log in own.into_iter().chain(logs) {
+            let Ok(Some(content)) = self.read(&log, PACKED_REFS_BYTES)? else {
                 continue;
             };
             let news = content
@@ -111,6 +123,55 @@ impl AgentRefs {
         }
         found.retain(|oid| !oid.is_null());
         Ok(found)
+    }
+
+    /// The linked worktrees that the agent made below `root`: their folders in it, and the commits of their
+    /// HEADs.
+    ///
+    /// # Errors
+    /// As [`Self::head`].
+    pub(crate) fn worktrees(&self, root: &Path) -> Result<Vec<(PathBuf, Option<Oid>)>> {
+        let mut found = Vec::new();
+        for name in self.names_of_worktrees()? {
+            let Ok(Some(link)) = self.read(&format!("worktrees/{name}/gitdir"), REF_BYTES)? else {
+                continue;
+            };
+            let link = path_of(link.strip_suffix(b"\n").unwrap_or(&link));
+            let folder = link.parent().and_then(|folder| folder.strip_prefix(root).ok());
+            let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) else {
+                continue;
+            };
+            let is_below = folder
+                .components()
+                .all(|part| matches!(part, Component::Normal(_)));
+            if is_below && openat::folder(&self.root, folder).is_ok() {
+                let head = self.head_in(&format!("worktrees/{name}/HEAD"))?.ok();
+                found.push((folder.to_owned(), head));
+            }
+        }
+        Ok(found)
+    }
+
+    fn names_of_worktrees(&self) -> Result<Vec<String>> {
+        let at = self.git_dir.join("worktrees");
+        let opened = openat::folder(&self.root, &at);
+        let Ok(fd) = Self::sorted(&at, opened)? else {
+            return Ok(Vec::new());
+        };
+        let listed = rustix::fs::Dir::read_from(&fd).map_err(std::io::Error::from);
+        let Ok(entries) = Self::sorted(&at, listed)? else {
+            return Ok(Vec::new());
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.doing("list", &at)?;
+            let name = entry.file_name().to_str().unwrap_or(".");
+            if !matches!(name, "." | "..") && names.len() < MAX_REFS {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
     }
 
     fn walk(&self, folder: &Path, depth: usize, names: &mut Vec<String>) -> Result<()> {

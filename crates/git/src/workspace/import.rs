@@ -32,7 +32,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`Error::Refused`]: nothing moved; [`Error::WorkspaceMissing`]; [`Error::RefMoved`] when somebody else
-    /// moved the branch meanwhile; [`Error::Deadline`].
+    /// moved the branch meanwhile; [`Error::BranchInUse`]; [`Error::Deadline`].
     pub fn import(&self, workspace: &Workspace, limits: &Limits) -> Result<Imported> {
         let _claim = workspace.claim()?;
         self.import_claimed(workspace, limits)
@@ -71,6 +71,12 @@ impl Repository {
         if old.as_ref() == Some(&tip) {
             self.sync_folder_of(&branch.full())?;
         } else {
+            if let Some(shown) = self.checkouts_of(&branch)?.into_iter().next() {
+                return Err(Error::BranchInUse {
+                    branch: branch.short().to_owned(),
+                    checkout: shown.root,
+                });
+            }
             self.move_ref(&branch.full(), old.as_ref(), Some(&tip), "crew: import")?;
             failpoint::hit("import.branch_moved");
         }

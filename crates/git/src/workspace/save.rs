@@ -92,6 +92,7 @@ impl Repository {
             let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
             failpoint::hit("save.committed");
             self.judge(workspace, &commit, limits)?;
+            self.check_strictly(workspace, &commit, &parent, limits)?;
             leftovers = Some(commit.clone());
             tip = commit;
         }
@@ -132,8 +133,9 @@ impl Repository {
     }
 
     /// Keeps, under `refs/crew/rescue/<ticket>/`, every piece of work in the workspace that no ref of the
-    /// user's repository holds: the commits that its refs and HEAD's reflog name, its files as they are, and
-    /// repositories inside it. The branch does not move. Repeating it keeps nothing twice.
+    /// user's repository holds: the commits that its refs and HEAD's reflog name, its files as they are,
+    /// worktrees that the agent made in it, and repositories inside it. The branch does not move. Repeating
+    /// it keeps nothing twice.
     ///
     /// No process of the agent may be running.
     ///
@@ -176,7 +178,7 @@ impl Repository {
             Ok(head) if fetched.contains(&head) => head,
             _ => self.last_known(workspace)?,
         };
-        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), &limits)?;
+        let mut snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), &limits)?;
         rescued.unsaved.extend(snapshot.unsaved.iter().cloned());
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
             let at = self.commit_time(&parent)?;
@@ -191,14 +193,47 @@ impl Repository {
                 why: error.to_string(),
             }),
         }
+        let worktrees = refs.worktrees(&workspace.path())?;
+        let folders: Vec<&Path> = worktrees.iter().map(|(folder, _)| folder.as_path()).collect();
+        snapshot
+            .nested
+            .retain(|folder| !folders.contains(&folder.as_path()));
+        let is_plain = snapshot.index.is_none() && worktrees.is_empty();
+        let mut of_worktrees = Vec::new();
+        for (folder, head) in &worktrees {
+            let head = head.as_ref().filter(|head| fetched.contains(head));
+            let in_it = self.snapshot(workspace, folder, head, &limits)?;
+            rescued.unsaved.extend(in_it.unsaved.iter().cloned());
+            let tree = match head {
+                Some(head) => self.differing_tree(&in_it, head)?,
+                None => in_it.tree.as_ref(),
+            };
+            let mut tip = head.cloned();
+            if let Some(tree) = tree {
+                let parents: Vec<&Oid> = head.into_iter().collect();
+                let message = format!("Work that was not committed in {}", folder.to_string_lossy());
+                let at = self.commit_time(head.unwrap_or(workspace.base()))?;
+                let commit = self.commit(tree, &parents, &message, workspace.identity(), at)?;
+                fetched.insert(commit.clone());
+                tip = Some(commit);
+            }
+            of_worktrees.extend(tip.map(|tip| (tip, folder.clone())));
+        }
         self.forget_held(workspace, &mut fetched)?;
         for tip in self.independent(&fetched)? {
             if !self.is_reachable(&tip)? {
-                rescued.kept.push(self.keep_rescue(workspace.ticket(), &tip)?);
+                let kept = self.keep_rescue(workspace.ticket(), &tip)?;
+                let of_one = of_worktrees.iter().filter(|(of_one, _)| *of_one == tip);
+                rescued.worktrees.extend(of_one.map(|(_, folder)| NestedWork {
+                    path: folder.clone(),
+                    commit: tip.clone(),
+                    kept: kept.name.clone(),
+                }));
+                rescued.kept.push(kept);
             }
         }
         if snapshot.nested.is_empty() {
-            return Ok((rescued, snapshot.index.is_none()));
+            return Ok((rescued, is_plain));
         }
         let before: BTreeSet<String> = self
             .kept(Some(workspace.ticket()))?

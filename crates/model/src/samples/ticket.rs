@@ -255,6 +255,15 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             },
         )
         .when(
+            "to hold",
+            Event::LandingEndOrdered {
+                then: AfterLanding::Hold {
+                    why: why(),
+                    retry_at: LATE,
+                },
+            },
+        )
+        .when(
             "to retry",
             Event::LandingEndOrdered {
                 then: AfterLanding::Retry { by: by() },
@@ -351,6 +360,7 @@ fn verify_shape(verify: &Verify) -> String {
         Stage::Landing { waiting, then, .. } => {
             let then = then.as_ref().map(|then| match then {
                 AfterLanding::Drop { .. } => "drop",
+                AfterLanding::Hold { .. } => "hold",
                 AfterLanding::Retry { .. } => "retry",
             });
             format!("landing {} {then:?}", waiting.is_some())

@@ -41,6 +41,8 @@ pub enum Why {
         /// The tip that touches them: an approval counts for it alone.
         tip: Oid,
     },
+    /// Landing it fails each time.
+    Landing,
     /// Its conflicts could not be resolved.
     Conflict,
     /// Its agent's credentials are refused.
@@ -58,7 +60,7 @@ pub enum Why {
 
 impl Why {
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 12] = [
+    pub const NAMES: [&str; 13] = [
         "failed",
         "blocked",
         "killed",
@@ -66,6 +68,7 @@ impl Why {
         "could_not_run",
         "target_red",
         "paths",
+        "landing",
         "conflict",
         "auth",
         "no_progress",
@@ -84,6 +87,7 @@ impl Why {
             Why::CouldNotRun => "could_not_run",
             Why::TargetRed => "target_red",
             Why::Paths { .. } => "paths",
+            Why::Landing => "landing",
             Why::Conflict => "conflict",
             Why::Auth => "auth",
             Why::NoProgress => "no_progress",

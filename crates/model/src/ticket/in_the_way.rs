@@ -42,6 +42,8 @@ pub enum Obstacle {
     CherryPick,
     /// `git revert` is under way.
     Revert,
+    /// crew may not write there: another owner, a mount, a folder that is read-only.
+    Unwritable,
     /// Another git holds the index.
     IndexLocked,
 }
@@ -60,6 +62,7 @@ impl Obstacle {
             Obstacle::Rebase => "a rebase is under way",
             Obstacle::CherryPick => "a cherry-pick is under way",
             Obstacle::Revert => "a revert is under way",
+            Obstacle::Unwritable => "cannot be written",
             Obstacle::IndexLocked => "another git holds the index; if none runs, remove its `index.lock`",
         }
     }
@@ -99,6 +102,7 @@ impl Obstacle {
             Obstacle::Rebase => "git rebase --continue or --abort",
             Obstacle::CherryPick => "git cherry-pick --continue or --abort",
             Obstacle::Revert => "git revert --continue or --abort",
+            Obstacle::Unwritable => "get the right to write, or take away what is mounted",
             Obstacle::IndexLocked => "let that git end; if none runs, remove its index.lock",
         }
     }

@@ -96,6 +96,13 @@ pub enum AfterLanding {
         /// The reason, in words.
         reason: String,
     },
+    /// The ticket is held: landing it failed each time.
+    Hold {
+        /// The error.
+        why: String,
+        /// When it is merged, checked and landed again.
+        retry_at: Time,
+    },
     /// The branch is merged and checked anew.
     Retry {
         /// The actor who asked for it.

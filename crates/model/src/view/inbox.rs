@@ -20,7 +20,7 @@ use crate::project::HarnessPause;
 use crate::ticket::Ticket;
 use crate::{AgentName, TicketId, Time};
 use of_ticket::of_ticket;
-use other::{bad, disk, failing, harnesses, locked, unwritable};
+use other::{bad, disk, failing, harnesses, locked, unwritable, unwritten};
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub enum Kind {
     Held(&'static str),
     /// Edits in a checkout are in the way of a landing, or a killed engine has left it locked.
     Checkout,
+    /// Files of a checkout are older than its branch, because crew could not write them.
+    Unwritten,
     /// A harness refuses steps until a person has mended that.
     Harness,
     /// A ticket waits for a ticket that there is not, or for itself.
@@ -78,6 +80,7 @@ impl Kind {
             Kind::Question => "question",
             Kind::Held(why) => why,
             Kind::Checkout => "checkout",
+            Kind::Unwritten => "unwritten",
             Kind::Harness => "harness",
             Kind::Dependency => "dependency",
             Kind::File => "file",
@@ -113,6 +116,8 @@ pub struct Context {
     pub unwritable: Option<String>,
     /// Locks of checkouts' indexes that a killed engine has left, by their paths.
     pub locked: Vec<String>,
+    /// Checkouts with files that are older than their branch.
+    pub behind: Vec<Behind>,
     /// The orders that fail each time.
     pub failing: Vec<Failing>,
     /// The paused harness, by its name, that the next step of a ticket is started on.
@@ -164,6 +169,19 @@ pub struct Failing {
     pub until: Option<Time>,
 }
 
+/// A checkout with files that are older than its branch, because crew could not write them when it moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Behind {
+    /// The checkout's folder.
+    pub checkout: String,
+    /// Whether its index is old too.
+    pub index: bool,
+    /// Files with the content of an earlier commit: not sanitised.
+    pub old: Vec<String>,
+    /// Files that the branch has deleted: not sanitised.
+    pub deleted: Vec<String>,
+}
+
 /// A file in the ticket folder that is no ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadFile {
@@ -198,6 +216,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
     items.extend(beside.refuses_work.as_deref().map(disk));
     items.extend(beside.unwritable.as_deref().map(unwritable));
     items.extend(beside.locked.iter().map(|lock| locked(lock)));
+    items.extend(beside.behind.iter().map(unwritten));
     // A failure to write any file is one entry.
     let is_shown = |failing: &&Failing| !(failing.is_file && beside.unwritable.is_some());
     items.extend(

@@ -235,6 +235,9 @@ fn of_ticket(event: &ticket::Event) -> String {
             then: AfterLanding::Drop { by, reason },
         } => format!("to be dropped by {by} unless it has landed: {reason}"),
         Event::LandingEndOrdered {
+            then: AfterLanding::Hold { why, .. },
+        } => format!("to be held unless it has landed: {why}"),
+        Event::LandingEndOrdered {
             then: AfterLanding::Retry { by },
         } => format!("to be merged anew unless it has landed: {by} asked for it"),
         Event::NotLanded => "its landing was ended: the target does not hold it".to_owned(),

@@ -87,6 +87,10 @@ impl Dispatcher {
             // half-way.
             return Ok(());
         }
+        // A checkout that cannot follow even now is in the inbox.
+        if let Err(error) = self.executor.repository.catch_up(&self.executor.target) {
+            tracing::warn!("a checkout stays behind: {}", text::with_causes(&error));
+        }
         match self.executor.repository.release_left_behind() {
             // Room comes again, and this is begun again then.
             Err(error) if error.is_passing() => return Err(error.into()),

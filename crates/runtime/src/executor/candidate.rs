@@ -61,7 +61,13 @@ impl Executor {
         let target = repository.target(&self.target)?;
         if repository.brings_back(workspace.base(), &target, &tip)? {
             return Ok(Report::ImportRefused {
-                why: self.taken_back(workspace.base(), &target),
+                why: self.taken_back(workspace.base(), "from which this work began", &target),
+            });
+        }
+        // An agent that was in conflict has merged it, and somebody has taken it off the target since.
+        if let Some(commit) = repository.taken_off(&self.target, workspace.ticket(), &tip)? {
+            return Ok(Report::ImportRefused {
+                why: self.taken_back(&commit, "which this branch has merged", &target),
             });
         }
         let message = Message {
@@ -86,14 +92,17 @@ impl Executor {
                 Some(why) => Report::ImportRefused { why },
                 None => Report::NoCommits,
             }),
-            Outcome::Conflict { paths, .. } => Ok(match (model_oid(&tip), model_oid(&target)) {
-                (Ok(tip), Ok(target)) => Report::Conflicted {
-                    paths: paths.iter().map(|p| p.display().to_string()).collect(),
-                    tip,
-                    target,
-                },
-                (Err(why), _) | (_, Err(why)) => Report::CouldNotRun { why },
-            }),
+            Outcome::Conflict { paths, .. } => {
+                repository.note_named(workspace.ticket(), &target)?;
+                Ok(match (model_oid(&tip), model_oid(&target)) {
+                    (Ok(tip), Ok(target)) => Report::Conflicted {
+                        paths: paths.iter().map(|p| p.display().to_string()).collect(),
+                        tip,
+                        target,
+                    },
+                    (Err(why), _) | (_, Err(why)) => Report::CouldNotRun { why },
+                })
+            }
             Outcome::Candidate(built) => {
                 let sensitive: Vec<String> = built
                     .changes
@@ -130,9 +139,9 @@ impl Executor {
     }
 
     /// Somebody rewrote the target meanwhile: what they took off it must not come back with this work.
-    fn taken_back(&self, base: &git::Oid, target: &git::Oid) -> String {
+    fn taken_back(&self, commit: &git::Oid, how: &str, target: &git::Oid) -> String {
         format!(
-            "commit {base}, from which this work began, was taken off {}. Take it out of the branch as well: git rebase --onto {target} {base}",
+            "commit {commit}, {how}, was taken off {}. Take it out of the branch as well: git rebase --onto {target} {commit}",
             self.target.short()
         )
     }
@@ -280,6 +289,7 @@ fn obstacle(seen: git::Obstacle) -> Obstacle {
         git::Obstacle::Unmerged => Obstacle::Unmerged,
         git::Obstacle::Untracked => Obstacle::Untracked,
         git::Obstacle::Ignored => Obstacle::Ignored,
+        git::Obstacle::Unwritable => Obstacle::Unwritable,
         git::Obstacle::IndexLocked => Obstacle::IndexLocked,
         git::Obstacle::Operation(git::Operation::Merge) => Obstacle::Merge,
         git::Obstacle::Operation(git::Operation::Rebase) => Obstacle::Rebase,

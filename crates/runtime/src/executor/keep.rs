@@ -51,7 +51,16 @@ impl Executor {
             };
             keep(&workspace)?;
             match self.repository.remove(&workspace) {
-                Ok(_) => {}
+                Ok(rescued) => {
+                    for worktree in rescued.worktrees {
+                        tracing::warn!(
+                            "{}: the worktree {} in its workspace held work that is in no branch; it is kept as {}",
+                            ticket.id,
+                            shown(&worktree.path.to_string_lossy()),
+                            worktree.kept
+                        );
+                    }
+                }
                 // In its place it would be in the way of the next attempt.
                 Err(git::Error::Unsaved { left, .. }) => {
                     let aside = self.repository.archive_workspace(&workspace)?;
@@ -67,7 +76,11 @@ impl Executor {
             }
             // A target that somebody deleted keeps nothing, and nothing waits for it here.
             let target = self.repository.branch_tip(&self.target)?;
-            self.repository.forget_workspace(&workspace, target.as_ref())
+            self.repository.forget_workspace(&workspace, target.as_ref())?;
+            if ticket.is_done() {
+                self.repository.forget_named(workspace.ticket())?;
+            }
+            Ok(())
         });
         if ticket.candidate().is_none() {
             self.unpin(ticket);

@@ -63,7 +63,9 @@ impl Executor {
                 let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
                 match last {
                     // A commit that was taken off the target must not return with this work; it stays kept.
-                    Some(kept) if repository.has_taken_back(&self.target, &kept.commit)? => base.clone(),
+                    Some(kept) if repository.taken_off(&self.target, &id, &kept.commit)?.is_some() => {
+                        base.clone()
+                    }
                     Some(kept) => kept.commit,
                     None => base.clone(),
                 }

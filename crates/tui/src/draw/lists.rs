@@ -275,6 +275,7 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
             let (symbol, tone) = match item.kind {
                 Kind::Question | Kind::Checkout => ("?", Tone::Waiting),
                 Kind::Held(_)
+                | Kind::Unwritten
                 | Kind::Harness
                 | Kind::Dependency
                 | Kind::File

@@ -136,6 +136,13 @@ impl Ready<'_> {
             failpoint::hit("follow.written");
         }
         followed.updated -= late.len();
+        let unwritable = late.iter().filter(|left| left.obstacle == Obstacle::Unwritable);
+        let deleted = |path: &Path| inspection.deletes(path);
+        transfer.note_behind(
+            unwritable
+                .filter_map(|left| left.path.as_deref())
+                .map(|path| (path, deleted(path))),
+        )?;
         followed.left.extend(late);
         failpoint::hit("follow.files");
         transfer.refresh_index()?;
@@ -159,7 +166,12 @@ pub(super) struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    fn new(repository: &'a Repository, checkout: &'a Checkout, old: &'a Oid, new: &'a Oid) -> Result<Self> {
+    pub(super) fn new(
+        repository: &'a Repository,
+        checkout: &'a Checkout,
+        old: &'a Oid,
+        new: &'a Oid,
+    ) -> Result<Self> {
         let root = openat::root(&checkout.root).doing("open", &checkout.root)?;
         Ok(Self {
             repository,
@@ -234,7 +246,22 @@ impl<'a> Transfer<'a> {
             .args(["-z", "--stdin"])
             .deadline(std::time::Duration::from_secs(600))
             .input(names)?
-            .ok()?;
+            .ok()
+            .map_err(|error| match error {
+                // The folder has another name each time, and the same failure would look like a new one.
+                Error::Failed {
+                    status,
+                    stderr,
+                    lacking,
+                    ..
+                } => Error::Failed {
+                    command: "checkout-index".to_owned(),
+                    status,
+                    stderr,
+                    lacking,
+                },
+                other => other,
+            })?;
         Ok(())
     }
 
@@ -251,6 +278,15 @@ impl<'a> Transfer<'a> {
             path: Some(path.change.path.clone()),
             obstacle,
         })
+    }
+
+    /// A path that could not be written or removed. What passes by itself (a full disk) is an error, and the
+    /// caller repeats the call; a path that nobody lets crew write stays as it is, and the others go on.
+    fn refused(&self, path: &Inspected, error: Error) -> Result<Option<Blocked>> {
+        match error.is_passing() {
+            true => Err(error),
+            false => Ok(self.late(path, Obstacle::Unwritable)),
+        }
     }
 
     /// Removes the old file. It is moved, looked at, and moved back if it is not the one that was inspected.
@@ -271,7 +307,7 @@ impl<'a> Transfer<'a> {
         match renameat_with(&folder, name, &old, name, RenameFlags::NOREPLACE) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(None),
-            Err(errno) => return Err(Error::io("remove", shown, errno)),
+            Err(errno) => return self.refused(path, Error::io("remove", shown, errno)),
         }
         failpoint::hit("follow.moved_aside");
         if Stamp::of(&old, name) != path.stamp {
@@ -292,15 +328,20 @@ impl<'a> Transfer<'a> {
     fn write(&self, path: &Inspected) -> Result<Option<Blocked>> {
         let relative = &path.change.path;
         let shown = self.checkout.root.join(relative);
-        let (folder, name) = self.place(relative)?;
+        let (folder, name) = match self.place(relative) {
+            Ok(place) => place,
+            Err(error) => return self.refused(path, error),
+        };
         if matches!(path.change.new, Some((Mode::Submodule, _))) {
             if path.stamp.is_some() {
                 let old = self.old_folder(relative.parent().unwrap_or(Path::new("")))?;
-                renameat_with(&folder, name, &old, name, RenameFlags::NOREPLACE).doing("remove", &shown)?;
+                if let Err(errno) = renameat_with(&folder, name, &old, name, RenameFlags::NOREPLACE) {
+                    return self.refused(path, Error::io("remove", shown, errno));
+                }
             }
             return match mkdirat(&folder, name, Bits::from_raw_mode(0o777)) {
                 Ok(()) | Err(Errno::EXIST) => Ok(None),
-                Err(errno) => Err(Error::io("make", shown, errno)),
+                Err(errno) => self.refused(path, Error::io("make", shown, errno)),
             };
         }
         let staged = self.new_files().join(relative.parent().unwrap_or(Path::new("")));
@@ -310,13 +351,13 @@ impl<'a> Transfer<'a> {
             return match renameat_with(&staged, name, &folder, name, RenameFlags::NOREPLACE) {
                 Ok(()) => Ok(None),
                 Err(Errno::EXIST) => Ok(self.late(path, Obstacle::Untracked)),
-                Err(errno) => Err(Error::io("write", shown, errno)),
+                Err(errno) => self.refused(path, Error::io("write", shown, errno)),
             };
         }
         match renameat_with(&staged, name, &folder, name, RenameFlags::EXCHANGE) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(self.late(path, Obstacle::Edited)),
-            Err(errno) => return Err(Error::io("write", shown, errno)),
+            Err(errno) => return self.refused(path, Error::io("write", shown, errno)),
         }
         failpoint::hit("follow.exchanged");
         if Stamp::of(&staged, name) != path.stamp {

@@ -2,9 +2,9 @@
 //! outlived a killed engine may still write into its own.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use tempfile::TempDir;
 
 use crate::checkout::Checkout;
@@ -63,11 +63,23 @@ pub(super) fn beside(checkout: &Checkout, name: &str) -> Result<PathBuf> {
 }
 
 fn folder(checkout: &Checkout) -> Result<PathBuf> {
-    let device = |path: &Path| path.metadata().map(|meta| meta.dev()).doing("look at", path);
-    Ok(match device(&checkout.root)? == device(&checkout.git_dir)? {
+    let mount = |path: &Path| mount(path).doing("look at", path);
+    Ok(match mount(&checkout.root)? == mount(&checkout.git_dir)? {
         true => checkout.git_dir.clone(),
         false => checkout.root.clone(),
     })
+}
+
+/// Whether files can be renamed between a folder of the checkout and the place where new files wait.
+pub(super) fn is_on_one_mount(path: &Path, checkout: &Checkout) -> bool {
+    mount(path).is_ok_and(|there| mount(&checkout.root).is_ok_and(|root| root == there))
+}
+
+/// The device of a folder and its mount: a rename crosses neither, and two mounts may show one device.
+fn mount(path: &Path) -> rustix::io::Result<(u32, u32, u64)> {
+    let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+    let stat = statx(CWD, path, AtFlags::empty(), flags)?;
+    Ok((stat.stx_dev_major, stat.stx_dev_minor, stat.stx_mnt_id))
 }
 
 fn is_inside(checkout: &Checkout, folder: &Path) -> bool {

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
 use crate::checkout::Checkout;
+use crate::checkout::follow::writable::{Writable, is_readable};
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::openat;
@@ -90,17 +91,20 @@ impl Inspection {
         let index = looker.index()?;
         let mut states = Vec::new();
         for change in &changes {
-            states.push(looker.find(change)?);
+            states.push(looker.find_or_refuse(change)?);
         }
         let old_ids = looker.content_ids(old, &changes, &states, |change| &change.old)?;
         let new_ids = looker.content_ids(new, &changes, &states, |change| &change.new)?;
+        let mut writable = Writable::new(checkout, &looker.root);
         let mut paths = Vec::new();
         for (number, change) in changes.iter().enumerate() {
             let (found, mut obstacles) = states[number].clone();
             let indexed = index.entries.get(&change.path);
             let skipped = indexed.is_some_and(|one| one.skipped) && found == Found::Absent;
-            let file_old = skipped || looker.equals(&found, change.old.as_ref(), old_ids.get(&number))?;
-            let file_new = skipped || looker.equals(&found, change.new.as_ref(), new_ids.get(&number))?;
+            let file_old =
+                skipped || looker.equals(&change.path, &found, change.old.as_ref(), old_ids.get(&number))?;
+            let file_new =
+                skipped || looker.equals(&change.path, &found, change.new.as_ref(), new_ids.get(&number))?;
             let stamp = match found {
                 Found::File { stamp, .. } | Found::Link { stamp, .. } => Some(stamp),
                 Found::Absent | Found::Folder | Found::Special => None,
@@ -120,6 +124,9 @@ impl Inspection {
                     Obstacle::Untracked
                 };
                 obstacles.push((change.path.clone(), obstacle));
+            }
+            if !file_new && !skipped && obstacles.is_empty() && !writable.has_room_for(&change.path) {
+                obstacles.push((change.path.clone(), Obstacle::Unwritable));
             }
             if change.new.is_some() {
                 obstacles.extend(
@@ -142,6 +149,41 @@ impl Inspection {
             paths,
             checkout: checkout.root.clone(),
         })
+    }
+
+    /// The state of the index alone: no file is looked at, and none is to be written.
+    pub(super) fn of_index(
+        repository: &Repository,
+        checkout: &Checkout,
+        old: &Oid,
+        new: &Oid,
+    ) -> Result<Self> {
+        let changes = repository.changes(old, new)?;
+        let index = Looker::new(repository, checkout, &changes)?.index()?;
+        let paths = changes.into_iter().map(|change| {
+            let indexed = index.entries.get(&change.path);
+            let entry = indexed.map(|one| &one.entry);
+            let index_known = !index.unmerged.contains(&change.path)
+                && (entry == change.old.as_ref() || entry == change.new.as_ref());
+            Inspected {
+                index_known,
+                skipped: indexed.is_some_and(|one| one.skipped),
+                change,
+                file_new: true,
+                stamp: None,
+                obstacles: Vec::new(),
+            }
+        });
+        Ok(Self {
+            paths: paths.collect(),
+            checkout: checkout.root.clone(),
+        })
+    }
+
+    /// Whether the path goes away with the new commit.
+    pub(super) fn deletes(&self, path: &Path) -> bool {
+        let change = self.paths.iter().find(|inspected| inspected.change.path == path);
+        change.is_some_and(|inspected| inspected.change.new.is_none())
     }
 
     pub(super) fn blocked(&self) -> Vec<Blocked> {
@@ -198,6 +240,8 @@ struct Looker<'a> {
     root: OwnedFd,
     /// Whether the checkout's file modes count; asked when a mode is not as expected.
     mode_counts: OnceCell<bool>,
+    /// Whether the checkout has links; asked when a file stands where a link is expected.
+    has_links: OnceCell<bool>,
     deleted: BTreeSet<PathBuf>,
     changed: BTreeSet<PathBuf>,
 }
@@ -209,6 +253,7 @@ impl<'a> Looker<'a> {
             checkout,
             root: openat::root(&checkout.root).doing("open", &checkout.root)?,
             mode_counts: OnceCell::new(),
+            has_links: OnceCell::new(),
             changed: changes.iter().map(|change| change.path.clone()).collect(),
             deleted: changes
                 .iter()
@@ -248,6 +293,16 @@ impl<'a> Looker<'a> {
             );
         }
         Ok(index)
+    }
+
+    /// Looks at one path; one that nobody lets crew look at is an obstacle.
+    fn find_or_refuse(&self, change: &Change) -> Result<(Found, Vec<(PathBuf, Obstacle)>)> {
+        let refused = || (Found::Special, vec![(change.path.clone(), Obstacle::Unwritable)]);
+        match self.find(change) {
+            Ok((Found::File { .. }, _)) if !is_readable(&self.root, &change.path) => Ok(refused()),
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => Ok(refused()),
+            found => found,
+        }
     }
 
     /// Looks at one path. A file where a folder is needed comes back as an obstacle, and so does a folder
@@ -347,23 +402,45 @@ impl<'a> Looker<'a> {
         Ok(wanted.into_iter().zip(ids).collect())
     }
 
-    fn equals(&self, found: &Found, entry: Option<&(Mode, Oid)>, content: Option<&Oid>) -> Result<bool> {
+    fn equals(
+        &self,
+        path: &Path,
+        found: &Found,
+        entry: Option<&(Mode, Oid)>,
+        content: Option<&Oid>,
+    ) -> Result<bool> {
         Ok(match (found, entry) {
+            // git writes a link as a file with its target where the checkout's file system has no links.
+            (Found::File { .. }, Some((Mode::Symlink, oid))) if !self.does_have_links()? => {
+                let limit = 64 << 10;
+                let content = openat::read(&self.root, path, limit).ok().flatten();
+                content.is_some_and(|content| self.blob(oid).is_ok_and(|target| target == content))
+            }
             (Found::Absent, None) => true,
             (Found::Absent | Found::Folder, Some((Mode::Submodule, _))) => true,
             (Found::File { executable, .. }, Some((mode @ (Mode::File | Mode::Executable), oid))) => {
                 let same_mode = *executable == (*mode == Mode::Executable);
                 content == Some(oid) && (same_mode || !self.do_modes_count()?)
             }
-            (Found::Link { target, .. }, Some((Mode::Symlink, oid))) => {
-                self.repository
-                    .call("cat-file")
-                    .args(["blob", oid.as_str()])
-                    .ok()?
-                    == *target
-            }
+            (Found::Link { target, .. }, Some((Mode::Symlink, oid))) => self.blob(oid)? == *target,
             _ => false,
         })
+    }
+
+    fn blob(&self, oid: &Oid) -> Result<Vec<u8>> {
+        self.repository.call("cat-file").args(["blob", oid.as_str()]).ok()
+    }
+
+    fn does_have_links(&self) -> Result<bool> {
+        if let Some(known) = self.has_links.get() {
+            return Ok(*known);
+        }
+        let said = users_call(self.repository, self.checkout, "config")
+            .args(["--type=bool", "--get", "core.symlinks"])
+            .run()?;
+        Ok(*self
+            .has_links
+            .get_or_init(|| said.stdout.trim_ascii() != b"false"))
     }
 
     fn do_modes_count(&self) -> Result<bool> {

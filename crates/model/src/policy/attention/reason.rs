@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
-use crate::ticket::{Held, InTheWay, Waiting, in_words};
+use crate::ticket::{Held, InTheWay, Obstacle, Waiting, in_words};
 use crate::{AgentName, Time};
 
 /// The reason for which a ticket waits for a person. Displayed, it is the end of a sentence that began with
@@ -109,7 +109,12 @@ impl fmt::Display for Reason<'_> {
 /// A person's edits that are in the way of a landing. Paths are not sanitised.
 #[must_use]
 pub fn edits(paths: &[InTheWay]) -> String {
-    format!("your edits are in the way of landing it: {}", in_words(paths))
+    let are_unwritable = paths.iter().all(|one| one.what == Obstacle::Unwritable);
+    let whose = match are_unwritable && !paths.is_empty() {
+        true => "files that crew may not write",
+        false => "your edits",
+    };
+    format!("{whose} are in the way of landing it: {}", in_words(paths))
 }
 
 /// A harness on which no step is started until a person has mended something.

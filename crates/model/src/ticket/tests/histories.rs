@@ -337,7 +337,12 @@ fn held_where(ticket: &Ticket) {
     let fits = match held.why {
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped => matches!(ticket.state, State::Open),
         Why::Auth | Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
-        Why::CouldNotRun | Why::TargetRed | Why::Paths { .. } | Why::Conflict | Why::Review => {
+        Why::CouldNotRun
+        | Why::TargetRed
+        | Why::Paths { .. }
+        | Why::Landing
+        | Why::Conflict
+        | Why::Review => {
             matches!(ticket.state, State::Verify(_))
         }
         Why::Budget { .. } => match &ticket.state {
@@ -357,7 +362,7 @@ fn held_where(ticket: &Ticket) {
 fn deadlines(ticket: &Ticket) {
     let key = ticket.deadline().map(|d| d.key);
     if let Some(held) = &ticket.held {
-        let timed = matches!(held.why, Why::CouldNotRun | Why::TargetRed);
+        let timed = matches!(held.why, Why::CouldNotRun | Why::TargetRed | Why::Landing);
         assert_eq!(key, timed.then_some(TimerKey::Retry), "{held:?}");
         return;
     }

@@ -716,6 +716,30 @@ fn what_is_dropped_or_retried_while_it_lands_waits_for_what_came_of_the_landing(
         retry_at: Time(0),
     };
     assert_eq!(landing().then(drop()).then(in_the_way()).name(), "done/dropped");
+    let hold = || Event::LandingEndOrdered {
+        then: AfterLanding::Hold {
+            why: "no right to write".to_owned(),
+            retry_at: Time(40_000),
+        },
+    };
+    let landed = Event::Landed { commit: oid('c') };
+    assert_eq!(landing().then(hold()).then(landed).name(), "done/landed");
+    let mut story = landing();
+    story.then(hold()).then(Event::NotLanded);
+    let held = story.ticket.held.as_ref().unwrap();
+    assert_eq!(
+        (held.why.name(), held.note.as_str(), held.retry_at),
+        (
+            "landing",
+            "it could not be landed: no right to write",
+            Some(Time(40_000))
+        )
+    );
+    assert_eq!(&story.verify().stage, &Stage::Queued);
+    assert_eq!(
+        landing().then(hold()).then(drop()).then(Event::NotLanded).name(),
+        "done/dropped"
+    );
     let mut story = landing();
     story.then(retry()).then(Event::NotLanded);
     assert_eq!(&story.verify().stage, &Stage::Queued);

@@ -246,6 +246,15 @@ impl Draft<'_> {
                 self.keep_work();
                 self.finish(Done::Dropped { by, reason });
             }
+            Some(AfterLanding::Hold { why, retry_at }) => {
+                self.verify()?.stage = Stage::Queued;
+                self.free_slot();
+                self.hold(
+                    Why::Landing,
+                    format!("it could not be landed: {why}"),
+                    Some(retry_at),
+                );
+            }
             Some(AfterLanding::Retry { .. }) => {
                 let verify = self.verify()?;
                 verify.attempt.resolutions = 0;

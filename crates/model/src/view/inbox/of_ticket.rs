@@ -48,6 +48,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         Kind::Held(_) => "held",
         Kind::Question
         | Kind::Checkout
+        | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
         | Kind::File
@@ -108,6 +109,10 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
             Act::Retry { ticket: id() },
             by_hand("or raise `ticket_usd` in crew.toml: it goes on by itself"),
         ],
+        Why::Landing => vec![
+            by_hand("mend what it says: it goes on by itself"),
+            Act::Retry { ticket: id() },
+        ],
         Why::Failed
         | Why::Killed
         | Why::Reaped
@@ -123,7 +128,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
         Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
-        Why::Paths { .. } | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
+        Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };
     Item {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::act::Act;
-use super::{BadFile, Context, Failing, Item, Kind, MEND, Urgency};
+use super::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency};
 use crate::TicketId;
 use crate::policy::attention::{Need, Reason, attention};
 use crate::ticket::{Ticket, Why};
@@ -114,6 +114,47 @@ pub(super) fn locked(lock: &str) -> Item {
         acts: vec![Act::ByHand {
             what: "start an engine: `crew run` ends the landing, and gives it back".to_owned(),
         }],
+    }
+}
+
+pub(super) fn unwritten(behind: &Behind) -> Item {
+    let mut why = format!(
+        "crew could not write in {} when its branch moved",
+        behind.checkout
+    );
+    for (what, files) in [("old", &behind.old), ("deleted since", &behind.deleted)] {
+        if !files.is_empty() {
+            why.push_str(&format!("\n{what}: {}", files.join(", ")));
+        }
+    }
+    let by_hand = |what: &str| Act::ByHand {
+        what: what.to_owned(),
+    };
+    let mut acts = Vec::new();
+    if behind.index {
+        acts.push(by_hand(
+            "let the git end that holds the index; if none runs, remove its index.lock: `crew run` does the rest",
+        ));
+    }
+    if !behind.old.is_empty() {
+        acts.push(by_hand(
+            "see that you may write there, then `git restore` the old files: a commit of them would take back what landed",
+        ));
+    }
+    if !behind.deleted.is_empty() {
+        acts.push(by_hand("delete the files that were deleted since"));
+    }
+    Item {
+        id: format!("unwritten:{}", behind.checkout),
+        kind: Kind::Unwritten,
+        urgency: Urgency::Word,
+        ticket: None,
+        agent: None,
+        title: "files of a checkout are older than its branch".to_owned(),
+        since: None,
+        why,
+        until: None,
+        acts,
     }
 }
 
