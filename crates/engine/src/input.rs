@@ -218,6 +218,8 @@ pub struct RunEnd {
     pub mode: Option<Mode>,
     /// How it ended.
     pub end: End,
+    /// The end that its output states, where crew stopped its process after that.
+    pub stated: Option<End>,
 }
 
 /// How a step ended.

@@ -255,6 +255,7 @@ fn stopped_for(ticket: &Ticket) -> Option<Event> {
         }),
         AfterStop::Retry { .. }
         | AfterStop::Fail { .. }
+        | AfterStop::Conclude
         | AfterStop::Pause
         | AfterStop::Release { .. }
         | AfterStop::Reap { .. } => None,

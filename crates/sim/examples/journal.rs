@@ -141,6 +141,7 @@ impl Crew {
             )),
             mode: None,
             end,
+            stated: None,
         }
     }
 

@@ -223,7 +223,10 @@ impl Core {
                 self.apply_or_note(id, Event::CheckStopOrdered { why }, "its check's shim is frozen");
                 true
             }
-            stall::Verdict::Alive | stall::Verdict::Stuck { .. } | stall::Verdict::TimedOut => false,
+            stall::Verdict::Alive
+            | stall::Verdict::Stuck { .. }
+            | stall::Verdict::TimedOut
+            | stall::Verdict::Overstayed => false,
         }
     }
 

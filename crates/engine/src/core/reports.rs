@@ -103,6 +103,7 @@ impl Core {
                 summary: None,
                 mode: None,
                 end: End::Failed(failure),
+                stated: None,
             };
             self.step_ended(ticket, ended, answering("its step could not be started"))
         } else {

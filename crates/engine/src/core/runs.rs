@@ -42,15 +42,25 @@ impl Core {
         let (summary, mode) = (ended.summary, ended.mode);
         let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
-        match (stopping, ended.end) {
+        let end = match (&stopping, ended.stated) {
+            // It stated its result, and crew only ended a process that had nothing to add.
+            (Some(AfterStop::Conclude), Some(stated)) => stated,
+            (_, _) => ended.end,
+        };
+        match (stopping, end) {
             // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
             (
-                None | Some(AfterStop::Pause | AfterStop::Retry { .. } | AfterStop::Fail { .. }),
+                None
+                | Some(
+                    AfterStop::Pause | AfterStop::Conclude | AfterStop::Retry { .. } | AfterStop::Fail { .. },
+                ),
                 End::Finished(signal),
             ) => {
                 events.push(self.finished_step(id, usage, summary, mode, signal));
             }
-            (None, End::Failed(failure)) => events.push(self.failed_step(id, usage, failure)),
+            (None | Some(AfterStop::Conclude), End::Failed(failure)) => {
+                events.push(self.failed_step(id, usage, failure));
+            }
             (Some(AfterStop::Pause), End::Failed(_)) => {
                 let failure = stopped(Class::KilledByUs, "the engine was stopped");
                 events.push(self.failed_step(id, usage, failure));
@@ -112,7 +122,7 @@ impl Core {
                 why: Released::Reaped { why },
             }),
             AfterStop::Drop { by, reason } => Some(Event::Dropped { by, reason }),
-            AfterStop::Pause | AfterStop::Retry { .. } | AfterStop::Fail { .. } => None,
+            AfterStop::Pause | AfterStop::Conclude | AfterStop::Retry { .. } | AfterStop::Fail { .. } => None,
         }
     }
 
@@ -151,10 +161,11 @@ impl Core {
             .is_some_and(|a| a.conversation.stopping.is_some());
         let limits = stall::Limits {
             stall_after: self.settings.run.stall_after,
+            exit_within: self.settings.run.exit_within,
             step_timeout: self.settings.run.step_timeout,
         };
         let verdict = self.watches.look(run, sample, limits);
-        let class = match verdict {
+        let (then, cause) = match verdict {
             stall::Verdict::Alive => return false,
             // A step that is being stopped is warned of by the executor, which waits for its end.
             stall::Verdict::Stuck { .. } | stall::Verdict::Frozen { .. } if stopping => return false,
@@ -173,14 +184,13 @@ impl Core {
                 self.warn_frozen(&id, sample.shim, silent);
                 return false;
             }
-            stall::Verdict::Stalled => Class::Stalled,
-            stall::Verdict::TimedOut => Class::Timeout,
+            stall::Verdict::Stalled => retry(Class::Stalled),
+            stall::Verdict::TimedOut => retry(Class::Timeout),
+            stall::Verdict::Overstayed => (AfterStop::Conclude, "it has its result, and did not exit"),
         };
         if !stopping {
-            let event = attempt::Event::StopOrdered {
-                then: AfterStop::Retry { class },
-            };
-            self.apply_or_note(&id, Event::Attempt(event), class.name());
+            let event = attempt::Event::StopOrdered { then };
+            self.apply_or_note(&id, Event::Attempt(event), cause);
         }
         !stopping
     }
@@ -213,4 +223,9 @@ impl Core {
             self.apply_or_note(&id, Event::Attempt(event), cause);
         }
     }
+}
+
+/// A step that did not end in time is stopped and repeated; with the cause, for the journal.
+fn retry(class: Class) -> (AfterStop, &'static str) {
+    (AfterStop::Retry { class }, class.name())
 }

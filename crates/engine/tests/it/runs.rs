@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::{End, Input, RunEnd};
 use model::attempt::{Class, Failure, Signal, Usage};
-use model::command::Command;
+use model::command::{Command, OnStop};
 use model::policy::stall::Sample;
 use model::{RunId, Time};
 
@@ -32,6 +32,7 @@ fn watch_as(scene: &mut Scene, span: Duration, change: impl Fn(Sample, u64) -> S
             at: scene.now,
             seen: scene.now,
             heard: 1,
+            stated: None,
             cpu_ms: 1,
             children: 1,
             shim: 42,
@@ -158,6 +159,7 @@ fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
             summary: None,
             mode: None,
             end: End::Finished(Signal::Done),
+            stated: None,
         })
     };
     for (mut scene, run) in [
@@ -209,6 +211,62 @@ fn a_step_over_its_limit_is_stopped_whatever_it_does() {
     assert_eq!(lines, [stop]);
 }
 
+/// A step that has stated its result and stays, as an engine sees it that stops it for that.
+fn overstayed() -> Scene {
+    let mut scene = states::working();
+    let lines = watch_as(&mut scene, secs(50), |seen, _| Sample {
+        stated: Some(1),
+        ..seen
+    });
+    let stop = "40 s: t-1: stop_ordered, then conclude → stop_run t-1.1.1 ⇒ in_progress/working";
+    assert_eq!(lines, [stop]);
+    scene
+}
+
+#[test]
+fn a_step_that_stays_after_its_result_is_taken_at_its_word() {
+    let stated = |end: End| {
+        let mut scene = overstayed();
+        scene
+            .run_ends_as("t-1", failed(Class::KilledByUs), Some(end))
+            .to_string()
+    };
+    let exited = |end: End| {
+        let mut scene = states::working();
+        scene.later(secs(50));
+        scene.run_ends("t-1", end).to_string()
+    };
+    for (_, end) in ends() {
+        assert_eq!(stated(end.clone()), exited(end));
+    }
+}
+
+#[test]
+fn a_step_that_ends_by_itself_as_it_is_stopped_for_its_result_has_ended_so() {
+    insta::assert_snapshot!(after_every_end(&overstayed(), few_ends()));
+}
+
+#[test]
+fn a_step_that_is_stopped_for_its_result_is_not_repeated_when_the_engine_stops() {
+    let mut scene = overstayed();
+    let stop = scene.ask(Command::Stop {
+        running: OnStop::Kill,
+    });
+    assert!(!stop.events().contains(&"stop_ordered"), "{stop}");
+    let done = Some(End::Finished(Signal::Done));
+    let ended = scene.run_ends_as("t-1", failed(Class::KilledByUs), done);
+    assert!(ended.events().contains(&"step_finished"), "{ended}");
+}
+
+#[test]
+fn a_result_does_not_count_against_a_person_who_wants_the_step_gone() {
+    for mut scene in [states::being_killed(), states::being_dropped(), states::stalled()] {
+        let done = Some(End::Finished(Signal::Done));
+        let ended = scene.run_ends_as("t-1", failed(Class::KilledByUs), done);
+        assert!(ended.events().contains(&"step_failed"), "{ended}");
+    }
+}
+
 #[test]
 fn a_step_that_is_being_stopped_is_neither_stopped_again_for_its_silence_nor_warned_of() {
     let silent = |seen: Sample, _| seen;
@@ -242,6 +300,7 @@ fn a_look_at_a_run_that_nobody_waits_for_decides_nothing() {
         at: Time(0),
         seen: Time(0),
         heard: 0,
+        stated: None,
         cpu_ms: 0,
         children: 0,
         shim: 0,
@@ -261,6 +320,7 @@ fn a_step_that_is_heard_of_only_by_its_end_has_run() {
         summary: None,
         mode: None,
         end: End::Finished(Signal::Done),
+        stated: None,
     }));
     assert_eq!(decided.events(), ["step_finished", "check_started"], "{decided}");
 }

@@ -370,6 +370,15 @@ impl Scene {
 
     /// The step that runs ends, and has used this.
     pub(crate) fn run_ends_for(&mut self, ticket: &str, end: End, usage: Usage) -> Decided {
+        self.run_over(ticket, (end, None), usage)
+    }
+
+    /// The step that runs ends, and its output states an end.
+    pub(crate) fn run_ends_as(&mut self, ticket: &str, end: End, stated: Option<End>) -> Decided {
+        self.run_over(ticket, (end, stated), Usage::default())
+    }
+
+    fn run_over(&mut self, ticket: &str, (end, stated): (End, Option<End>), usage: Usage) -> Decided {
         let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
         // The start of a process is reported before its end is seen.
         if self.pending(ticket, "start_step").is_some() {
@@ -382,6 +391,7 @@ impl Scene {
             summary: None,
             mode: None,
             end,
+            stated,
         }))
     }
 

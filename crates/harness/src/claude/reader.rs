@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::lines::{self, Lines};
 use crate::mode::Mode;
 use crate::money::Price;
-use crate::outcome::{Outcome, Signal};
+use crate::outcome::{Failure, Outcome, Signal};
 use crate::stderr;
 use crate::step::Session;
 use crate::usage::Usage;
@@ -102,6 +102,10 @@ impl Reader for ClaudeReader {
         state.take_events(usage)
     }
 
+    fn has_result(&self) -> bool {
+        self.state.evidence.has_result()
+    }
+
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
         let state = &mut self.state;
         self.err.finish(|line| state.stderr_line(&line));
@@ -116,15 +120,14 @@ impl Reader for ClaudeReader {
         }
         let events = state.take_events(delta);
         let replies = &mut state.replies;
-        let result = match state.evidence.failure(exit) {
-            Some(failure) => Err(failure),
-            None => {
-                let signal = replies.signal.take().or(replies.earlier_signal.take());
-                Ok(signal.unwrap_or(Signal::None))
-            }
-        };
+        let signal = replies.signal.take().or(replies.earlier_signal.take());
+        let signal = signal.unwrap_or(Signal::None);
+        let or_failure = |failure: Option<Failure>| failure.map_or_else(|| Ok(signal.clone()), Err);
+        let stated = state.evidence.of_stopped(exit).map(or_failure);
+        let result = or_failure(state.evidence.failure(exit));
         let outcome = Outcome {
             result,
+            stated,
             usage,
             estimated: cost_source == CostSource::Estimate,
             total_micro_usd: state.usage.total_micro_usd(),

@@ -66,12 +66,19 @@ impl Reader for CommandReader {
         state.take_events()
     }
 
+    fn has_result(&self) -> bool {
+        let unfinished = std::str::from_utf8(self.out.open()).ok();
+        let is_signal = |line| matches!(directive::parse(line), Some(Directive::Signal(_)));
+        self.state.signal.is_some() || unfinished.is_some_and(is_signal)
+    }
+
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
         let state = &mut self.state;
         self.err.finish(|line| state.stderr_line(&line));
         self.out.finish(|line| state.stdout_line(&line));
         let events = state.take_events();
         let mut state = std::mem::take(state);
+        let stated = state.stated(exit);
         let result = match state.reported_failure(exit).or_else(|| Failure::of_exit(exit)) {
             None => Ok(state.signal.take().unwrap_or(Signal::None)),
             // A kill from outside is retried without limit. A program that is killed each time after its
@@ -103,6 +110,7 @@ impl Reader for CommandReader {
             events,
             Outcome {
                 result,
+                stated,
                 usage,
                 total_micro_usd: None,
                 estimated: false,
@@ -120,6 +128,12 @@ impl State {
             self.stderr.push(beginning);
             self.pending.set_text(beginning);
         }
+    }
+
+    /// The result that a program stated which crew then stopped.
+    fn stated(&self, exit: &Exit) -> Option<Result<Signal, Failure>> {
+        let signal = self.signal.clone().filter(|_| exit.reason == Reason::Stopped)?;
+        Some(self.failure.clone().map_or(Ok(signal), Err))
     }
 
     /// The failure that the program reported by itself. It does not count when crew stopped the program or

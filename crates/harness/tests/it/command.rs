@@ -650,3 +650,32 @@ proptest! {
         prop_assert!(outcome.result.is_ok());
     }
 }
+
+#[test]
+fn a_program_that_crew_stopped_after_a_signal_has_stated_that_signal() {
+    let stated = |out: &str, reason| {
+        let exit = exit(reason, Some(143), None);
+        read(&[(Stream::Out, out.as_bytes())], &exit).1.stated
+    };
+    let why = "no key".to_owned();
+    assert_eq!(stated("DONE\n", Reason::Stopped), Some(Ok(Signal::Done)));
+    assert_eq!(stated("DONE", Reason::Stopped), Some(Ok(Signal::Done)));
+    let blocked = Ok(Signal::Blocked { why });
+    assert_eq!(stated("BLOCKED: no key\n", Reason::Stopped), Some(blocked));
+    assert_eq!(stated("SUMMARY: all well\n", Reason::Stopped), None);
+    assert_eq!(stated("DONE\n", Reason::Exited), None);
+    assert_eq!(stated("DONE\n", Reason::Lost), None);
+}
+
+#[test]
+fn the_output_has_a_result_as_soon_as_a_signal_is_in_it() {
+    let mut reader = harness(&["x"]).reader(&Session::default());
+    let mut has_result_after = |out: &[u8]| {
+        reader.feed(Stream::Out, out);
+        reader.has_result()
+    };
+    assert!(!has_result_after(b"SUMMARY: all well\nDO"));
+    assert!(has_result_after(b"NE"), "no newline may follow");
+    assert!(!has_result_after(b" it is not\n"));
+    assert!(has_result_after(b"QUESTION: which?\nand more\n"));
+}

@@ -120,6 +120,12 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         },
     )
     .when(
+        "then conclude",
+        Event::StopOrdered {
+            then: AfterStop::Conclude,
+        },
+    )
+    .when(
         "then pause",
         Event::StopOrdered {
             then: AfterStop::Pause,
@@ -256,6 +262,7 @@ pub fn shape(attempt: &Attempt) -> String {
         None => "",
         Some(AfterStop::Retry { .. }) => "retry",
         Some(AfterStop::Fail { .. }) => "fail",
+        Some(AfterStop::Conclude) => "conclude",
         Some(AfterStop::Pause) => "pause",
         Some(AfterStop::Release { .. }) => "release",
         Some(AfterStop::Reap { .. }) => "reap",

@@ -27,6 +27,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "attempts",
             "step_timeout",
             "stall_after",
+            "exit_within",
             "debounce",
             "on_stop",
             "conflict_resolutions",

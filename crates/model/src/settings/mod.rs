@@ -103,6 +103,11 @@ pub struct Run {
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
     pub stall_after: Duration,
+    /// How long the process of a step may stay after the agent has stated its result, counted from its last
+    /// output. Then it is stopped, and the step ends with that result.
+    #[serde(serialize_with = "duration::serialize")]
+    #[schemars(with = "duration::Text")]
+    pub exit_within: Duration,
     /// A ticket's file must have been still for this long before the ticket is given out; `"0s"` for at once.
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
@@ -320,6 +325,7 @@ impl Default for Run {
             attempts: 3,
             step_timeout: Duration::from_mins(60),
             stall_after: Duration::from_mins(5),
+            exit_within: Duration::from_secs(30),
             debounce: Duration::from_millis(500),
             on_stop: OnStop::Finish,
             conflict_resolutions: 3,

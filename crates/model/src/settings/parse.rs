@@ -160,6 +160,9 @@ fn run(reader: &mut Reader<'_>, mut table: Table<'_>) -> Run {
     t.set(reader, "stall_after", &mut run.stall_after, |r, v| {
         r.duration(&v, Zero::Refused)
     });
+    t.set(reader, "exit_within", &mut run.exit_within, |r, v| {
+        r.duration(&v, Zero::Refused)
+    });
     t.set(reader, "debounce", &mut run.debounce, |r, v| {
         r.duration(&v, Zero::Taken)
     });

@@ -287,6 +287,9 @@ fn of_attempt(event: &attempt::Event) -> String {
                     failure.message
                 )
             }
+            AfterStop::Conclude => {
+                "step stopped: it has stated its result, and did not exit within `exit_within`".to_owned()
+            }
             AfterStop::Pause => "step stopped with the engine".to_owned(),
             AfterStop::Release { by } => format!("step stopped: the agent was killed by {by}"),
             AfterStop::Reap { why } => format!("step stopped, the agent is given up: {why}"),

@@ -85,6 +85,7 @@ impl Crew {
             summary: None,
             mode: None,
             end,
+            stated: None,
         }));
     }
 
@@ -97,6 +98,7 @@ impl Crew {
             summary: None,
             mode: None,
             end,
+            stated: None,
         }));
     }
 

@@ -392,6 +392,41 @@ fn a_busy_step_is_not_silent_and_is_stopped_with_all_it_began_at_its_time() {
 }
 
 #[test]
+fn a_step_that_says_its_result_and_does_not_exit_is_taken_at_its_word() {
+    let world = World::with(|s| s.run = "exit_within = \"1s\"\nstall_after = \"1s\"".to_owned());
+    world
+        .ticket("t-1")
+        .agent("work t x\necho DONE\nsleep 1000 & exec sleep 1000")
+        .write();
+    world
+        .ticket("t-2")
+        .agent("echo 'BLOCKED: no key'\nexec sleep 1000")
+        .write();
+    world.drain_held();
+    assert_eq!(world.landed(), ["t-1"]);
+    for id in ["t-1", "t-2"] {
+        assert_eq!((world.runs(id), world.count(id, "step_failed")), (1, 0), "{id}");
+    }
+    assert!(world.must(&["inbox"]).out.contains("no key"));
+}
+
+#[test]
+fn a_step_that_is_stopped_after_its_result_keeps_it_though_the_engine_is_killed() {
+    let world = World::with(|s| s.run = "exit_within = \"1s\"".to_owned());
+    world
+        .ticket("t-1")
+        .agent("trap '' TERM\nwork t x\necho DONE\nwhile :; do sleep 1; done")
+        .write();
+    let mut engine = world.engine();
+    world.wait("it is being stopped", || world.count("t-1", "stop_ordered") > 0);
+    engine.signal("KILL");
+    engine.end();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!((world.runs("t-1"), world.count("t-1", "step_failed")), (1, 0));
+}
+
+#[test]
 fn a_child_that_holds_the_output_does_not_hold_the_step() {
     let world = World::new();
     world

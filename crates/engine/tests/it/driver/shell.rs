@@ -167,6 +167,7 @@ pub(super) fn ended(run: RunId, end: End) -> Event {
         summary: None,
         mode: None,
         end,
+        stated: None,
     })
 }
 
