@@ -193,6 +193,10 @@ pub struct Harness {
     /// TMPDIR, USER and SHELL.
     #[schemars(default)]
     pub pass_env: Vec<String>,
+    /// For the kind `command`: whether the program itself remembers the conversation by `CREW_SESSION_ID`. Then
+    /// later steps get only what is new; without it, every step gets the whole task.
+    #[schemars(default)]
+    pub session: bool,
     /// What tokens cost, for the kind `claude`: used for a step that was killed before the client could say
     /// what it cost. Without it, such a step is taken to be as dear as the tokens of the session's earlier
     /// steps.
@@ -246,6 +250,7 @@ impl Harness {
             args: Vec::new(),
             env: BTreeMap::new(),
             pass_env: Vec::new(),
+            session: false,
             price: None,
         }
     }

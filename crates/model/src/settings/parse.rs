@@ -354,8 +354,14 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
         HarnessKind::Claude => {
             harness.model = table.take("model").and_then(|value| reader.filled(&value));
             harness.price = section(reader, &mut table, "price").and_then(|table| price(reader, table));
+            if let Some(value) = table.take("session") {
+                let message = format!("`{}` means nothing to the kind `claude`", value.name);
+                let hint = "Claude Code always remembers its session".to_owned();
+                reader.report(value.key_span, message, Some(hint));
+            }
         }
         HarnessKind::Command => {
+            table.set(reader, "session", &mut harness.session, |r, v| r.boolean(&v));
             for (key, hint) in [
                 ("model", "give it to the program by `args` or `env`"),
                 (

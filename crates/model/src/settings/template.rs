@@ -154,6 +154,9 @@ fn write_harness(out: &mut String, name: &str, harness: &Harness) {
             "variables of yours that the agent gets",
         );
     }
+    if harness.session {
+        line(out, "session", "true", "later steps get only what is new");
+    }
 }
 
 fn write_checks(out: &mut String, checks: &Checks) {

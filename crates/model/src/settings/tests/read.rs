@@ -40,6 +40,7 @@ command = ["./agent.sh", "--fast"]
 args = ["", "-x"]
 env = { LEVEL = "3", PATH = "/opt/bin" }
 pass_env = ["ANTHROPIC_API_KEY"]
+session = true
 
 [harness.command]
 command = ["true"]
