@@ -99,6 +99,7 @@ impl Deed {
                 signal: Signal::Done,
                 summary: None,
                 mode: None,
+                repeat: None,
                 steps_left,
                 attempts_left,
                 reopen_at: soon,

@@ -17,6 +17,7 @@ pub use usage::Usage;
 use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::session::{self, Session};
+use crate::ticket::Repeat;
 use crate::worker::{self, Worker};
 use crate::{RunId, SessionId};
 
@@ -39,6 +40,9 @@ pub struct Conversation {
     pub errors: u32,
     /// How many times in a row the same failure came; see [`no_progress`](crate::policy::no_progress).
     pub repeats: u32,
+    /// How many steps in a row ended well without a signal, changed nothing, and ended with the same words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_step: Option<Repeat>,
     /// The last failure.
     pub failure: Option<Failure>,
     /// What its service asked it to wait for; none once a step got through, or failed for another reason.
@@ -80,6 +84,7 @@ impl Conversation {
             steps: 0,
             errors: 0,
             repeats: 0,
+            same_step: None,
             failure: None,
             throttled: None,
             usage: Usage::default(),
@@ -232,6 +237,7 @@ impl Conversation {
     /// No error in a row counts any more.
     pub fn clear_errors(&mut self) {
         (self.errors, self.repeats, self.throttled) = (0, 0, None);
+        self.same_step = None;
     }
 
     fn expect_no_step(&self) -> Result<(), Refused> {
@@ -256,6 +262,7 @@ impl Conversation {
             let before = self.failure.as_ref();
             let same = before.is_some_and(|before| before.is_same(failure));
             self.errors += 1;
+            self.same_step = None;
             self.repeats = if same { self.repeats + 1 } else { 1 };
             (self.failure, self.throttled) = (Some(failure.clone()), None);
         } else if failure.class.pauses_harness() {

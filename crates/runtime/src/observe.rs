@@ -11,7 +11,7 @@ use engine::{CheckEnd, End, Input, RunEnd, driver};
 use harness::Reader;
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Loss, Ticket};
+use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Loss, Ticket};
 use model::{RunId, Time};
 use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
 use tokio::io::unix::AsyncFd;
@@ -147,11 +147,23 @@ async fn end_of(
             };
             Ok(driver::Event::RunEnded(match said {
                 Some(said) => match said.end(&exit) {
-                    Ok(outcome) => {
-                        if let (Ok(harness::Signal::Done), Some(ticket)) = (&outcome.result, &ticket) {
-                            with.save_ahead(ticket);
+                    Ok((outcome, last_line)) => {
+                        let left = match (&outcome.result, &ticket) {
+                            (Ok(harness::Signal::Done), Some(ticket)) => {
+                                with.save_ahead(ticket);
+                                None
+                            }
+                            (Ok(harness::Signal::None), Some(ticket)) => {
+                                let words = outcome.summary.clone().unwrap_or(last_line);
+                                let workspace = with.workspace_digest(ticket);
+                                workspace.map(|workspace| Fingerprint::Step { workspace, words })
+                            }
+                            (_, _) => None,
+                        };
+                        RunEnd {
+                            left,
+                            ..of_outcome(&run_id, outcome, ended_at(&exit))
                         }
-                        of_outcome(&run_id, outcome, ended_at(&exit))
                     }
                     Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
                 },
@@ -298,6 +310,8 @@ struct Said {
     /// Bytes that were read, and whether the last reading came to the end of the output.
     bytes: u64,
     whole: bool,
+    /// The last line of standard output.
+    last_line: String,
     /// The failure that ends the step, though its client has not noticed.
     given_up: Option<harness::Failure>,
 }
@@ -309,6 +323,7 @@ impl Said {
             tails: [Stream::Out, Stream::Err].map(|stream| (stream, Tail::new(run, stream, 0))),
             bytes: 0,
             whole: true,
+            last_line: String::new(),
             given_up: None,
         }
     }
@@ -343,6 +358,8 @@ impl Said {
                 for event in self.reader.feed(*stream, &piece) {
                     if let harness::Event::GivenUp { failure } = event {
                         self.given_up = Some(failure);
+                    } else if let (harness::Event::Text { line }, Stream::Out) = (event, *stream) {
+                        self.last_line = line;
                     }
                 }
                 left -= 1;
@@ -351,10 +368,18 @@ impl Said {
         Ok(whole)
     }
 
-    /// Reads the rest, and gives the outcome of the step.
-    fn end(mut self, exit: &Exit) -> Result<harness::Outcome, process::Error> {
+    /// Reads the rest, and gives the outcome of the step, and the last line of its output.
+    fn end(mut self, exit: &Exit) -> Result<(harness::Outcome, String), process::Error> {
         while !self.read(PIECES)? {}
-        Ok(self.reader.end(exit).1)
+        let (events, outcome) = self.reader.end(exit);
+        let last = events.into_iter().rev().find_map(|event| {
+            if let harness::Event::Text { line } = event {
+                Some(line)
+            } else {
+                None
+            }
+        });
+        Ok((outcome, last.unwrap_or(self.last_line)))
     }
 }
 
@@ -397,6 +422,7 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
         }),
         end: end(outcome.result),
         stated: outcome.stated.map(end),
+        left: None,
     }
 }
 
@@ -452,5 +478,6 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
         mode: None,
         end: End::Failed(Failure::new(class, message)),
         stated: None,
+        left: None,
     }
 }

@@ -142,6 +142,7 @@ impl Crew {
             mode: None,
             end,
             stated: None,
+            left: None,
         }
     }
 

@@ -305,6 +305,7 @@ mod tests {
                 signal: Signal::Done,
                 summary: None,
                 mode: None,
+                repeat: None,
                 steps_left: 9,
                 attempts_left: 2,
                 reopen_at: at,

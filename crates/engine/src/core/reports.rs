@@ -104,6 +104,7 @@ impl Core {
                 mode: None,
                 end: End::Failed(failure),
                 stated: None,
+                left: None,
             };
             self.step_ended(ticket, ended, answering("its step could not be started"))
         } else {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal};
 use model::machine::Rejected;
-use model::policy::stall;
+use model::policy::{no_progress, stall};
 use model::project;
-use model::ticket::{Event, Released, Ticket, Why};
+use model::ticket::{Event, Released, Repeat, Ticket, Why};
 use model::{RunId, TicketId};
 
 use super::{Core, WriteMeta};
@@ -40,6 +40,9 @@ impl Core {
         let finished = matches!(ended.end, End::Finished(_));
         let usage = (ended.usage, ended.total_micro_usd);
         let (summary, mode) = (ended.summary, ended.mode);
+        let conversation = self.ticket(id).and_then(Ticket::attempt).map(|a| &a.conversation);
+        let before = conversation.and_then(|c| c.same_step.as_ref());
+        let repeat = ended.left.map(|left| no_progress::again(before, left));
         let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
         let end = match (&stopping, ended.stated) {
@@ -56,7 +59,7 @@ impl Core {
                 ),
                 End::Finished(signal),
             ) => {
-                events.push(self.finished_step(id, usage, summary, mode, signal));
+                events.push(self.finished_step(id, usage, (summary, repeat), mode, signal));
             }
             (None | Some(AfterStop::Conclude), End::Failed(failure)) => {
                 events.push(self.failed_step(id, usage, failure));
@@ -130,13 +133,14 @@ impl Core {
         &self,
         id: &TicketId,
         (usage, total_micro_usd): (attempt::Usage, Option<u64>),
-        summary: Option<String>,
+        (summary, repeat): (Option<String>, Option<Repeat>),
         mode: Option<attempt::Mode>,
         signal: Signal,
     ) -> attempt::Event {
         attempt::Event::StepFinished {
             usage,
             total_micro_usd,
+            repeat: repeat.filter(|_| signal == Signal::None),
             signal,
             summary,
             mode,

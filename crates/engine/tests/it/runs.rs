@@ -6,6 +6,7 @@ use engine::{End, Input, RunEnd};
 use model::attempt::{Class, Failure, Signal, Usage};
 use model::command::{Command, OnStop};
 use model::policy::stall::Sample;
+use model::ticket::Why;
 use model::{RunId, Time};
 
 use crate::matrix::table;
@@ -160,6 +161,7 @@ fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
             mode: None,
             end: End::Finished(Signal::Done),
             stated: None,
+            left: None,
         })
     };
     for (mut scene, run) in [
@@ -321,6 +323,7 @@ fn a_step_that_is_heard_of_only_by_its_end_has_run() {
         mode: None,
         end: End::Finished(Signal::Done),
         stated: None,
+        left: None,
     }));
     assert_eq!(decided.events(), ["step_finished", "check_started"], "{decided}");
 }
@@ -339,4 +342,52 @@ fn the_greater_of_two_stops_counts() {
         ["step_failed", "dropped", "agents_idle"],
         "{ended}"
     );
+}
+
+/// Steps of t-1 one after the other that leave this workspace with these words: whether it is held after each.
+fn held_after(scene: &mut Scene, steps: &[(&str, &str)]) -> Vec<bool> {
+    let mut held = Vec::new();
+    for (workspace, words) in steps {
+        scene.run_leaves("t-1", workspace, words);
+        let ticket = scene.core.ticket(&id("t-1")).unwrap();
+        held.push(
+            ticket
+                .held
+                .as_ref()
+                .is_some_and(|held| held.why == Why::NoProgress),
+        );
+    }
+    held
+}
+
+#[test]
+fn three_steps_in_a_row_that_change_nothing_and_say_the_same_are_no_progress() {
+    let same = ("a", "I could not find it.");
+    let mut scene = states::working();
+    assert_eq!(held_after(&mut scene, &[same; 3]), [false, false, true]);
+    assert_eq!(scene.tick().to_string(), "nothing", "it is not stepped again");
+    for other in [("b", same.1), (same.0, "I have read half of it.")] {
+        let steps = [same, same, other, same, same];
+        assert_eq!(
+            held_after(&mut states::working(), &steps),
+            [false; 5],
+            "{other:?}"
+        );
+    }
+}
+
+#[test]
+fn a_retry_an_edit_and_a_failed_step_begin_the_count_of_same_steps_anew() {
+    let same = ("a", "I could not find it.");
+    let mut scene = states::working();
+    assert_eq!(held_after(&mut scene, &[same; 2]), [false; 2]);
+    scene.write("t-1", |file| file.spec.digest = "other".to_owned());
+    assert_eq!(held_after(&mut scene, &[same; 2]), [false; 2]);
+    scene.run_ends("t-1", failed(Class::Crash));
+    scene.later(secs(2));
+    scene.tick();
+    assert_eq!(held_after(&mut scene, &[same; 3]), [false, false, true]);
+    scene.ask(Command::Retry { ticket: id("t-1") });
+    scene.tick();
+    assert_eq!(held_after(&mut scene, &[same; 2]), [false; 2]);
 }

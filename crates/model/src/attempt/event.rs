@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AfterStop, Attempt, Failure, HarnessChange, HarnessId, Mode, Prompt, Signal, Stuck, Usage};
 use crate::policy::budget::Budget;
+use crate::ticket::Repeat;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// What was found in a workspace.
@@ -61,6 +62,9 @@ pub enum Event {
         summary: Option<String>,
         /// The mode it announced.
         mode: Option<Mode>,
+        /// How often in a row a step came to the same, of one without a signal.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeat: Option<Repeat>,
         /// Steps left after this one.
         steps_left: u32,
         /// Attempts the ticket has left.

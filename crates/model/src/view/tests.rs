@@ -148,6 +148,7 @@ impl Told {
             signal,
             summary: None,
             mode: None,
+            repeat: None,
             steps_left: 9,
             attempts_left: 2,
             reopen_at: Time(0),

@@ -179,6 +179,15 @@ impl Executor {
         Ok(saved)
     }
 
+    /// The workspace of a step that has ended, in a digest; none where that cannot be told.
+    pub(crate) fn workspace_digest(&self, ticket: &Ticket) -> Option<String> {
+        let claim = &ticket.attempt()?.claim;
+        let workspace = self.workspace(ticket, &claim.agent, claim.number).ok()??;
+        let seen = self.repository.fingerprint(&workspace, &self.limits()).ok()?;
+        let digest = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, seen.as_bytes());
+        Some(digest.simple().to_string())
+    }
+
     fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
         let message = format!("Save what was not committed of {}", ticket.id);
         let repository = &self.repository;

@@ -311,6 +311,7 @@ impl Simulation {
             summary: floods.then(|| "\u{1b}[2J\"\\ \u{0}…\n".repeat(400)),
             mode: None,
             stated: stated.filter(|_| end == process::killed()),
+            left: None,
             end,
         })
     }

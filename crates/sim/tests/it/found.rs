@@ -86,6 +86,7 @@ impl Crew {
             mode: None,
             end,
             stated: None,
+            left: None,
         }));
     }
 
@@ -99,6 +100,7 @@ impl Crew {
             mode: None,
             end,
             stated: None,
+            left: None,
         }));
     }
 

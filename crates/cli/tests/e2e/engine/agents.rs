@@ -427,6 +427,60 @@ fn a_step_that_is_stopped_after_its_result_keeps_it_though_the_engine_is_killed(
 }
 
 #[test]
+fn an_agent_that_changes_nothing_and_says_the_same_is_paid_three_times() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("echo 'I could not find what to do.'")
+        .write();
+    // What it changes need not be committed.
+    world
+        .ticket("t-2")
+        .agent("[ \"$RUN\" != 5 ] || { work t x; echo DONE; exit 0; }\necho $RUN >> notes\necho 'Not yet.'")
+        .write();
+    world.drain_held();
+    assert_eq!(world.runs("t-1"), 3);
+    assert_eq!(world.landed(), ["t-2"]);
+    let inbox = world.must(&["inbox"]).out;
+    assert!(
+        inbox.contains("no_progress") || inbox.contains("I could not find"),
+        "{inbox}"
+    );
+}
+
+#[test]
+fn a_program_without_a_session_gets_the_whole_task_with_every_step() {
+    for (session, tasks) in [("", 3), ("session = true", 1)] {
+        let world = World::new();
+        world.change_settings("[harness.scripted]", &format!("[harness.scripted]\n{session}"));
+        world
+            .ticket("t-1")
+            .agent("work t.$RUN x\n[ \"$RUN\" != 3 ] || echo DONE")
+            .write();
+        world.drain_all();
+        let has_task = |run: &i32| {
+            let prompt = fs::read_to_string(world.path(&format!("logs/t-1.{run}.prompt"))).unwrap();
+            prompt.contains("end of ticket t-1")
+        };
+        assert_eq!((1..=3).filter(has_task).count(), tasks, "{session}");
+    }
+}
+
+#[test]
+fn a_ticket_that_its_agent_closes_is_done_only_when_the_step_ends_well() {
+    let world = World::with(|s| s.run = "attempts = 1".to_owned());
+    let crew = env!("CARGO_BIN_EXE_crew");
+    let close = format!("work \"t.$RUN\" x\n\"{crew}\" ticket close \"$CREW_TICKET_ID\"");
+    world.ticket("t-1").agent(&format!("{close}\nexit 1")).write();
+    world.ticket("t-2").agent(&close).write();
+    world.drain_held();
+    assert_eq!(world.landed(), ["t-2"]);
+    assert_eq!(world.count("t-1", "submitted"), 0);
+    assert_eq!(world.front("t-1", "status"), "open");
+    assert!(!world.front("t-2", "tags").contains("closed-by-agent"));
+}
+
+#[test]
 fn a_child_that_holds_the_output_does_not_hold_the_step() {
     let world = World::new();
     world

@@ -168,6 +168,7 @@ pub(super) fn ended(run: RunId, end: End) -> Event {
         mode: None,
         end,
         stated: None,
+        left: None,
     })
 }
 

@@ -89,6 +89,7 @@ impl Attempt {
             signal,
             summary,
             mode,
+            repeat,
             steps_left,
             attempts_left,
             reopen_at,
@@ -102,6 +103,8 @@ impl Attempt {
         };
         let finished = self.conversation.finish(*usage, *total_micro_usd);
         let stopping = finished.map_err(|no| self.reject(event, no.0))?;
+        // An agent that has not seen the new text may come to something else with it.
+        self.conversation.same_step = repeat.clone().filter(|_| !self.edited || self.edit_told);
         // An edit that came while the step ran is told by the next one.
         self.edited &= !self.edit_told;
         self.edit_told = false;
@@ -122,6 +125,15 @@ impl Attempt {
                 Ok(Raised::Submitted)
             }
             Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
+            Signal::None if self.makes_no_progress() => {
+                self.state = State::Stuck {
+                    why: Stuck::NoProgress,
+                };
+                Ok(Raised::NeedsPerson {
+                    why: Stuck::NoProgress,
+                    message: repeat.as_ref().map(|repeat| repeat.of.says()).unwrap_or_default(),
+                })
+            }
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if told => Ok(Raised::GaveUp {
                 attempts_left: *attempts_left,
                 reopen_at: *reopen_at,
@@ -153,6 +165,11 @@ impl Attempt {
                 Ok(Raised::Nothing)
             }
         }
+    }
+
+    fn makes_no_progress(&self) -> bool {
+        let same = self.conversation.same_step.as_ref();
+        same.is_some_and(|repeat| repeat.left == 0)
     }
 
     pub(super) fn fail_step(&mut self, event: &Event, effects: &mut Vec<Effect>) -> Result<Raised, Rejected> {
