@@ -218,6 +218,8 @@ pub struct RunEnd {
     pub mode: Option<Mode>,
     /// How it ended.
     pub end: End,
+    /// A line of the agent's that crew could not use, in a message for the agent.
+    pub unusable: Option<String>,
     /// The state in which a step without a signal left everything, and its words.
     pub left: Option<Fingerprint>,
     /// The end that its output states, where crew stopped its process after that.

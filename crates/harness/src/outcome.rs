@@ -16,6 +16,10 @@ pub struct Outcome {
     /// client after that.
     #[serde(default)]
     pub stated: Option<Result<Signal, Failure>>,
+    /// The last line that was meant for crew and could not be used, unless a signal came after it: a message
+    /// for the agent.
+    #[serde(default)]
+    pub unusable: Option<String>,
     /// The usage of the whole step, also of a failed one.
     pub usage: Usage,
     /// The session's running total after this step as the client states it, in millionths of a US dollar,

@@ -100,6 +100,7 @@ impl Deed {
                 summary: None,
                 mode: None,
                 repeat: None,
+                unusable: None,
                 steps_left,
                 attempts_left,
                 reopen_at: soon,

@@ -423,6 +423,7 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
         end: end(outcome.result),
         stated: outcome.stated.map(end),
         left: None,
+        unusable: outcome.unusable,
     }
 }
 
@@ -479,5 +480,6 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
         end: End::Failed(Failure::new(class, message)),
         stated: None,
         left: None,
+        unusable: None,
     }
 }

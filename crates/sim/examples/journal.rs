@@ -143,6 +143,7 @@ impl Crew {
             end,
             stated: None,
             left: None,
+            unusable: None,
         }
     }
 

@@ -306,6 +306,7 @@ mod tests {
                 summary: None,
                 mode: None,
                 repeat: None,
+                unusable: None,
                 steps_left: 9,
                 attempts_left: 2,
                 reopen_at: at,

@@ -105,6 +105,7 @@ impl Core {
                 end: End::Failed(failure),
                 stated: None,
                 left: None,
+                unusable: None,
             };
             self.step_ended(ticket, ended, answering("its step could not be started"))
         } else {
@@ -171,7 +172,7 @@ impl Core {
                 repeat: self.repeat(id, Fingerprint::Conflict { tip, target }),
             }),
             Report::ImportRefused { why } => event(Event::ChecksFailed {
-                which: "taking the branch over".to_owned(),
+                which: attempt::Prompt::TAKING_OVER.to_owned(),
                 output: why.clone(),
                 steps_left: self.steps_left(id),
                 reopen_at,

@@ -39,7 +39,7 @@ impl Core {
             .and_then(|a| a.conversation.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
         let usage = (ended.usage, ended.total_micro_usd);
-        let (summary, mode) = (ended.summary, ended.mode);
+        let (mode, unusable) = (ended.mode, ended.unusable);
         let conversation = self.ticket(id).and_then(Ticket::attempt).map(|a| &a.conversation);
         let before = conversation.and_then(|c| c.same_step.as_ref());
         let repeat = ended.left.map(|left| no_progress::again(before, left));
@@ -59,7 +59,7 @@ impl Core {
                 ),
                 End::Finished(signal),
             ) => {
-                events.push(self.finished_step(id, usage, (summary, repeat), mode, signal));
+                events.push(self.finished_step(id, usage, (ended.summary, unusable, repeat), mode, signal));
             }
             (None | Some(AfterStop::Conclude), End::Failed(failure)) => {
                 events.push(self.failed_step(id, usage, failure));
@@ -133,13 +133,14 @@ impl Core {
         &self,
         id: &TicketId,
         (usage, total_micro_usd): (attempt::Usage, Option<u64>),
-        (summary, repeat): (Option<String>, Option<Repeat>),
+        (summary, unusable, repeat): (Option<String>, Option<String>, Option<Repeat>),
         mode: Option<attempt::Mode>,
         signal: Signal,
     ) -> attempt::Event {
         attempt::Event::StepFinished {
             usage,
             total_micro_usd,
+            unusable,
             repeat: repeat.filter(|_| signal == Signal::None),
             signal,
             summary,

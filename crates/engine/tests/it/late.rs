@@ -88,6 +88,7 @@ fn a_start_that_is_reported_after_the_end_of_its_run_changes_nothing() {
             end: failed(Class::Transient),
             stated: None,
             left: None,
+            unusable: None,
         }));
     };
     insta::assert_snapshot!(late(states::starting(), "start_step", ended, Report::StepSpawned));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::{End, Input, RunEnd};
-use model::attempt::{Class, Failure, Signal, Usage};
+use model::attempt::{Class, Failure, Prompt, Signal, State, Usage};
 use model::command::{Command, OnStop};
 use model::policy::stall::Sample;
 use model::ticket::Why;
@@ -162,6 +162,7 @@ fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
             end: End::Finished(Signal::Done),
             stated: None,
             left: None,
+            unusable: None,
         })
     };
     for (mut scene, run) in [
@@ -324,6 +325,7 @@ fn a_step_that_is_heard_of_only_by_its_end_has_run() {
         end: End::Finished(Signal::Done),
         stated: None,
         left: None,
+        unusable: None,
     }));
     assert_eq!(decided.events(), ["step_finished", "check_started"], "{decided}");
 }
@@ -390,4 +392,43 @@ fn a_retry_an_edit_and_a_failed_step_begin_the_count_of_same_steps_anew() {
     scene.ask(Command::Retry { ticket: id("t-1") });
     scene.tick();
     assert_eq!(held_after(&mut scene, &[same; 2]), [false; 2]);
+}
+
+#[test]
+fn a_retry_keeps_the_count_by_which_the_wait_grows_and_a_good_step_ends_it() {
+    let mut scene = states::working();
+    let mut fails = || {
+        let failed = scene.run_ends("t-1", failed(Class::Transient)).to_string();
+        scene.ask(Command::Retry { ticket: id("t-1") });
+        scene.tick();
+        failed
+    };
+    for wait in ["2", "4", "8", "16", "32", "60", "60"] {
+        let failed = fails();
+        assert!(
+            failed.contains(&format!("again in {wait} s, 4 errors")),
+            "{failed}"
+        );
+    }
+    scene.finishes("t-1", Signal::None);
+    let failed = scene.run_ends("t-1", failed(Class::Transient)).to_string();
+    assert!(failed.contains("again in 2 s"), "{failed}");
+}
+
+#[test]
+fn a_line_that_could_not_be_used_is_told_at_the_next_step() {
+    let mut scene = states::working();
+    let line = "WAKEUP: soon is no duration like 90s, 10m or 1h30m";
+    scene.run_says_unusable("t-1", line);
+    let prompt = |scene: &Scene| {
+        let attempt = scene.core.ticket(&id("t-1")).and_then(|t| t.attempt()).cloned();
+        match attempt.unwrap().state {
+            State::Working(working) => working.next,
+            other => panic!("{other:?}"),
+        }
+    };
+    let line = line.to_owned();
+    assert_eq!(prompt(&scene), Prompt::Unusable { line });
+    scene.finishes("t-1", Signal::None);
+    assert_eq!(prompt(&scene), Prompt::Step);
 }

@@ -383,6 +383,22 @@ impl Scene {
         self.run_over(ticket, (end, None), Usage::default(), Some(left))
     }
 
+    /// The step that runs ends without a signal, and with a line that crew could not use.
+    pub(crate) fn run_says_unusable(&mut self, ticket: &str, line: &str) -> Decided {
+        let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
+        self.step(Input::RunEnded(RunEnd {
+            run: run.unwrap_or_else(|| panic!("no step of {ticket} runs")),
+            usage: Usage::default(),
+            total_micro_usd: None,
+            summary: None,
+            mode: None,
+            end: End::Finished(Signal::None),
+            left: None,
+            unusable: Some(line.to_owned()),
+            stated: None,
+        }))
+    }
+
     /// The step that runs ends, and its output states an end.
     pub(crate) fn run_ends_as(&mut self, ticket: &str, end: End, stated: Option<End>) -> Decided {
         self.run_over(ticket, (end, stated), Usage::default(), None)
@@ -409,6 +425,7 @@ impl Scene {
             end,
             stated,
             left,
+            unusable: None,
         }))
     }
 

@@ -418,5 +418,6 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",
         Prompt::Unanswered { .. } => "unanswered",
+        Prompt::Unusable { .. } => "unusable",
     }
 }

@@ -60,6 +60,8 @@ struct Replies {
     earlier_signal: Option<Signal>,
     summary: Option<String>,
     mode: Option<Mode>,
+    /// A line that could not be used, with no signal after it.
+    unusable: Option<String>,
     /// Whether the client replied at all.
     any: bool,
 }
@@ -128,6 +130,7 @@ impl Reader for ClaudeReader {
         let outcome = Outcome {
             result,
             stated,
+            unusable: replies.unusable.take(),
             usage,
             estimated: cost_source == CostSource::Estimate,
             total_micro_usd: state.usage.total_micro_usd(),
@@ -250,7 +253,10 @@ impl State {
             }
             match directive::parse(line) {
                 None => {}
-                Some(Directive::Invalid(text)) => self.note(text),
+                Some(Directive::Invalid(text)) => {
+                    self.replies.unusable = Some(text.clone());
+                    self.note(text);
+                }
                 Some(Directive::Mode(mode)) => {
                     self.replies.mode = Some(mode);
                     self.push(Event::Mode { mode });
@@ -260,7 +266,7 @@ impl State {
                     self.push(Event::Summary { text });
                 }
                 Some(Directive::Signal(signal)) => {
-                    self.replies.signal = Some(signal.clone());
+                    (self.replies.signal, self.replies.unusable) = (Some(signal.clone()), None);
                     if let Some(event) = Event::of_signal(signal) {
                         self.push(event);
                     }

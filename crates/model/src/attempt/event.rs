@@ -62,6 +62,9 @@ pub enum Event {
         summary: Option<String>,
         /// The mode it announced.
         mode: Option<Mode>,
+        /// A line of the agent's that crew could not use, in a message for the agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unusable: Option<String>,
         /// How often in a row a step came to the same, of one without a signal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<Repeat>,

@@ -414,6 +414,7 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Init => "init",
         Prompt::Resume => "resume",
         Prompt::Step => "step",
+        Prompt::Unusable { .. } => "step, a line could not be used",
         Prompt::ChecksFailed { .. } => "checks failed",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",

@@ -312,6 +312,7 @@ impl Simulation {
             mode: None,
             stated: stated.filter(|_| end == process::killed()),
             left: None,
+            unusable: None,
             end,
         })
     }

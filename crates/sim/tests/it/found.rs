@@ -87,6 +87,7 @@ impl Crew {
             end,
             stated: None,
             left: None,
+            unusable: None,
         }));
     }
 
@@ -101,6 +102,7 @@ impl Crew {
             end,
             stated: None,
             left: None,
+            unusable: None,
         }));
     }
 

@@ -55,7 +55,7 @@ fn init_refuses_a_program_that_cannot_be_started_before_anything_is_written() {
         ("''", "cannot be empty"),
     ] {
         let said = repo.crew(&["init", "--yes", "--agent", agent]);
-        assert!(said.code.is_some_and(|code| code != 0), "{agent}: {said}");
+        assert_ne!(said.code, 0, "{agent}: {said}");
         assert!(said.err.contains(why), "{agent}: {said}");
         assert_eq!(repo.git(&["status", "--porcelain", "--ignored"]), "", "{agent}");
     }

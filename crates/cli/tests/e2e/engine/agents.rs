@@ -407,7 +407,7 @@ fn a_step_that_says_its_result_and_does_not_exit_is_taken_at_its_word() {
     for id in ["t-1", "t-2"] {
         assert_eq!((world.runs(id), world.count(id, "step_failed")), (1, 0), "{id}");
     }
-    assert!(world.must(&["inbox"]).out.contains("no key"));
+    assert!(world.crew(&["inbox"]).out.contains("no key"));
 }
 
 #[test]
@@ -441,7 +441,7 @@ fn an_agent_that_changes_nothing_and_says_the_same_is_paid_three_times() {
     world.drain_held();
     assert_eq!(world.runs("t-1"), 3);
     assert_eq!(world.landed(), ["t-2"]);
-    let inbox = world.must(&["inbox"]).out;
+    let inbox = world.crew(&["inbox"]).out;
     assert!(
         inbox.contains("no_progress") || inbox.contains("I could not find"),
         "{inbox}"
@@ -476,8 +476,54 @@ fn a_ticket_that_its_agent_closes_is_done_only_when_the_step_ends_well() {
     world.drain_held();
     assert_eq!(world.landed(), ["t-2"]);
     assert_eq!(world.count("t-1", "submitted"), 0);
-    assert_eq!(world.front("t-1", "status"), "open");
+    assert_ne!(world.front("t-1", "status"), "closed");
     assert!(!world.front("t-2", "tags").contains("closed-by-agent"));
+}
+
+/// The prompt of the step that follows a first one that does this; the next one works and says DONE.
+fn told_after(checks: &str, first: &str) -> (World, String) {
+    let world = World::with(|s| s.checks = checks.to_owned());
+    world
+        .ticket("t-1")
+        .agent(&format!("if [ \"$RUN\" = 1 ]; then\n{first}\nelse\ngit merge --abort 2>/dev/null || :\nwork t x\necho DONE\nfi"))
+        .write();
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 2));
+    let prompt = fs::read_to_string(world.path("logs/t-1.2.prompt")).unwrap();
+    (world, prompt)
+}
+
+#[test]
+fn a_commit_without_a_change_is_nothing_committed() {
+    let (_, prompt) = told_after("", "git commit -q --allow-empty -m done\necho DONE");
+    assert!(prompt.contains("nothing was committed"), "{prompt}");
+}
+
+#[test]
+fn conflict_markers_are_told_once_where_no_check_would_find_them() {
+    let marked = "printf '<<<<<<< HEAD\\na\\n=======\\nb\\n>>>>>>> other\\n' > m\ngit add m\ngit commit -qm m\necho DONE";
+    let (world, prompt) = told_after("", marked);
+    assert!(prompt.contains("m has conflict markers in it"), "{prompt}");
+    assert!(prompt.contains("nothing of it was checked"), "{prompt}");
+    assert!(world.read("m").contains("<<<<<<<"), "they were meant");
+}
+
+#[test]
+fn a_wakeup_that_cannot_be_used_is_told_at_the_next_step() {
+    let (_, prompt) = told_after("", "echo 'WAKEUP: soon'");
+    assert!(prompt.contains("WAKEUP: soon is no duration"), "{prompt}");
+}
+
+#[test]
+fn a_half_done_merge_is_told_as_what_it_is() {
+    let half = "git checkout -q -b side\nwork b.txt theirs\ngit checkout -q -\nwork b.txt ours\n\
+                git merge -q side >/dev/null 2>&1 || echo DONE";
+    let (_, prompt) = told_after("", &format!("{half}\n"));
+    assert!(prompt.contains("could not be taken over"), "{prompt}");
+    assert!(
+        prompt.contains("merge is under way") && !prompt.contains("does not pass"),
+        "{prompt}"
+    );
 }
 
 #[test]

@@ -169,6 +169,7 @@ pub(super) fn ended(run: RunId, end: End) -> Event {
         end,
         stated: None,
         left: None,
+        unusable: None,
     })
 }
 

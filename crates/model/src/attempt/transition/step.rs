@@ -89,6 +89,7 @@ impl Attempt {
             signal,
             summary,
             mode,
+            unusable,
             repeat,
             steps_left,
             attempts_left,
@@ -160,7 +161,9 @@ impl Attempt {
                 Ok(Raised::Nothing)
             }
             Signal::None => {
-                working.next = Prompt::Step;
+                working.next = unusable
+                    .clone()
+                    .map_or(Prompt::Step, |line| Prompt::Unusable { line });
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
             }

@@ -52,6 +52,7 @@ impl Story {
                 summary: None,
                 mode: None,
                 repeat: None,
+                unusable: None,
                 steps_left: 9,
                 attempts_left: 2,
                 reopen_at: Time(0),
