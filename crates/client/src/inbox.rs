@@ -75,7 +75,7 @@ pub fn context(
     now: Time,
 ) -> Result<Context> {
     if !failing.is_empty() && place.engine()?.is_none() {
-        // Nobody tries.
+        // Nobody tries: no engine runs.
         failing.iter_mut().for_each(|failing| failing.until = None);
     }
     let tickets = || facts.tickets.values().map(AsRef::as_ref);
@@ -94,7 +94,7 @@ pub fn context(
         files: facts.bad.clone(),
         refuses_work: place.refuses_work(settings),
         unwritable: place.refuses_files(),
-        // Where they cannot be looked at, `crew doctor` says why.
+        // Where they cannot be looked at, `crew doctor` shows the reason.
         locked: place
             .left_index_locks()
             .unwrap_or_default()

@@ -40,7 +40,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Gathers them.
+    /// Gathers the facts.
     pub fn gather(crew: &Snapshot, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
         let mut facts = Self {
             tickets: crew.tickets.clone(),
@@ -75,7 +75,7 @@ impl Facts {
                 continue;
             };
             match understood {
-                // An archived ticket is over; an engine looks at it again, should its file say otherwise.
+                // An archived ticket is over; an engine looks at it again, should its file's status differ.
                 Some((_, reading)) if crew.archived.tickets.contains(&id) => {
                     facts.note_open(&id, &reading);
                     facts.add_archived(id, reading.status);
@@ -147,7 +147,8 @@ impl Facts {
     }
 
     /// Opens the tickets that are over and whose files a person has opened, as an engine will do. `pending`
-    /// are the effects that are ordered and not done: a file that crew has not written yet is no person's word.
+    /// are the effects that are ordered and not done: a file that crew has not written yet is no person's
+    /// word.
     pub fn open_again(&mut self, pending: &[Ordered]) {
         let unwritten: BTreeSet<&TicketId> = pending
             .iter()
@@ -180,7 +181,7 @@ impl Facts {
             },
         );
         match self.tickets.get_mut(&id) {
-            // What was edited since an engine last looked counts already.
+            // Edits that came since an engine last looked count already.
             Some(known) if !known.is_done() && known.spec != spec => Arc::make_mut(known).spec = spec,
             Some(_) => {}
             None if status == FileStatus::Closed => {}
@@ -225,7 +226,7 @@ fn bad(reading: &tickets::Reading) -> BadFile {
     let line = fatal.and_then(|problem| problem.line);
     let place = line.map_or_else(String::new, |line| format!(":{line}"));
     let what = fatal.map_or_else(
-        || "what it recovers cannot be a ticket's id".to_owned(),
+        || "its `recovers` cannot be a ticket's id".to_owned(),
         |problem| problem.kind.to_string(),
     );
     BadFile {

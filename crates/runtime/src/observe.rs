@@ -290,7 +290,7 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
     Sample {
         at: clock::now(),
         seen: Time(i64::try_from(beat.at).unwrap_or(i64::MAX)),
-        heard: beat.out_bytes.saturating_add(beat.err_bytes),
+        output_bytes: beat.out_bytes.saturating_add(beat.err_bytes),
         stated: None,
         cpu_ms: beat.children_cpu_ms,
         children: children.finish(),

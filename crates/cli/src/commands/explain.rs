@@ -140,7 +140,7 @@ impl Explain {
             out.wrapped(&format!("  hint: {MEND}"), HANG, Style::Plain)?;
         }
         if let Some(failure) = failure {
-            let rule = failure::says(failure.class);
+            let rule = failure::reaction(failure.class);
             let errors = agent.map_or(0, |agent| agent.errors);
             let count = failure::in_a_row(failure.class, errors).filter(|_| errors > 0);
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();

@@ -162,7 +162,7 @@ fn style(sign: Sign) -> Style {
         Sign::Asks | Sign::InTheWay | Sign::Waits => Style::Yellow,
         Sign::Ready | Sign::Landed => Style::Green,
         Sign::Preparing | Sign::Working | Sign::Ended => Style::Bold,
-        Sign::InLine | Sign::Verifying | Sign::Landing => Style::Cyan,
+        Sign::Queued | Sign::Verifying | Sign::Landing => Style::Cyan,
         Sign::Apart | Sign::Closed | Sign::Dropped => Style::Dim,
     }
 }
