@@ -137,7 +137,7 @@ impl Executor {
         }
     }
 
-    /// Conflict markers in the work, where no check would find them. The agent is told once, since they may be
+    /// Conflict markers in the work, where no check would find them. The agent is told once: they may be
     /// meant.
     fn unresolved(&self, ticket: &Ticket, changes: &[git::Change]) -> Option<String> {
         if !self.settings.checks.commands.is_empty() {
