@@ -64,7 +64,7 @@ complete -c crew -n "__fish_crew_needs_command" -f -a "completions" -d 'Print th
 complete -c crew -n "__fish_crew_needs_command" -f -a "man" -d 'Print the manual page, or write a page per command into a folder'
 complete -c crew -n "__fish_crew_needs_command" -f -a "shim" -d 'Own one run, from its start to its record (crew starts this itself)'
 complete -c crew -n "__fish_crew_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c crew -n "__fish_crew_using_subcommand init" -l agent -d 'The program that agents run on: `claude` for Claude Code, else any program, such as ./agent.sh. Without it: claude, where it is installed' -r
+complete -c crew -n "__fish_crew_using_subcommand init" -l agent -d 'The program that agents run on, with its arguments: `claude` for Claude Code, else any program, such as ./agent.sh or "codex exec -". Without it: claude, where it is installed' -r
 complete -c crew -n "__fish_crew_using_subcommand init" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand init" -s y -l yes -d 'Do not ask'
 complete -c crew -n "__fish_crew_using_subcommand init" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use model::ticket::CLOSED_BY_AGENT;
 use tickets::{Folder, Graph, Id};
 
 use crate::error::Result;
@@ -50,13 +51,17 @@ impl TicketFolder {
         Ok(format!("{id}\n"))
     }
 
-    /// Sets the status of a ticket.
+    /// Sets the status of a ticket. `own` is the ticket on which the agent works in whose process this is:
+    /// when it closes that one, the file says so, since this is no act of a person.
     ///
     /// # Errors
     /// The ticket is not there, or its file cannot be read or written.
-    pub fn set_status(&self, id: &str, status: Status) -> Result<String> {
+    pub fn set_status(&self, id: &str, status: Status, own: Option<&str>) -> Result<String> {
         let id = self.0.resolve(id)?;
-        self.0.set_status(&id, status)?;
+        let by_agent = status == Status::Closed && own == Some(id.as_str());
+        let tag: &[&str] = &[CLOSED_BY_AGENT];
+        let (set, unset) = if by_agent { (tag, &[][..]) } else { (&[][..], tag) };
+        self.0.set_status_and_tags(&id, Some(status), set, unset)?;
         Ok(tickets::render_status(&id, status))
     }
 

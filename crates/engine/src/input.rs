@@ -4,7 +4,7 @@ use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
-use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, InTheWay, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, Spec};
 use model::{Actor, Oid, RunId, TicketId, Time};
 
 /// Something that happened.
@@ -218,6 +218,12 @@ pub struct RunEnd {
     pub mode: Option<Mode>,
     /// How it ended.
     pub end: End,
+    /// A line of the agent's that crew could not use, in a message for the agent.
+    pub unusable: Option<String>,
+    /// The state in which a step without a signal left everything, and its words.
+    pub left: Option<Fingerprint>,
+    /// The end that its output states, where crew stopped its process after that.
+    pub stated: Option<End>,
 }
 
 /// How a step ended.

@@ -65,6 +65,11 @@ impl TicketFolder {
         self.tags.get(id) == Some(tags)
     }
 
+    /// Whether the file has this tag of crew's own.
+    pub(crate) fn has_tag(&self, id: &TicketId, tag: &str) -> bool {
+        self.tags.get(id).is_some_and(|tags| tags.contains(tag))
+    }
+
     /// A file was read. `is_same_text`: only its status and crew's own tags can have changed.
     pub(crate) fn read(
         &mut self,

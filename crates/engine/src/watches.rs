@@ -42,6 +42,7 @@ mod tests {
             at,
             seen: at,
             output_bytes: 0,
+            stated: None,
             cpu_ms: 0,
             children: 0,
             shim: 1,
@@ -49,6 +50,7 @@ mod tests {
         };
         let limits = Limits {
             stall_after: Duration::from_secs(10),
+            exit_within: Duration::from_secs(30),
             step_timeout: Duration::from_secs(3600),
         };
         watches.look(run, sample, limits)

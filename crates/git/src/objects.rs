@@ -1,6 +1,7 @@
 //! Objects: commits, trees and what differs between them.
 
 pub(crate) mod commit;
+mod conflict_markers;
 pub(crate) mod diff;
 mod fsck;
 pub(crate) mod history;

@@ -48,6 +48,10 @@ pub trait Reader: Send {
     /// relative to each other does not matter.
     fn feed(&mut self, stream: Stream, bytes: &[u8]) -> Vec<Event>;
 
+    /// Whether the output so far states a result of the step, with which the client might now exit. More
+    /// output can take that back.
+    fn has_result(&self) -> bool;
+
     /// Ends the reading, after the run has ended and all its output was fed. Returns the events of the
     /// last, unfinished lines, and the outcome of the step.
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome);

@@ -37,6 +37,11 @@ impl Lines {
         }
     }
 
+    /// The beginning of the line that is not finished.
+    pub(crate) fn open(&self) -> &[u8] {
+        &self.open
+    }
+
     /// Calls `line` for each line that these bytes finish.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], mut line: impl FnMut(Line<'_>)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {

@@ -12,6 +12,14 @@ use text::sanitise;
 pub struct Outcome {
     /// The signal of the agent, or the failure of the step.
     pub result: Result<Signal, Failure>,
+    /// The result that the output states, as if the client had then exited well; only where crew stopped the
+    /// client after that.
+    #[serde(default)]
+    pub stated: Option<Result<Signal, Failure>>,
+    /// The last line that was meant for crew and could not be used, unless a signal came after it: a message
+    /// for the agent.
+    #[serde(default)]
+    pub unusable: Option<String>,
     /// The usage of the whole step, also of a failed one.
     pub usage: Usage,
     /// The session's running total after this step as the client states it, in millionths of a US dollar,

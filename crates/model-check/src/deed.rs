@@ -99,6 +99,8 @@ impl Deed {
                 signal: Signal::Done,
                 summary: None,
                 mode: None,
+                repeat: None,
+                unusable: None,
                 steps_left,
                 attempts_left,
                 reopen_at: soon,
@@ -255,6 +257,7 @@ fn stopped_for(ticket: &Ticket) -> Option<Event> {
         }),
         AfterStop::Retry { .. }
         | AfterStop::Fail { .. }
+        | AfterStop::Conclude
         | AfterStop::Pause
         | AfterStop::Release { .. }
         | AfterStop::Reap { .. } => None,

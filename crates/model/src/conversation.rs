@@ -18,6 +18,7 @@ pub use usage::Usage;
 use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::session::{self, Session};
+use crate::ticket::Repeat;
 use crate::worker::{self, Worker};
 use crate::{RunId, SessionId};
 
@@ -36,11 +37,17 @@ pub struct Conversation {
     pub runs: u32,
     /// Steps that ended well.
     pub steps: u32,
-    /// Failed steps in a row.
+    /// Failed steps in a row since it last began or was retried or recovered.
     pub errors: u32,
+    /// Failed steps in a row, whatever was retried or recovered in between: the wait grows with them.
+    #[serde(default)]
+    pub in_a_row: u32,
     /// The number of times in a row that the same failure came; see
     /// [`no_progress`](crate::policy::no_progress).
     pub repeats: u32,
+    /// How many steps in a row ended well without a signal, changed nothing, and ended with the same words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_step: Option<Repeat>,
     /// The last failure.
     pub failure: Option<Failure>,
     /// The last request of the service to wait; none once a step got through, or failed for another reason.
@@ -81,7 +88,9 @@ impl Conversation {
             runs: 0,
             steps: 0,
             errors: 0,
+            in_a_row: 0,
             repeats: 0,
+            same_step: None,
             failure: None,
             throttled: None,
             usage: Usage::default(),
@@ -165,7 +174,7 @@ impl Conversation {
         if let Some(budget) = self.warning.take() {
             self.session.warned = Some(budget.limit_micro_usd);
         }
-        self.failure = None;
+        (self.failure, self.in_a_row) = (None, 0);
         self.clear_errors();
         Ok(self.stopping.take())
     }
@@ -231,9 +240,10 @@ impl Conversation {
         Ok(())
     }
 
-    /// No error in a row counts any more.
+    /// No error in a row counts any more against the limits.
     pub fn clear_errors(&mut self) {
         (self.errors, self.repeats, self.throttled) = (0, 0, None);
+        self.same_step = None;
     }
 
     fn expect_no_step(&self) -> Result<(), Refused> {
@@ -258,6 +268,8 @@ impl Conversation {
             let before = self.failure.as_ref();
             let same = before.is_some_and(|before| before.is_same(failure));
             self.errors += 1;
+            self.in_a_row += 1;
+            self.same_step = None;
             self.repeats = if same { self.repeats + 1 } else { 1 };
             (self.failure, self.throttled) = (Some(failure.clone()), None);
         } else if failure.class.pauses_harness() {

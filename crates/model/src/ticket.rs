@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use change::{Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
+pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use checks::{CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, Loss};
 pub use done::Done;
 pub use event::{Effect, Event, Released};

@@ -11,7 +11,7 @@ use engine::{CheckEnd, End, Input, RunEnd, driver};
 use harness::Reader;
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Loss, Ticket};
+use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Loss, Ticket};
 use model::{RunId, Time};
 use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
 use tokio::io::unix::AsyncFd;
@@ -147,11 +147,23 @@ async fn end_of(
             };
             Ok(driver::Event::RunEnded(match said {
                 Some(said) => match said.end(&exit) {
-                    Ok(outcome) => {
-                        if let (Ok(harness::Signal::Done), Some(ticket)) = (&outcome.result, &ticket) {
-                            with.save_ahead(ticket);
+                    Ok((outcome, last_line)) => {
+                        let left = match (&outcome.result, &ticket) {
+                            (Ok(harness::Signal::Done), Some(ticket)) => {
+                                with.save_ahead(ticket);
+                                None
+                            }
+                            (Ok(harness::Signal::None), Some(ticket)) => {
+                                let words = outcome.summary.clone().unwrap_or(last_line);
+                                let workspace = with.workspace_digest(ticket);
+                                workspace.map(|workspace| Fingerprint::Step { workspace, words })
+                            }
+                            (_, _) => None,
+                        };
+                        RunEnd {
+                            left,
+                            ..of_outcome(&run_id, outcome, ended_at(&exit))
                         }
-                        of_outcome(&run_id, outcome, ended_at(&exit))
                     }
                     Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
                 },
@@ -212,16 +224,18 @@ async fn wait(
             }
             return Ok((said, swept));
         }
-        let sample = sample(beat.as_ref(), pulse, began);
-        let heard = sample.output_bytes;
+        if let Some(behind) = said.take() {
+            said = threads.end(move || behind.read_on()).await;
+        }
+        let sample = Sample {
+            stated: said.as_ref().and_then(Said::stated),
+            ..sample(beat.as_ref(), pulse, began)
+        };
         let input = Input::Sampled {
             run: id.clone(),
             sample,
         };
         drop(tell.send(Event::Driver(driver::Event::Input(input))));
-        if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
-            said = threads.end(move || behind.read_on(heard)).await;
-        }
         // Reported at every look: an engine that could not make it durable gets it again.
         if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
             let failure = of_failure(failure);
@@ -277,6 +291,7 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
         at: clock::now(),
         seen: Time(i64::try_from(beat.at).unwrap_or(i64::MAX)),
         output_bytes: beat.out_bytes.saturating_add(beat.err_bytes),
+        stated: None,
         cpu_ms: beat.children_cpu_ms,
         children: children.finish(),
         shim: pulse.map_or(0, |pulse| pulse.shim),
@@ -292,9 +307,11 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
 struct Said {
     reader: Box<dyn Reader>,
     tails: [(Stream, Tail); 2],
-    /// Bytes that had been printed at the last reading, and whether that reading came to their end.
-    heard: u64,
+    /// Bytes that were read, and whether the last reading came to the end of the output.
+    bytes: u64,
     whole: bool,
+    /// The last line of standard output.
+    last_line: String,
     /// The failure that ends the step, though its client has not noticed.
     given_up: Option<harness::Failure>,
 }
@@ -304,20 +321,21 @@ impl Said {
         Self {
             reader,
             tails: [Stream::Out, Stream::Err].map(|stream| (stream, Tail::new(run, stream, 0))),
-            heard: 0,
+            bytes: 0,
             whole: true,
+            last_line: String::new(),
             given_up: None,
         }
     }
 
-    fn is_behind(&self, heard: u64) -> bool {
-        !self.whole || heard != self.heard
+    /// The bytes that were read, if all of them were and a result is in them.
+    fn stated(&self) -> Option<u64> {
+        (self.whole && self.reader.has_result()).then_some(self.bytes)
     }
 
     /// Reads new output, a bounded amount of it. An error is ignored here: the last reading meets it again,
     /// and reports it.
-    fn read_on(mut self, heard: u64) -> Self {
-        self.heard = heard;
+    fn read_on(mut self) -> Self {
         self.whole = self.read(PIECES).unwrap_or(true);
         self
     }
@@ -336,9 +354,12 @@ impl Said {
                 if piece.is_empty() {
                     break;
                 }
+                self.bytes += piece.len() as u64;
                 for event in self.reader.feed(*stream, &piece) {
                     if let harness::Event::GivenUp { failure } = event {
                         self.given_up = Some(failure);
+                    } else if let (harness::Event::Text { line }, Stream::Out) = (event, *stream) {
+                        self.last_line = line;
                     }
                 }
                 left -= 1;
@@ -347,10 +368,18 @@ impl Said {
         Ok(whole)
     }
 
-    /// Reads the rest, and gives the outcome of the step.
-    fn end(mut self, exit: &Exit) -> Result<harness::Outcome, process::Error> {
+    /// Reads the rest, and gives the outcome of the step, and the last line of its output.
+    fn end(mut self, exit: &Exit) -> Result<(harness::Outcome, String), process::Error> {
         while !self.read(PIECES)? {}
-        Ok(self.reader.end(exit).1)
+        let (events, outcome) = self.reader.end(exit);
+        let last = events.into_iter().rev().find_map(|event| {
+            if let harness::Event::Text { line } = event {
+                Some(line)
+            } else {
+                None
+            }
+        });
+        Ok((outcome, last.unwrap_or(self.last_line)))
     }
 }
 
@@ -366,21 +395,8 @@ fn ended_at(exit: &Exit) -> Time {
 /// `ended_at`: a wakeup counts from the end of the run that asked for it, not from the time when the engine
 /// learns of it.
 fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
-    let end = match outcome.result {
-        Ok(signal) => End::Finished(match signal {
-            harness::Signal::None => Signal::None,
-            harness::Signal::Done => Signal::Done,
-            harness::Signal::Blocked { why } => Signal::Blocked { why },
-            harness::Signal::Asked { question } => Signal::Asked { question },
-            harness::Signal::Wakeup { after_ms, why } => Signal::WakeupSet {
-                at: ended_at + Duration::from_millis(after_ms),
-                why: if why.is_empty() {
-                    "it did not say why".to_owned()
-                } else {
-                    why
-                },
-            },
-        }),
+    let end = |result| match result {
+        Ok(signal) => End::Finished(of_signal(signal, ended_at)),
         Err(failure) => End::Failed(of_failure(failure)),
     };
     RunEnd {
@@ -404,7 +420,27 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
             harness::Mode::BreakUp => Mode::BreakUp,
             harness::Mode::Unify => Mode::Unify,
         }),
-        end,
+        end: end(outcome.result),
+        stated: outcome.stated.map(end),
+        left: None,
+        unusable: outcome.unusable,
+    }
+}
+
+fn of_signal(signal: harness::Signal, ended_at: Time) -> Signal {
+    match signal {
+        harness::Signal::None => Signal::None,
+        harness::Signal::Done => Signal::Done,
+        harness::Signal::Blocked { why } => Signal::Blocked { why },
+        harness::Signal::Asked { question } => Signal::Asked { question },
+        harness::Signal::Wakeup { after_ms, why } => Signal::WakeupSet {
+            at: ended_at + Duration::from_millis(after_ms),
+            why: if why.is_empty() {
+                "it did not say why".to_owned()
+            } else {
+                why
+            },
+        },
     }
 }
 
@@ -442,5 +478,8 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
         summary: None,
         mode: None,
         end: End::Failed(Failure::new(class, message)),
+        stated: None,
+        left: None,
+        unusable: None,
     }
 }

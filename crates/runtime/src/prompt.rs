@@ -28,7 +28,7 @@ const BUILT_IN: [BuiltIn; 10] = [
     BuiltIn::new(
         "checks_failed",
         include_str!("prompts/checks_failed.md"),
-        &["which", "output", "nothing_committed"],
+        &["which", "output", "nothing_committed", "refused"],
     ),
     BuiltIn::new(
         "merge_conflict",
@@ -258,7 +258,7 @@ impl Prompts {
                 answer: "The first.".to_owned(),
             }];
             let more = context! {
-                which => "make test", output => "1 failed", nothing_committed => few, paths => ["README"], answers,
+                which => "make test", output => "1 failed", nothing_committed => few, refused => few, paths => ["README"], answers,
             };
             self.say(built_in.name, &Facts::example(few), more)
                 .map_err(|error| error.to_string())?;
@@ -298,6 +298,7 @@ impl Prompts {
                 said.push(self.render("step", facts, context! {})?);
             }
             Prompt::Step
+            | Prompt::Unusable { .. }
             | Prompt::ChecksFailed { .. }
             | Prompt::NothingCommitted
             | Prompt::MergeConflict { .. }
@@ -317,15 +318,22 @@ impl Prompts {
             Prompt::Init => self.render("init", facts, context! {})?,
             Prompt::Resume => self.render("resume", facts, context! {})?,
             Prompt::Step => self.render("step", facts, context! {})?,
+            Prompt::Unusable { line } => format!(
+                "A line of your last step was meant for crew and could not be used. {}\n\n{}",
+                told(line),
+                self.render("step", facts, context! {})?
+            ),
             Prompt::ChecksFailed { which, output } => self.render(
                 "checks_failed",
                 facts,
-                context! { which, output, nothing_committed => false },
+                context! {
+                    which, output, nothing_committed => false, refused => which == Prompt::TAKING_OVER,
+                },
             )?,
             Prompt::NothingCommitted => self.render(
                 "checks_failed",
                 facts,
-                context! { which => "", output => "", nothing_committed => true },
+                context! { which => "", output => "", nothing_committed => true, refused => false },
             )?,
             Prompt::MergeConflict { paths } => self.render("merge_conflict", facts, context! { paths })?,
             Prompt::LastChance => self.render("last_chance", facts, context! {})?,

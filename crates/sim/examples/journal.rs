@@ -141,6 +141,9 @@ impl Crew {
             )),
             mode: None,
             end,
+            stated: None,
+            left: None,
+            unusable: None,
         }
     }
 

@@ -161,6 +161,7 @@ impl Check {
             at: now,
             seen,
             output_bytes: 1,
+            stated: None,
             cpu_ms: 1,
             children: 0,
             shim: 1,

@@ -42,6 +42,7 @@ impl Options {
         settings.run.attempts = small(rng, 1, 3);
         settings.run.stall_after = Duration::from_secs(rng.from(20, 40));
         settings.run.step_timeout = Duration::from_secs(rng.from(100, 300));
+        settings.run.exit_within = Duration::from_secs(rng.from(5, 60));
         settings.run.debounce = Duration::from_millis(rng.below(3) * 250);
         settings.run.conflict_resolutions = small(rng, 0, 3);
         settings.run.recoveries = small(rng, 0, 2);
@@ -177,9 +178,10 @@ impl fmt::Display for Options {
         )?;
         writeln!(
             f,
-            "  stall {:?}, step {:?}, debounce {:?}, answer within {:?}; budget of a ticket {:?}, of a day {:?}",
+            "  stall {:?}, step {:?}, exit within {:?}, debounce {:?}, answer within {:?}; budget of a ticket {:?}, of a day {:?}",
             run.stall_after,
             run.step_timeout,
+            run.exit_within,
             run.debounce,
             run.answer_within,
             budget.ticket_usd,

@@ -30,6 +30,8 @@ pub(crate) struct Process {
     pub(crate) stopped: bool,
     /// The failure after which its client tries again by itself, and cannot succeed.
     pub(crate) given_up: Option<Failure>,
+    /// The result that it has stated; it stays all the same.
+    pub(crate) stated: Option<End>,
     /// True if it prints more than anyone reads.
     pub(crate) floods: bool,
 }
@@ -47,6 +49,8 @@ pub(crate) enum Act {
     Commit,
     /// Its client begins to try for ever a request that cannot succeed.
     GiveUp(Failure),
+    /// It states its result, and stays.
+    State(End),
     /// It moves the target by itself.
     Push(String, u64),
     /// It edits a ticket's file: its text, or its status.

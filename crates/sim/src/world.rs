@@ -233,9 +233,14 @@ impl World {
             | Act::Heal
             | Act::Commit
             | Act::GiveUp(_)
+            | Act::State(_)
             | Act::Push(..)
             | Act::File(..)
             | Act::End(_) => {}
+        }
+        if let Act::State(end) = act {
+            process.stated = Some(end);
+            return;
         }
         if let Act::GiveUp(failure) = act {
             process.given_up = Some(failure);
@@ -266,6 +271,7 @@ impl World {
                 self.save(&key);
             }
             Act::GiveUp(_)
+            | Act::State(_)
             | Act::Push(..)
             | Act::File(..)
             | Act::Freeze

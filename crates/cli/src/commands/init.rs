@@ -22,8 +22,8 @@ pub(crate) struct Init {
     /// Do not ask.
     #[arg(short, long)]
     yes: bool,
-    /// The program that agents run on: `claude` for Claude Code, else any program, such as ./agent.sh.
-    /// Without it: claude, where it is installed.
+    /// The program that agents run on, with its arguments: `claude` for Claude Code, else any program, such
+    /// as ./agent.sh or "codex exec -". Without it: claude, where it is installed.
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Init {
         })?;
         let found = detect(&place.root);
         let checks = found.as_ref().map(Detected::checks).unwrap_or_default();
-        let harness = self.harness(context)?;
+        let harness = self.harness(context, &place)?;
         if !context.json {
             plan(
                 context,
@@ -110,26 +110,45 @@ impl Init {
     }
 
     /// The harness that is to be named, with its table.
-    fn harness(&self, context: &Context) -> Result<Option<(String, Harness)>> {
+    fn harness(&self, context: &Context, place: &Place) -> Result<Option<(String, Harness)>> {
         let claude = HarnessKind::Claude.name();
-        let Some(program) = &self.agent else {
-            let path = context.env.get("PATH").map(OsStr::new);
+        let path = context.env.get("PATH").map(OsStr::new);
+        let Some(agent) = &self.agent else {
             let found = process::find_program(Path::new(claude), path, Path::new("/"));
             return Ok(found.is_ok().then(|| (claude.to_owned(), claude_code(context))));
         };
-        if program.trim().is_empty() || program.chars().any(char::is_control) {
+        if agent.chars().any(char::is_control) {
             return Err(Error::usage(
                 "the agent's program cannot be empty or hold control characters",
                 "such as --agent claude, or --agent ./agent.sh",
             ));
         }
+        // As a shell would split it; a program is started without one.
+        let Some(command) = shlex::split(agent) else {
+            return Err(Error::usage(
+                format!("a quote in --agent is not closed, or a \\ ends it: {agent}"),
+                "write it as in a shell, such as --agent 'codex exec -'",
+            ));
+        };
+        let Some(program) = command.first().filter(|program| !program.trim().is_empty()) else {
+            return Err(Error::usage(
+                "the agent's program cannot be empty or hold control characters",
+                "such as --agent claude, or --agent ./agent.sh",
+            ));
+        };
+        process::find_program(Path::new(program), path, &place.root).map_err(|not| {
+            Error::refused(
+                format!("agents cannot run on {program}: {}", not.why),
+                "name a program on your PATH, or a path from the repository's root",
+            )
+        })?;
         let is_claude = Path::new(program).file_name() == Some(OsStr::new(claude));
         let (name, mut harness) = if is_claude {
             (claude, claude_code(context))
         } else {
             (OWN_PROGRAM, Harness::new(HarnessKind::Command))
         };
-        harness.command = vec![program.clone()];
+        harness.command = command;
         Ok(Some((name.to_owned(), harness)))
     }
 }

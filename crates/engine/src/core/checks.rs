@@ -223,7 +223,10 @@ impl Core {
                 self.apply_or_note(id, Event::CheckStopOrdered { why }, "its check's shim is frozen");
                 true
             }
-            stall::Verdict::Alive | stall::Verdict::Stuck { .. } | stall::Verdict::TimedOut => false,
+            stall::Verdict::Alive
+            | stall::Verdict::Stuck { .. }
+            | stall::Verdict::TimedOut
+            | stall::Verdict::Overstayed => false,
         }
     }
 
@@ -302,6 +305,8 @@ mod tests {
                 signal: Signal::Done,
                 summary: None,
                 mode: None,
+                repeat: None,
+                unusable: None,
                 steps_left: 9,
                 attempts_left: 2,
                 reopen_at: at,

@@ -5,8 +5,10 @@
 
 use model::attempt::{self, AfterStop};
 use model::journal::EffectId;
-use model::ticket::{AfterLanding, Done, Effect, Event, FileStatus, Filing, Stage, State, Ticket};
-use model::{Actor, TicketId, Time};
+use model::ticket::{
+    AfterLanding, CLOSED_BY_AGENT, Done, Effect, Event, FileStatus, Filing, Stage, State, Ticket,
+};
+use model::{Actor, TicketId, Time, worker};
 
 use super::Core;
 use crate::{Observation, Postponed};
@@ -126,7 +128,9 @@ impl Core {
         }
     }
 
-    /// A ticket whose file a person closed while an agent had it is submitted, between two steps.
+    /// A ticket whose file was closed while an agent had it is submitted, between two steps. Where its own
+    /// agent closed it, that is a `DONE`: it counts only at the end of a step that ended well and asks for
+    /// nothing else.
     pub(super) fn submit_what_is_closed(&mut self) {
         for id in self.tickets.active_ids() {
             let is_closed = self.folder.status(&id) == Some(FileStatus::Closed);
@@ -139,12 +143,23 @@ impl Core {
             if attempt.conversation.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
                 continue;
             }
-            let event = Event::Submitted {
-                by: Actor::File,
-                at: self.now,
+            let by_agent = self.folder.has_tag(&id, CLOSED_BY_AGENT);
+            let worker = attempt.conversation.worker.as_ref();
+            let ended_well = worker.filter(|worker| worker.state == worker::State::Done);
+            let (event, cause) = match ended_well {
+                _ if !by_agent => (self.submitted_by(Actor::File), "its file was closed by hand"),
+                Some(worker) if matches!(attempt.state, attempt::State::Working(_)) => {
+                    let run = worker.run.clone();
+                    (self.submitted_by(Actor::Agent { run }), "its agent closed it")
+                }
+                Some(_) | None => (Event::FileDrifted, "its agent closed it, and has not done it"),
             };
-            self.apply_or_note(&id, event, "its file was closed by hand");
+            self.apply_or_note(&id, event, cause);
         }
+    }
+
+    fn submitted_by(&self, by: Actor) -> Event {
+        Event::Submitted { by, at: self.now }
     }
 
     /// A ticket whose file has been gone for as long as a file must be still is dropped.

@@ -139,6 +139,9 @@ impl Core {
                 summary: None,
                 mode: None,
                 end: End::Failed(failure),
+                stated: None,
+                left: None,
+                unusable: None,
             };
             self.step_ended(ticket, ended, answering("its step could not be started"))
         } else {
@@ -205,7 +208,7 @@ impl Core {
                 repeat: self.repeat(id, Fingerprint::Conflict { tip, target }),
             }),
             Report::ImportRefused { why } => event(Event::ChecksFailed {
-                which: "taking the branch over".to_owned(),
+                which: attempt::Prompt::TAKING_OVER.to_owned(),
                 output: why.clone(),
                 steps_left: self.steps_left(id),
                 reopen_at,

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal};
 use model::machine::Rejected;
-use model::policy::stall;
+use model::policy::{no_progress, stall};
 use model::project;
-use model::ticket::{Event, Released, Ticket, Why};
+use model::ticket::{Event, Released, Repeat, Ticket, Why};
 use model::{RunId, TicketId};
 
 use super::{Core, WriteMeta};
@@ -39,18 +39,31 @@ impl Core {
             .and_then(|a| a.conversation.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
         let usage = (ended.usage, ended.total_micro_usd);
-        let (summary, mode) = (ended.summary, ended.mode);
+        let (mode, unusable) = (ended.mode, ended.unusable);
+        let conversation = self.ticket(id).and_then(Ticket::attempt).map(|a| &a.conversation);
+        let before = conversation.and_then(|c| c.same_step.as_ref());
+        let repeat = ended.left.map(|left| no_progress::again(before, left));
         let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
-        match (stopping, ended.end) {
+        let end = match (&stopping, ended.stated) {
+            // It stated its result, and crew only ended a process that had nothing to add.
+            (Some(AfterStop::Conclude), Some(stated)) => stated,
+            (_, _) => ended.end,
+        };
+        match (stopping, end) {
             // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
             (
-                None | Some(AfterStop::Pause | AfterStop::Retry { .. } | AfterStop::Fail { .. }),
+                None
+                | Some(
+                    AfterStop::Pause | AfterStop::Conclude | AfterStop::Retry { .. } | AfterStop::Fail { .. },
+                ),
                 End::Finished(signal),
             ) => {
-                events.push(self.finished_step(id, usage, summary, mode, signal));
+                events.push(self.finished_step(id, usage, (ended.summary, unusable, repeat), mode, signal));
             }
-            (None, End::Failed(failure)) => events.push(self.failed_step(id, usage, failure)),
+            (None | Some(AfterStop::Conclude), End::Failed(failure)) => {
+                events.push(self.failed_step(id, usage, failure));
+            }
             (Some(AfterStop::Pause), End::Failed(_)) => {
                 let failure = stopped(Class::KilledByUs, "the engine was stopped");
                 events.push(self.failed_step(id, usage, failure));
@@ -112,7 +125,7 @@ impl Core {
                 why: Released::Reaped { why },
             }),
             AfterStop::Drop { by, reason } => Some(Event::Dropped { by, reason }),
-            AfterStop::Pause | AfterStop::Retry { .. } | AfterStop::Fail { .. } => None,
+            AfterStop::Pause | AfterStop::Conclude | AfterStop::Retry { .. } | AfterStop::Fail { .. } => None,
         }
     }
 
@@ -120,13 +133,15 @@ impl Core {
         &self,
         id: &TicketId,
         (usage, total_micro_usd): (attempt::Usage, Option<u64>),
-        summary: Option<String>,
+        (summary, unusable, repeat): (Option<String>, Option<String>, Option<Repeat>),
         mode: Option<attempt::Mode>,
         signal: Signal,
     ) -> attempt::Event {
         attempt::Event::StepFinished {
             usage,
             total_micro_usd,
+            unusable,
+            repeat: repeat.filter(|_| signal == Signal::None),
             signal,
             summary,
             mode,
@@ -151,10 +166,11 @@ impl Core {
             .is_some_and(|a| a.conversation.stopping.is_some());
         let limits = stall::Limits {
             stall_after: self.settings.run.stall_after,
+            exit_within: self.settings.run.exit_within,
             step_timeout: self.settings.run.step_timeout,
         };
         let verdict = self.watches.look(run, sample, limits);
-        let class = match verdict {
+        let (then, cause) = match verdict {
             stall::Verdict::Alive => return false,
             // A step that is being stopped is warned of by the executor, which waits for its end.
             stall::Verdict::Stuck { .. } | stall::Verdict::Frozen { .. } if stopping => return false,
@@ -173,14 +189,13 @@ impl Core {
                 self.warn_frozen(&id, sample.shim, silent);
                 return false;
             }
-            stall::Verdict::Stalled => Class::Stalled,
-            stall::Verdict::TimedOut => Class::Timeout,
+            stall::Verdict::Stalled => retry(Class::Stalled),
+            stall::Verdict::TimedOut => retry(Class::Timeout),
+            stall::Verdict::Overstayed => (AfterStop::Conclude, "it has its result, and did not exit"),
         };
         if !stopping {
-            let event = attempt::Event::StopOrdered {
-                then: AfterStop::Retry { class },
-            };
-            self.apply_or_note(&id, Event::Attempt(event), class.name());
+            let event = attempt::Event::StopOrdered { then };
+            self.apply_or_note(&id, Event::Attempt(event), cause);
         }
         !stopping
     }
@@ -213,4 +228,9 @@ impl Core {
             self.apply_or_note(&id, Event::Attempt(event), cause);
         }
     }
+}
+
+/// A step that did not end in time is stopped and repeated; with the cause, for the journal.
+fn retry(class: Class) -> (AfterStop, &'static str) {
+    (AfterStop::Retry { class }, class.name())
 }

@@ -86,6 +86,9 @@ fn a_start_that_is_reported_after_the_end_of_its_run_changes_nothing() {
             summary: None,
             mode: None,
             end: failed(Class::Transient),
+            stated: None,
+            left: None,
+            unusable: None,
         }));
     };
     insta::assert_snapshot!(late(states::starting(), "start_step", ended, Report::StepSpawned));

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use engine::{End, Input, RunEnd};
-use model::attempt::{Class, Failure, Signal, Usage};
-use model::command::Command;
+use model::attempt::{Class, Failure, Prompt, Signal, State, Usage};
+use model::command::{Command, OnStop};
 use model::policy::stall::Sample;
+use model::ticket::Why;
 use model::{RunId, Time};
 
 use crate::matrix::table;
@@ -32,6 +33,7 @@ fn watch_as(scene: &mut Scene, span: Duration, change: impl Fn(Sample, u64) -> S
             at: scene.now,
             seen: scene.now,
             output_bytes: 1,
+            stated: None,
             cpu_ms: 1,
             children: 1,
             shim: 42,
@@ -158,6 +160,9 @@ fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
             summary: None,
             mode: None,
             end: End::Finished(Signal::Done),
+            stated: None,
+            left: None,
+            unusable: None,
         })
     };
     for (mut scene, run) in [
@@ -212,6 +217,62 @@ fn a_step_over_its_limit_is_stopped_whatever_it_does() {
     assert_eq!(lines, [stop]);
 }
 
+/// A step that has stated its result and stays, as an engine sees it that stops it for that.
+fn overstayed() -> Scene {
+    let mut scene = states::working();
+    let lines = watch_as(&mut scene, secs(50), |seen, _| Sample {
+        stated: Some(1),
+        ..seen
+    });
+    let stop = "40 s: t-1: stop_ordered, then conclude → stop_run t-1.1.1 ⇒ in_progress/working";
+    assert_eq!(lines, [stop]);
+    scene
+}
+
+#[test]
+fn a_step_that_stays_after_its_result_is_taken_at_its_word() {
+    let stated = |end: End| {
+        let mut scene = overstayed();
+        scene
+            .run_ends_as("t-1", failed(Class::KilledByUs), Some(end))
+            .to_string()
+    };
+    let exited = |end: End| {
+        let mut scene = states::working();
+        scene.later(secs(50));
+        scene.run_ends("t-1", end).to_string()
+    };
+    for (_, end) in ends() {
+        assert_eq!(stated(end.clone()), exited(end));
+    }
+}
+
+#[test]
+fn a_step_that_ends_by_itself_as_it_is_stopped_for_its_result_has_ended_so() {
+    insta::assert_snapshot!(after_every_end(&overstayed(), few_ends()));
+}
+
+#[test]
+fn a_step_that_is_stopped_for_its_result_is_not_repeated_when_the_engine_stops() {
+    let mut scene = overstayed();
+    let stop = scene.ask(Command::Stop {
+        running: OnStop::Kill,
+    });
+    assert!(!stop.events().contains(&"stop_ordered"), "{stop}");
+    let done = Some(End::Finished(Signal::Done));
+    let ended = scene.run_ends_as("t-1", failed(Class::KilledByUs), done);
+    assert!(ended.events().contains(&"step_finished"), "{ended}");
+}
+
+#[test]
+fn a_result_does_not_count_against_a_person_who_wants_the_step_gone() {
+    for mut scene in [states::being_killed(), states::being_dropped(), states::stalled()] {
+        let done = Some(End::Finished(Signal::Done));
+        let ended = scene.run_ends_as("t-1", failed(Class::KilledByUs), done);
+        assert!(ended.events().contains(&"step_failed"), "{ended}");
+    }
+}
+
 #[test]
 fn a_step_that_is_being_stopped_is_neither_stopped_again_for_its_silence_nor_warned_of() {
     let silent = |seen: Sample, _| seen;
@@ -245,6 +306,7 @@ fn a_look_at_a_run_that_nobody_waits_for_decides_nothing() {
         at: Time(0),
         seen: Time(0),
         output_bytes: 0,
+        stated: None,
         cpu_ms: 0,
         children: 0,
         shim: 0,
@@ -264,6 +326,9 @@ fn a_step_that_is_heard_of_only_by_its_end_has_run() {
         summary: None,
         mode: None,
         end: End::Finished(Signal::Done),
+        stated: None,
+        left: None,
+        unusable: None,
     }));
     assert_eq!(decided.events(), ["step_finished", "check_started"], "{decided}");
 }
@@ -282,4 +347,91 @@ fn the_greater_of_two_stops_counts() {
         ["step_failed", "dropped", "agents_idle"],
         "{ended}"
     );
+}
+
+/// Steps of t-1 that each leave this workspace with these words: whether it is held after each.
+fn held_after(scene: &mut Scene, steps: &[(&str, &str)]) -> Vec<bool> {
+    let mut held = Vec::new();
+    for (workspace, words) in steps {
+        scene.run_leaves("t-1", workspace, words);
+        let ticket = scene.core.ticket(&id("t-1")).unwrap();
+        held.push(
+            ticket
+                .held
+                .as_ref()
+                .is_some_and(|held| held.why == Why::NoProgress),
+        );
+    }
+    held
+}
+
+#[test]
+fn three_steps_in_a_row_that_change_nothing_and_say_the_same_are_no_progress() {
+    let same = ("a", "I could not find it.");
+    let mut scene = states::working();
+    assert_eq!(held_after(&mut scene, &[same; 3]), [false, false, true]);
+    assert_eq!(scene.tick().to_string(), "nothing", "it is not stepped again");
+    for other in [("b", same.1), (same.0, "I have read half of it.")] {
+        let steps = [same, same, other, same, same];
+        assert_eq!(
+            held_after(&mut states::working(), &steps),
+            [false; 5],
+            "{other:?}"
+        );
+    }
+}
+
+#[test]
+fn a_retry_an_edit_and_a_failed_step_begin_the_count_of_same_steps_anew() {
+    let same = ("a", "I could not find it.");
+    let mut scene = states::working();
+    assert_eq!(held_after(&mut scene, &[same; 2]), [false; 2]);
+    scene.write("t-1", |file| file.spec.digest = "other".to_owned());
+    assert_eq!(held_after(&mut scene, &[same; 2]), [false; 2]);
+    scene.run_ends("t-1", failed(Class::Crash));
+    scene.later(secs(2));
+    scene.tick();
+    assert_eq!(held_after(&mut scene, &[same; 3]), [false, false, true]);
+    scene.ask(Command::Retry { ticket: id("t-1") });
+    scene.tick();
+    assert_eq!(held_after(&mut scene, &[same; 2]), [false; 2]);
+}
+
+#[test]
+fn a_retry_keeps_the_count_by_which_the_wait_grows_and_a_good_step_ends_it() {
+    let mut scene = states::working();
+    let mut fails = || {
+        let failed = scene.run_ends("t-1", failed(Class::Transient)).to_string();
+        scene.ask(Command::Retry { ticket: id("t-1") });
+        scene.tick();
+        failed
+    };
+    for wait in ["2", "4", "8", "16", "32", "60", "60"] {
+        let failed = fails();
+        assert!(
+            failed.contains(&format!("again in {wait} s, 4 errors")),
+            "{failed}"
+        );
+    }
+    scene.finishes("t-1", Signal::None);
+    let failed = scene.run_ends("t-1", failed(Class::Transient)).to_string();
+    assert!(failed.contains("again in 2 s"), "{failed}");
+}
+
+#[test]
+fn a_line_that_could_not_be_used_is_told_at_the_next_step() {
+    let mut scene = states::working();
+    let line = "WAKEUP: soon is no duration like 90s, 10m or 1h30m";
+    scene.run_says_unusable("t-1", line);
+    let prompt = |scene: &Scene| {
+        let attempt = scene.core.ticket(&id("t-1")).and_then(|t| t.attempt()).cloned();
+        match attempt.unwrap().state {
+            State::Working(working) => working.next,
+            other => panic!("{other:?}"),
+        }
+    };
+    let line = line.to_owned();
+    assert_eq!(prompt(&scene), Prompt::Unusable { line });
+    scene.finishes("t-1", Signal::None);
+    assert_eq!(prompt(&scene), Prompt::Step);
 }

@@ -9,7 +9,7 @@ use model::attempt::{Class, Failure, Signal, Usage};
 use model::command::Command;
 use model::journal::EffectId;
 use model::settings::{Harness, HarnessKind, Settings};
-use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Fingerprint, Spec};
 use model::{Actor, AgentName, Oid, TicketId, Time};
 
 use crate::journal::Journal;
@@ -370,6 +370,47 @@ impl Scene {
 
     /// The step that runs ends, and has used this.
     pub(crate) fn run_ends_for(&mut self, ticket: &str, end: End, usage: Usage) -> Decided {
+        self.run_over(ticket, (end, None), usage, None)
+    }
+
+    /// The step that runs ends without a signal, and leaves this.
+    pub(crate) fn run_leaves(&mut self, ticket: &str, workspace: &str, words: &str) -> Decided {
+        let left = Fingerprint::Step {
+            workspace: workspace.to_owned(),
+            words: words.to_owned(),
+        };
+        let end = End::Finished(Signal::None);
+        self.run_over(ticket, (end, None), Usage::default(), Some(left))
+    }
+
+    /// The step that runs ends without a signal, and with a line that crew could not use.
+    pub(crate) fn run_says_unusable(&mut self, ticket: &str, line: &str) -> Decided {
+        let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
+        self.step(Input::RunEnded(RunEnd {
+            run: run.unwrap_or_else(|| panic!("no step of {ticket} runs")),
+            usage: Usage::default(),
+            total_micro_usd: None,
+            summary: None,
+            mode: None,
+            end: End::Finished(Signal::None),
+            left: None,
+            unusable: Some(line.to_owned()),
+            stated: None,
+        }))
+    }
+
+    /// The step that runs ends, and its output states an end.
+    pub(crate) fn run_ends_as(&mut self, ticket: &str, end: End, stated: Option<End>) -> Decided {
+        self.run_over(ticket, (end, stated), Usage::default(), None)
+    }
+
+    fn run_over(
+        &mut self,
+        ticket: &str,
+        (end, stated): (End, Option<End>),
+        usage: Usage,
+        left: Option<Fingerprint>,
+    ) -> Decided {
         let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
         // The start of a process is reported before its end is seen.
         if self.pending(ticket, "start_step").is_some() {
@@ -382,6 +423,9 @@ impl Scene {
             summary: None,
             mode: None,
             end,
+            stated,
+            left,
+            unusable: None,
         }))
     }
 

@@ -322,6 +322,7 @@ fn after_stop(then: &AfterStop) -> String {
     match then {
         AfterStop::Retry { class } => format!("retry ({})", class.name()),
         AfterStop::Fail { failure } => format!("fail ({})", failure.class.name()),
+        AfterStop::Conclude => "conclude".to_owned(),
         AfterStop::Pause => "pause".to_owned(),
         AfterStop::Release { by: who } => format!("release for {}", by(who)),
         AfterStop::Reap { why } => format!("reap: {why}"),
@@ -417,5 +418,6 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",
         Prompt::Unanswered { .. } => "unanswered",
+        Prompt::Unusable { .. } => "unusable",
     }
 }

@@ -13,6 +13,17 @@ pub struct Unsaved {
     pub why: String,
 }
 
+/// The end of the reason for a file that is too large.
+pub(crate) const TOO_LARGE: &str = "bytes are more than may be saved";
+
+impl Unsaved {
+    /// Whether only its size is in the way: its author can do without it, or have git ignore it.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        self.why.ends_with(TOO_LARGE)
+    }
+}
+
 /// A repository inside a workspace, which a usual commit would have recorded as an empty link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NestedWork {

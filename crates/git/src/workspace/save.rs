@@ -292,7 +292,7 @@ impl Repository {
     }
 
     /// The branch's tip in the user's repository, else the start.
-    fn last_known(&self, workspace: &Workspace) -> Result<Oid> {
+    pub(crate) fn last_known(&self, workspace: &Workspace) -> Result<Oid> {
         Ok(self
             .branch_tip(&workspace.branch())?
             .unwrap_or_else(|| workspace.start().clone()))

@@ -15,7 +15,7 @@ use crate::types::oid::Oid;
 use crate::types::paths::{fields, path_of};
 use crate::types::refusal::Limits;
 use crate::types::shortened::shortened;
-use crate::types::unsaved::Unsaved;
+use crate::types::unsaved::{TOO_LARGE, Unsaved};
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
 
@@ -133,7 +133,7 @@ impl Repository {
             if size > room {
                 unsaved.push(Unsaved {
                     path: path.clone(),
-                    why: format!("{size} bytes are more than may be saved"),
+                    why: format!("{size} {TOO_LARGE}"),
                 });
                 continue;
             }

@@ -64,6 +64,23 @@ pub(super) fn class_of_stderr(line: &str) -> Option<Class> {
 }
 
 impl Evidence {
+    /// Whether the last turn has ended, and no other has begun.
+    pub(super) fn has_result(&self) -> bool {
+        self.result.is_some() && !self.turn_is_open
+    }
+
+    /// The failure, or none, that the client's own result states, where crew stopped the client after it.
+    pub(super) fn of_stopped(&self, exit: &Exit) -> Option<Option<Failure>> {
+        let is_stopped = exit.reason == Reason::Stopped && self.has_result();
+        let as_exited = Exit {
+            reason: Reason::Exited,
+            code: Some(0),
+            signal: None,
+            ..exit.clone()
+        };
+        is_stopped.then(|| self.failure(&as_exited))
+    }
+
     /// The failure of the step; `None` when it ended well.
     pub(super) fn failure(&self, exit: &Exit) -> Option<Failure> {
         // crew stops a client that retries in vain: the cause is the refusal, not the stop.

@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::lines::{self, Lines};
 use crate::mode::Mode;
 use crate::money::Price;
-use crate::outcome::{Outcome, Signal};
+use crate::outcome::{Failure, Outcome, Signal};
 use crate::stderr;
 use crate::step::Session;
 use crate::usage::Usage;
@@ -60,6 +60,8 @@ struct Replies {
     earlier_signal: Option<Signal>,
     summary: Option<String>,
     mode: Option<Mode>,
+    /// A line that could not be used, with no signal after it.
+    unusable: Option<String>,
     /// Whether the client replied at all.
     any: bool,
 }
@@ -102,6 +104,10 @@ impl Reader for ClaudeReader {
         state.take_events(usage)
     }
 
+    fn has_result(&self) -> bool {
+        self.state.evidence.has_result()
+    }
+
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
         let state = &mut self.state;
         self.err.finish(|line| state.stderr_line(&line));
@@ -116,15 +122,15 @@ impl Reader for ClaudeReader {
         }
         let events = state.take_events(delta);
         let replies = &mut state.replies;
-        let result = match state.evidence.failure(exit) {
-            Some(failure) => Err(failure),
-            None => {
-                let signal = replies.signal.take().or(replies.earlier_signal.take());
-                Ok(signal.unwrap_or(Signal::None))
-            }
-        };
+        let signal = replies.signal.take().or(replies.earlier_signal.take());
+        let signal = signal.unwrap_or(Signal::None);
+        let or_failure = |failure: Option<Failure>| failure.map_or_else(|| Ok(signal.clone()), Err);
+        let stated = state.evidence.of_stopped(exit).map(or_failure);
+        let result = or_failure(state.evidence.failure(exit));
         let outcome = Outcome {
             result,
+            stated,
+            unusable: replies.unusable.take(),
             usage,
             estimated: cost_source == CostSource::Estimate,
             total_micro_usd: state.usage.total_micro_usd(),
@@ -247,7 +253,10 @@ impl State {
             }
             match directive::parse(line) {
                 None => {}
-                Some(Directive::Invalid(text)) => self.note(text),
+                Some(Directive::Invalid(text)) => {
+                    self.replies.unusable = Some(text.clone());
+                    self.note(text);
+                }
                 Some(Directive::Mode(mode)) => {
                     self.replies.mode = Some(mode);
                     self.push(Event::Mode { mode });
@@ -257,7 +266,7 @@ impl State {
                     self.push(Event::Summary { text });
                 }
                 Some(Directive::Signal(signal)) => {
-                    self.replies.signal = Some(signal.clone());
+                    (self.replies.signal, self.replies.unusable) = (Some(signal.clone()), None);
                     if let Some(event) = Event::of_signal(signal) {
                         self.push(event);
                     }

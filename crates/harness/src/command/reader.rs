@@ -32,6 +32,8 @@ pub(super) struct CommandReader {
 #[derive(Debug, Default)]
 struct State {
     signal: Option<Signal>,
+    /// A line that could not be used, with no signal after it.
+    unusable: Option<String>,
     failure: Option<Failure>,
     usage: Usage,
     mode: Option<Mode>,
@@ -66,12 +68,21 @@ impl Reader for CommandReader {
         state.take_events()
     }
 
+    fn has_result(&self) -> bool {
+        let open = self.out.open();
+        let open = narrowed(open).unwrap_or_else(|| open.to_vec());
+        let unfinished = std::str::from_utf8(&open).ok();
+        let is_signal = |line| matches!(directive::parse(line), Some(Directive::Signal(_)));
+        self.state.signal.is_some() || unfinished.is_some_and(is_signal)
+    }
+
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
         let state = &mut self.state;
         self.err.finish(|line| state.stderr_line(&line));
         self.out.finish(|line| state.stdout_line(&line));
         let events = state.take_events();
         let mut state = std::mem::take(state);
+        let stated = state.stated(exit);
         let result = match state.reported_failure(exit).or_else(|| Failure::of_exit(exit)) {
             None => Ok(state.signal.take().unwrap_or(Signal::None)),
             // A kill from outside is retried without limit. A program that is killed each time after its
@@ -97,12 +108,18 @@ impl Reader for CommandReader {
             }
         };
         let State {
-            usage, mode, summary, ..
+            usage,
+            mode,
+            summary,
+            unusable,
+            ..
         } = state;
         (
             events,
             Outcome {
                 result,
+                stated,
+                unusable,
                 usage,
                 total_micro_usd: None,
                 estimated: false,
@@ -122,6 +139,12 @@ impl State {
         }
     }
 
+    /// The result that a program stated which crew then stopped.
+    fn stated(&self, exit: &Exit) -> Option<Result<Signal, Failure>> {
+        let signal = self.signal.clone().filter(|_| exit.reason == Reason::Stopped)?;
+        Some(self.failure.clone().map_or(Ok(signal), Err))
+    }
+
     /// The failure that the program reported by itself. It does not count when crew stopped the program or
     /// its time ran out.
     fn reported_failure(&mut self, exit: &Exit) -> Option<Failure> {
@@ -130,6 +153,17 @@ impl State {
     }
 
     fn stdout_line(&mut self, line: &Line<'_>) {
+        let narrow;
+        let line = match narrowed(line.bytes) {
+            Some(bytes) => {
+                narrow = bytes;
+                &Line {
+                    bytes: &narrow,
+                    is_cut: line.is_cut,
+                }
+            }
+            None => line,
+        };
         if line.is_cut {
             if record::is_usage(line.bytes) {
                 self.note("a line of usage that is too long".into());
@@ -173,14 +207,17 @@ impl State {
     fn directive(&mut self, directive: Option<Directive>) {
         match directive {
             None => {}
-            Some(Directive::Invalid(text)) => self.note(text),
+            Some(Directive::Invalid(text)) => {
+                self.unusable = Some(text.clone());
+                self.note(text);
+            }
             Some(Directive::Mode(mode)) => (self.mode, self.pending.mode) = (Some(mode), Some(mode)),
             Some(Directive::Summary(text)) => {
                 (self.summary, self.pending.summary) = (Some(text.clone()), Some(text));
             }
             Some(Directive::Signal(signal)) => {
                 self.pending.signal = Some(signal.clone());
-                self.signal = Some(signal);
+                (self.signal, self.unusable) = (Some(signal), None);
             }
         }
     }
@@ -224,6 +261,23 @@ impl Pending {
         self.text.clear();
         self.text.extend_from_slice(line);
     }
+}
+
+/// A line of ASCII in UTF-16, or one with a byte order mark, in UTF-8 without the mark; `None` for any other
+/// line. Some programs print so when their output is no terminal. The newline of UTF-16 leaves a NUL at the
+/// end of its line, or at the beginning of the next one.
+fn narrowed(line: &[u8]) -> Option<Vec<u8>> {
+    if let Some(rest) = line.strip_prefix("\u{feff}".as_bytes()) {
+        return Some(rest.to_vec());
+    }
+    let marks = [[0xff, 0xfe], [0xfe, 0xff]];
+    let is_marked = marks.iter().any(|mark| line.starts_with(mark));
+    let rest = if is_marked { &line[2..] } else { line };
+    let letters: Vec<u8> = rest.iter().copied().filter(|byte| *byte != 0).collect();
+    let nuls = rest.len() - letters.len();
+    let is_wide = !letters.is_empty() && letters.is_ascii() && nuls.abs_diff(letters.len()) <= 1;
+    // One letter with one NUL may be anything.
+    (is_wide && nuls > 1).then_some(letters)
 }
 
 /// The valid text at the start of a line that was cut, maybe within a character; `None` when the line is

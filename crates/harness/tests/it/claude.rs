@@ -190,6 +190,8 @@ fn a_step_that_ends_well_is_told_as_it_goes() {
         outcome,
         Outcome {
             result: Ok(Signal::Done),
+            stated: None,
+            unusable: None,
             usage: used(2_200, 80, 13_000),
             estimated: false,
             total_micro_usd: Some(13_000),
@@ -934,4 +936,35 @@ fn the_program_is_looked_at_before_anything_is_started() {
     let error = check(None).unwrap_err();
     assert!(matches!(error, Error::Program { .. }));
     assert!(error.hint().unwrap().contains("install"));
+}
+
+#[test]
+fn a_client_that_crew_stopped_after_its_result_has_stated_that_result() {
+    let stopped = exit(Reason::Stopped, Some(143), None);
+    let stated = |said: &Said| said.read(&stopped).1.stated;
+    assert_eq!(stated(&step()), Some(Ok(Signal::Done)));
+    assert_eq!(
+        step().read(&stopped).1.result.unwrap_err().class,
+        Class::KilledByUs
+    );
+    assert_eq!(step().outcome().stated, None, "it exited");
+    let another_turn = || Said::new().0.remove(0);
+    assert_eq!(stated(&step().line(another_turn())), None, "another turn is open");
+    assert_eq!(stated(&Said::new().text("m", "DONE")), None);
+    let refused = Said::new().refused("rate_limit", &json!(429), "not now");
+    let failure = stated(&refused).unwrap().unwrap_err();
+    assert_eq!(failure.class, Class::RateLimited);
+}
+
+#[test]
+fn the_output_has_a_result_between_the_turns() {
+    let mut reader = claude(Options::default()).reader(&Session::default());
+    let mut has_result_after = |said: &Said| {
+        reader.feed(Stream::Out, &said.bytes());
+        reader.has_result()
+    };
+    assert!(!has_result_after(&Said::new().text("m", "DONE")));
+    assert!(has_result_after(&step()));
+    assert!(!has_result_after(&Said::new()));
+    assert!(has_result_after(&step()));
 }

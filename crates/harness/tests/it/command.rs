@@ -107,7 +107,6 @@ fn done_is_done_only_alone_on_a_line() {
         "\u{1b}[32mDONE\u{1b}[0m\n",
         "DONE\u{200b}\n",
         "DONE\u{a0}\n",
-        "\u{feff}DONE\n",
         "working\rDONE\n",
         "DONE\u{b}\n",
         "{\"text\":\"DONE\"}\n",
@@ -649,4 +648,74 @@ proptest! {
         let (_, outcome) = read(&[(Stream::Out, &out), (Stream::Err, &err)], &well());
         prop_assert!(outcome.result.is_ok());
     }
+}
+
+#[test]
+fn a_program_that_crew_stopped_after_a_signal_has_stated_that_signal() {
+    let stated = |out: &str, reason| {
+        let exit = exit(reason, Some(143), None);
+        read(&[(Stream::Out, out.as_bytes())], &exit).1.stated
+    };
+    let why = "no key".to_owned();
+    assert_eq!(stated("DONE\n", Reason::Stopped), Some(Ok(Signal::Done)));
+    assert_eq!(stated("DONE", Reason::Stopped), Some(Ok(Signal::Done)));
+    let blocked = Ok(Signal::Blocked { why });
+    assert_eq!(stated("BLOCKED: no key\n", Reason::Stopped), Some(blocked));
+    assert_eq!(stated("SUMMARY: all well\n", Reason::Stopped), None);
+    assert_eq!(stated("DONE\n", Reason::Exited), None);
+    assert_eq!(stated("DONE\n", Reason::Lost), None);
+}
+
+#[test]
+fn a_signal_is_seen_behind_a_byte_order_mark_and_in_utf_16() {
+    let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+    let text = "I have it.\r\nDONE\r\n";
+    let marked = format!("\u{feff}{text}");
+    let outputs: [Vec<u8>; 6] = [
+        b"\xef\xbb\xbfDONE\n".to_vec(),
+        wide(text, u16::to_le_bytes),
+        wide(&marked, u16::to_le_bytes),
+        wide(&marked, u16::to_be_bytes),
+        wide("\u{feff}DONE", u16::to_le_bytes),
+        wide("DONE\n", u16::to_be_bytes),
+    ];
+    for out in &outputs {
+        let outcome = read(&[(Stream::Out, out)], &well()).1;
+        assert_eq!(outcome.result, Ok(Signal::Done), "{out:?}");
+    }
+    let blocked = wide("BLOCKED: no key\n", u16::to_le_bytes);
+    let outcome = read(&[(Stream::Out, &blocked)], &well()).1;
+    let why = "no key".to_owned();
+    assert_eq!(outcome.result, Ok(Signal::Blocked { why }));
+}
+
+#[test]
+fn the_output_has_a_result_as_soon_as_a_signal_is_in_it() {
+    let mut reader = harness(&["x"]).reader(&Session::default());
+    let mut has_result_after = |out: &[u8]| {
+        reader.feed(Stream::Out, out);
+        reader.has_result()
+    };
+    assert!(!has_result_after(b"SUMMARY: all well\nDO"));
+    assert!(has_result_after(b"NE"), "no newline may follow");
+    assert!(!has_result_after(b" it is not\n"));
+    assert!(has_result_after(b"QUESTION: which?\nand more\n"));
+}
+
+#[test]
+fn a_line_that_cannot_be_used_is_told_unless_a_signal_follows() {
+    for line in [
+        "WAKEUP: soon",
+        "WAKEUP: 40d",
+        "WAKEUP: 0s",
+        "BLOCKED:",
+        "MODE: sleepy",
+    ] {
+        let outcome = said(&format!("{line}\nmore\n"));
+        assert_eq!(outcome.result, Ok(Signal::None), "{line}");
+        let keyword = line.split(':').next().unwrap();
+        assert!(outcome.unusable.unwrap().starts_with(keyword), "{line}");
+        assert_eq!(said(&format!("{line}\nWAKEUP: 10m\n")).unusable, None);
+    }
+    assert_eq!(said("WAKEUP: 10m\n").unusable, None);
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AfterStop, Attempt, Failure, HarnessChange, HarnessId, Mode, Prompt, Signal, Stuck, Usage};
 use crate::policy::budget::Budget;
+use crate::ticket::Repeat;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// The contents of a workspace as they were found.
@@ -61,6 +62,12 @@ pub enum Event {
         summary: Option<String>,
         /// The mode it announced.
         mode: Option<Mode>,
+        /// A line of the agent's that crew could not use, in a message for the agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unusable: Option<String>,
+        /// How often in a row a step came to the same, of one without a signal.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeat: Option<Repeat>,
         /// Steps left after this one.
         steps_left: u32,
         /// Attempts the ticket has left.

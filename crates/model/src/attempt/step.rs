@@ -32,6 +32,11 @@ pub enum Prompt {
     Resume,
     /// The agent goes on.
     Step,
+    /// The agent goes on; a line of its last step could not be used.
+    Unusable {
+        /// The line, and what is wrong with it.
+        line: String,
+    },
     /// The submitted work did not pass.
     ChecksFailed {
         /// The command that failed.
@@ -66,6 +71,9 @@ pub enum Prompt {
 }
 
 impl Prompt {
+    /// Names, in the place of a check, that the branch itself was refused and nothing was checked.
+    pub const TAKING_OVER: &str = "taking the branch over";
+
     /// Makes the prompt fit for a session that knows nothing of the work so far: a plain task or "go on"
     /// becomes the task with the story so far, and every other prompt stays as it is.
     pub(super) fn fit_new_session(&mut self) {

@@ -122,6 +122,7 @@ impl Attempt {
                 // another input, on which the same failure may be tried again.
                 self.edited = self.conversation.runs > 0;
                 (self.edit_shown, self.conversation.repeats) = (false, 0);
+                self.conversation.same_step = None;
                 Ok(Raised::Nothing)
             }
             Event::Submitted => {

@@ -19,6 +19,8 @@ pub enum AfterStop {
         /// The failure.
         failure: Failure,
     },
+    /// The agent has stated its result, and its process does not exit: the step ends with that result.
+    Conclude,
     /// The engine is being stopped: the step is repeated, nothing is counted.
     Pause,
     /// A person killed the agent: the ticket goes back, held.
@@ -45,7 +47,9 @@ impl AfterStop {
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {
-            AfterStop::Retry { .. } | AfterStop::Fail { .. } | AfterStop::Pause => false,
+            AfterStop::Retry { .. } | AfterStop::Fail { .. } | AfterStop::Conclude | AfterStop::Pause => {
+                false
+            }
             AfterStop::Release { .. } | AfterStop::Reap { .. } | AfterStop::Drop { .. } => true,
         }
     }
@@ -60,7 +64,8 @@ impl AfterStop {
     fn rank(&self) -> u8 {
         match self {
             AfterStop::Retry { .. } | AfterStop::Fail { .. } => 0,
-            AfterStop::Pause => 1,
+            // Neither replaces the other: a step with a result is not repeated because the engine stops.
+            AfterStop::Conclude | AfterStop::Pause => 1,
             AfterStop::Release { .. } => 2,
             AfterStop::Reap { .. } => 3,
             AfterStop::Drop { .. } => 4,

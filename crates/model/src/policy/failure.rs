@@ -106,7 +106,7 @@ pub fn after(conversation: Option<&Conversation>, failure: &Failure, now: Time) 
         repeats_left: REPEATS,
     };
     let counted = Next {
-        wait: backoff::step(errors + 1),
+        wait: backoff::step(conversation.map_or(0, |c| c.in_a_row) + 1),
         errors_left: ERRORS.saturating_sub(errors + 1),
         repeats_left: REPEATS,
     };

@@ -7,7 +7,12 @@ use crate::ticket::{Fingerprint, Repeat, Ticket};
 /// still come.
 #[must_use]
 pub fn repeat(ticket: Option<&Ticket>, of: Fingerprint) -> Repeat {
-    let before = ticket.and_then(|t| t.repeat.as_ref());
+    again(ticket.and_then(|t| t.repeat.as_ref()), of)
+}
+
+/// What it means that this came after `before`.
+#[must_use]
+pub fn again(before: Option<&Repeat>, of: Fingerprint) -> Repeat {
     let times = before.filter(|before| before.of == of).map_or(0, |b| b.times) + 1;
     Repeat {
         of,

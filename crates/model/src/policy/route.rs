@@ -512,7 +512,7 @@ fn recovery(queue: Queue<'_>, recovers: &TicketId) -> Recovery {
             Recovery::NotNeeded
         }
         State::New | State::Open | State::InProgress(_) | State::Verify(_) => match &ticket.held {
-            Some(held) if held.why == Why::Failed => Recovery::Needed,
+            Some(held) if matches!(held.why, Why::Failed | Why::NoProgress) => Recovery::Needed,
             Some(_) | None => Recovery::NotYet,
         },
     }

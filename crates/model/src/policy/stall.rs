@@ -1,5 +1,5 @@
-//! When a step that runs is given up: over its hard limit, or without any sign of life for too long, be it of
-//! the agent or of the shim that holds the agent.
+//! When a step that runs is stopped: over its hard limit, without any sign of life for too long, be it of the
+//! agent or of the shim that holds the agent, or because it has stated its result and does not exit.
 
 use std::time::Duration;
 
@@ -24,6 +24,8 @@ pub struct Sample {
     pub seen: Time,
     /// Bytes of output so far, both streams; it grows with every output of the agent.
     pub output_bytes: u64,
+    /// Bytes of output that were read, once the result of the step is in them and nothing is left to read.
+    pub stated: Option<u64>,
     /// CPU time of the processes below the agent so far, in milliseconds.
     pub cpu_ms: u64,
     /// A digest of which processes those are.
@@ -40,6 +42,8 @@ pub struct Sample {
 pub struct Limits {
     /// Silence after which a step is stuck, or its shim frozen; as long again, and the step has stalled.
     pub stall_after: Duration,
+    /// Silence after the step has stated its result; then it is to be stopped.
+    pub exit_within: Duration,
     /// The hard limit of a step.
     pub step_timeout: Duration,
 }
@@ -64,6 +68,8 @@ pub enum Verdict {
     Stalled,
     /// Over the hard limit: to be stopped.
     TimedOut,
+    /// It has stated its result, and its process stays: to be stopped, and taken at its word.
+    Overstayed,
 }
 
 /// The memory of a step between two looks. Only watched time counts.
@@ -73,6 +79,8 @@ pub struct Watch {
     ran: Duration,
     silent: Duration,
     idle: Duration,
+    /// Since the last output of a step that has stated its result.
+    overstayed: Duration,
     shim: ShimWatch,
     warned: Option<Duration>,
 }
@@ -89,6 +97,11 @@ impl ShimWatch {
     /// True if the shim was warned of and has not run since.
     fn is_frozen(&self) -> bool {
         self.warned.is_some()
+    }
+
+    /// Whether the shim may be frozen: then its agent may have exited, or have printed more.
+    fn may_be_frozen(&self) -> bool {
+        self.silent >= LONGEST_PULSE
     }
 
     /// Takes a look: [`Verdict::Alive`], or [`Verdict::Frozen`] after `stall_after` without a pulse, or
@@ -138,7 +151,16 @@ impl Watch {
         } else {
             self.idle + passed
         };
-        if self.ran >= limits.step_timeout {
+        let is_over = self.ran >= limits.step_timeout;
+        if sample.stated.is_some() {
+            // No limit takes from a step the result that it has.
+            return if self.overstays(sample, last, limits.exit_within) || is_over {
+                Verdict::Overstayed
+            } else {
+                shim
+            };
+        }
+        if is_over {
             return Verdict::TimedOut;
         }
         if shim != Verdict::Alive {
@@ -166,6 +188,16 @@ impl Watch {
         self.warned = Some(self.ran);
         Verdict::Stuck { silent: quiet }
     }
+
+    /// Whether a step has printed nothing for too long since it has stated its result.
+    fn overstays(&mut self, sample: Sample, last: Sample, exit_within: Duration) -> bool {
+        if sample.stated != last.stated {
+            self.overstayed = Duration::ZERO;
+        } else if !self.shim.may_be_frozen() {
+            self.overstayed += sample.at.since(last.at).min(LONGEST_GAP);
+        }
+        self.overstayed >= exit_within
+    }
 }
 
 #[cfg(test)]
@@ -174,6 +206,7 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         stall_after: Duration::from_secs(20),
+        exit_within: Duration::from_secs(15),
         step_timeout: Duration::from_secs(100),
     };
 
@@ -187,6 +220,7 @@ mod tests {
                     at: Time(n * 5000),
                     seen: Time(n * 5000),
                     output_bytes,
+                    stated: None,
                     cpu_ms,
                     children: 0,
                     shim: 5,
@@ -222,6 +256,75 @@ mod tests {
         assert_eq!(watch(100, |t| (t as u64, t as u64)), [(100, Verdict::TimedOut)]);
     }
 
+    /// A step that burns time, of which so many bytes with its result in them were read at second `t`: when
+    /// it has overstayed.
+    fn overstays(pulse: impl Fn(i64) -> u64, stated: impl Fn(i64) -> Option<u64>) -> Option<i64> {
+        let mut watch = Watch::default();
+        (0..=18).map(|n| n * 5).find(|t| {
+            let sample = Sample {
+                at: Time(t * 1000),
+                seen: Time(t * 1000),
+                output_bytes: *t as u64,
+                stated: stated(*t),
+                cpu_ms: *t as u64,
+                children: 0,
+                shim: 5,
+                pulse: pulse(*t),
+            };
+            watch.look(sample, LIMITS) == Verdict::Overstayed
+        })
+    }
+
+    #[test]
+    fn a_step_that_stays_after_its_result_is_stopped_before_it_is_silent_for_long() {
+        let lives = |t| t as u64;
+        assert_eq!(overstays(lives, |_| None), None);
+        assert_eq!(overstays(lives, |t| (t >= 10).then_some(9)), Some(25));
+        let prints_until_30 = |t: i64| Some(t.min(30) as u64);
+        assert_eq!(
+            overstays(lives, prints_until_30),
+            Some(45),
+            "its last output counts"
+        );
+        let takes_it_back = |t: i64| (t != 10).then_some(9);
+        assert_eq!(overstays(lives, takes_it_back), Some(30));
+    }
+
+    #[test]
+    fn a_step_with_a_result_neither_stalls_nor_times_out() {
+        let limits = Limits {
+            exit_within: Duration::from_secs(1000),
+            ..LIMITS
+        };
+        let mut watch = Watch::default();
+        let mut looks = (0..=20).map(|n| {
+            let sample = Sample {
+                at: Time(n * 5000),
+                seen: Time(n * 5000),
+                output_bytes: 4,
+                stated: Some(4),
+                cpu_ms: 1,
+                children: 0,
+                shim: 5,
+                pulse: n as u64,
+            };
+            watch.look(sample, limits)
+        });
+        assert!(looks.by_ref().take(20).all(|verdict| verdict == Verdict::Alive));
+        assert_eq!(looks.next(), Some(Verdict::Overstayed), "the hard limit");
+    }
+
+    #[test]
+    fn a_step_under_a_frozen_shim_may_have_exited_and_does_not_overstay() {
+        let frozen_from_5 = |t: i64| t.min(5) as u64;
+        assert_eq!(
+            overstays(frozen_from_5, |_| Some(9)),
+            Some(15),
+            "a shim may be slow"
+        );
+        assert_eq!(overstays(frozen_from_5, |t| (t >= 20).then_some(9)), None);
+    }
+
     #[test]
     fn time_in_which_nobody_watched_does_not_count() {
         let mut watch = Watch::default();
@@ -229,6 +332,7 @@ mod tests {
             at: Time(at),
             seen: Time(at),
             output_bytes: 1,
+            stated: None,
             cpu_ms: 1,
             children: 0,
             shim: 5,
@@ -250,6 +354,7 @@ mod tests {
                 at: Time(n * 5000),
                 seen: Time(0),
                 output_bytes: 1,
+                stated: None,
                 cpu_ms: 1,
                 children: 0,
                 shim: 5,
@@ -316,6 +421,7 @@ mod tests {
                 // The last heartbeat there was, over and over.
                 seen: Time(0),
                 output_bytes: 1,
+                stated: None,
                 cpu_ms: 1,
                 children: 0,
                 shim: 5,

@@ -37,6 +37,8 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         signal,
         summary: Some("what was done".to_owned()),
         mode: Some(Mode::Plan),
+        repeat: None,
+        unusable: None,
         steps_left,
         attempts_left,
         reopen_at: LATE,
@@ -120,6 +122,12 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         },
     )
     .when(
+        "then conclude",
+        Event::StopOrdered {
+            then: AfterStop::Conclude,
+        },
+    )
+    .when(
         "then pause",
         Event::StopOrdered {
             then: AfterStop::Pause,
@@ -171,6 +179,8 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
             },
             summary: None,
             mode: None,
+            repeat: None,
+            unusable: None,
             steps_left: 5,
             attempts_left: 2,
             reopen_at: LATE,
@@ -256,6 +266,7 @@ pub fn shape(attempt: &Attempt) -> String {
         None => "",
         Some(AfterStop::Retry { .. }) => "retry",
         Some(AfterStop::Fail { .. }) => "fail",
+        Some(AfterStop::Conclude) => "conclude",
         Some(AfterStop::Pause) => "pause",
         Some(AfterStop::Release { .. }) => "release",
         Some(AfterStop::Reap { .. }) => "reap",

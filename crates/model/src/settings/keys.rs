@@ -27,6 +27,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "attempts",
             "step_timeout",
             "stall_after",
+            "exit_within",
             "debounce",
             "on_stop",
             "conflict_resolutions",
@@ -38,7 +39,9 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ("agents", &["count", "names", "harness"]),
     (
         "harness.*",
-        &["kind", "command", "model", "args", "env", "pass_env", "price"],
+        &[
+            "kind", "command", "model", "args", "env", "pass_env", "session", "price",
+        ],
     ),
     ("price", &["input", "output", "cache_read", "cache_write"]),
     ("checks", &["setup", "timeout", "commands"]),

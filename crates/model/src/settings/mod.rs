@@ -104,6 +104,11 @@ pub struct Run {
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
     pub stall_after: Duration,
+    /// How long the process of a step may stay after the agent has stated its result, counted from its last
+    /// output. Then it is stopped, and the step ends with that result.
+    #[serde(serialize_with = "duration::serialize")]
+    #[schemars(with = "duration::Text")]
+    pub exit_within: Duration,
     /// A ticket's file must have been still for this long before the ticket is dispatched; `"0s"` for at
     /// once.
     #[serde(serialize_with = "duration::serialize")]
@@ -190,6 +195,10 @@ pub struct Harness {
     /// TMPDIR, USER and SHELL.
     #[schemars(default)]
     pub pass_env: Vec<String>,
+    /// For the kind `command`: whether the program itself remembers the conversation by `CREW_SESSION_ID`.
+    /// Then later steps get only what is new; without it, every step gets the whole task.
+    #[schemars(default)]
+    pub session: bool,
     /// The price of tokens, for the kind `claude`: used for a step that was killed before the client could
     /// report its cost. Without it, such a step is taken to be as dear as the tokens of the session's earlier
     /// steps.
@@ -243,6 +252,7 @@ impl Harness {
             args: Vec::new(),
             env: BTreeMap::new(),
             pass_env: Vec::new(),
+            session: false,
             price: None,
         }
     }
@@ -322,6 +332,7 @@ impl Default for Run {
             attempts: 3,
             step_timeout: Duration::from_mins(60),
             stall_after: Duration::from_mins(5),
+            exit_within: Duration::from_secs(30),
             debounce: Duration::from_millis(500),
             on_stop: OnStop::Finish,
             conflict_resolutions: 3,

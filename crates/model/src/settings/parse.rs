@@ -160,6 +160,9 @@ fn run(reader: &mut Reader<'_>, mut table: Table<'_>) -> Run {
     t.set(reader, "stall_after", &mut run.stall_after, |r, v| {
         r.duration(&v, Zero::Refused)
     });
+    t.set(reader, "exit_within", &mut run.exit_within, |r, v| {
+        r.duration(&v, Zero::Refused)
+    });
     t.set(reader, "debounce", &mut run.debounce, |r, v| {
         r.duration(&v, Zero::Taken)
     });
@@ -351,8 +354,14 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
         HarnessKind::Claude => {
             harness.model = table.take("model").and_then(|value| reader.filled(&value));
             harness.price = section(reader, &mut table, "price").and_then(|table| price(reader, table));
+            if let Some(value) = table.take("session") {
+                let message = format!("`{}` means nothing to the kind `claude`", value.name);
+                let hint = "Claude Code always remembers its session".to_owned();
+                reader.report(value.key_span, message, Some(hint));
+            }
         }
         HarnessKind::Command => {
+            table.set(reader, "session", &mut harness.session, |r, v| r.boolean(&v));
             for (key, hint) in [
                 ("model", "give it to the program by `args` or `env`"),
                 ("price", "the program reports its own cost, in its line of usage"),

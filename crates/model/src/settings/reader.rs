@@ -211,6 +211,13 @@ impl<'t> Reader<'t> {
         Some(text)
     }
 
+    pub(super) fn boolean(&mut self, value: &Value<'_>) -> Option<bool> {
+        let DeValue::Boolean(boolean) = &value.value else {
+            return self.mistyped(value, "true or false", "write it without quotes".to_owned());
+        };
+        Some(*boolean)
+    }
+
     pub(super) fn whole(&mut self, value: &Value<'_>, range: RangeInclusive<u32>) -> Option<u32> {
         let bounds = format!("a whole number from {} to {}", range.start(), range.end());
         let DeValue::Integer(integer) = &value.value else {

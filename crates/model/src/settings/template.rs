@@ -46,6 +46,7 @@ const RUN: &str = r#"
 # attempts = 3                    # per ticket, then it is held
 # step_timeout = "60m"
 # stall_after = "5m"              # no output and no activity for this long: stuck
+# exit_within = "30s"             # after an agent's result: exit, or be stopped and taken at its word
 # debounce = "500ms"              # a ticket's file must be this still before it is dispatched
 # on_stop = "finish"              # finish | leave | kill: what `crew stop` does to running steps
 # conflict_resolutions = 3        # per attempt, then the ticket is held
@@ -152,6 +153,9 @@ fn write_harness(out: &mut String, name: &str, harness: &Harness) {
             &list(&harness.pass_env),
             "variables of yours that the agent gets",
         );
+    }
+    if harness.session {
+        line(out, "session", "true", "later steps get only what is new");
     }
 }
 

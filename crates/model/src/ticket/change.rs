@@ -123,6 +123,10 @@ pub enum FileStatus {
     Closed,
 }
 
+/// The tag of a file whose status an agent has closed by `crew ticket`, in a step on that very ticket. It
+/// goes with the next status that is written.
+pub const CLOSED_BY_AGENT: &str = "closed-by-agent";
+
 impl Filing {
     /// The tags that are crew's: any of them that is not in a filing is unset by it.
     #[must_use]
@@ -130,7 +134,7 @@ impl Filing {
         Label::ALL
             .iter()
             .map(|l| l.as_str().to_owned())
-            .chain(["verify".to_owned(), "held".to_owned()])
+            .chain(["verify", "held", CLOSED_BY_AGENT].map(str::to_owned))
             .collect()
     }
 }

@@ -1,4 +1,4 @@
-//! A repeat: the same failure of submitted work, once more.
+//! A repeat: the same failure of submitted work, or the same step without a change, once more.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,13 @@ use crate::Oid;
 pub enum Fingerprint {
     /// It was submitted, and nothing was committed.
     NothingCommitted,
+    /// A step ended well without a signal, left the workspace like this, and said this.
+    Step {
+        /// A digest of the workspace's commit and of its files that are not committed.
+        workspace: String,
+        /// The summary, else the last line.
+        words: String,
+    },
     /// This check failed on this tip. Not its output: times and addresses in it differ where nothing else
     /// does.
     Check {
@@ -39,6 +46,12 @@ impl Fingerprint {
     pub fn sentence(&self) -> String {
         match self {
             Fingerprint::NothingCommitted => "it was submitted with nothing committed".to_owned(),
+            Fingerprint::Step { words, .. } if words.is_empty() => {
+                "a step changed nothing and said nothing".to_owned()
+            }
+            Fingerprint::Step { words, .. } => {
+                format!("a step changed nothing and ended with the same words (“{words}”)")
+            }
             Fingerprint::Check { which, tip } => {
                 format!("`{which}` failed on the same commit {}", tip.short())
             }
@@ -55,7 +68,7 @@ impl Fingerprint {
     }
 }
 
-/// The number of times that the same failure of submitted work came, with no other in between.
+/// The number of times that the same came, with nothing else in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeat {
     /// The failure.

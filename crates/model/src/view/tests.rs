@@ -148,6 +148,8 @@ impl Story {
             signal,
             summary: None,
             mode: None,
+            repeat: None,
+            unusable: None,
             steps_left: 9,
             attempts_left: 2,
             reopen_at: Time(0),

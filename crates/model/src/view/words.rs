@@ -290,6 +290,9 @@ fn of_attempt(event: &attempt::Event) -> String {
                     failure.message
                 )
             }
+            AfterStop::Conclude => {
+                "step stopped: it has stated its result, and did not exit within `exit_within`".to_owned()
+            }
             AfterStop::Pause => "step stopped with the engine".to_owned(),
             AfterStop::Release { by } => format!("step stopped: the agent was killed by {by}"),
             AfterStop::Reap { why } => format!("step stopped, the agent is given up: {why}"),
@@ -414,6 +417,7 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Init => "init",
         Prompt::Resume => "resume",
         Prompt::Step => "step",
+        Prompt::Unusable { .. } => "step, a line could not be used",
         Prompt::ChecksFailed { .. } => "checks failed",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::Report;
 use git::{Limits, Message, Outcome, Saved, Workspace};
-use model::ticket::{Candidate, InTheWay, Obstacle, Ticket};
+use model::ticket::{Candidate, Fingerprint, InTheWay, Obstacle, Ticket};
 use model::{AgentName, Oid};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
@@ -50,6 +50,9 @@ impl Executor {
         };
         let (tip, lost_head) = if workspace.exists() {
             let saved = self.save(ticket, &workspace)?;
+            if let Some(why) = too_large(&saved.unsaved) {
+                return Ok(Report::ImportRefused { why });
+            }
             (saved.imported.tip, saved.lost_head)
         } else {
             // Verified but the workspace is gone: land from the branch.
@@ -103,7 +106,12 @@ impl Executor {
                     (Err(why), _) | (_, Err(why)) => Report::CouldNotRun { why },
                 })
             }
+            // Its commits change nothing.
+            Outcome::Candidate(built) if built.changes.is_empty() => Ok(Report::NoCommits),
             Outcome::Candidate(built) => {
+                if let Some(why) = self.unresolved(ticket, &built.changes) {
+                    return Ok(Report::ImportRefused { why });
+                }
                 let sensitive: Vec<String> = built
                     .changes
                     .iter()
@@ -136,6 +144,29 @@ impl Executor {
                 }
             }
         }
+    }
+
+    /// Conflict markers in the work, where no check would find them. The agent is told once: they may be
+    /// meant.
+    fn unresolved(&self, ticket: &Ticket, changes: &[git::Change]) -> Option<String> {
+        if !self.settings.checks.commands.is_empty() {
+            return None;
+        }
+        let paths = self.repository.conflict_markers(changes);
+        let first = paths.first()?;
+        let more = paths.len() - 1;
+        let more = if more > 0 {
+            format!(", as have {more} more")
+        } else {
+            String::new()
+        };
+        let why = format!(
+            "{} has conflict markers in it{more}: resolve the conflict; if they are meant to be there, say DONE again",
+            shown(&first.to_string_lossy())
+        );
+        let before = ticket.repeat.as_ref().map(|repeat| &repeat.of);
+        let of = Fingerprint::Refused { why: why.clone() };
+        (before != Some(&of)).then_some(why)
     }
 
     /// Somebody rewrote the target meanwhile: what they took off it must not come back with this work.
@@ -186,6 +217,15 @@ impl Executor {
             );
         }
         Ok(saved)
+    }
+
+    /// The workspace of a step that has ended, in a digest; none where that cannot be told.
+    pub(crate) fn workspace_digest(&self, ticket: &Ticket) -> Option<String> {
+        let claim = &ticket.attempt()?.claim;
+        let workspace = self.workspace(ticket, &claim.agent, claim.number).ok()??;
+        let seen = self.repository.fingerprint(&workspace, &self.limits()).ok()?;
+        let digest = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, seen.as_bytes());
+        Some(digest.simple().to_string())
     }
 
     fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
@@ -280,6 +320,22 @@ impl Executor {
             what: obstacle(blocked.obstacle),
         }
     }
+}
+
+/// Files that are not committed and too large to be saved: without them, the work may be half of what the
+/// agent means.
+fn too_large(unsaved: &[git::Unsaved]) -> Option<String> {
+    let large: Vec<String> = unsaved
+        .iter()
+        .filter(|one| one.is_too_large())
+        .map(|one| format!("{}: {}", shown(&one.path.to_string_lossy()), one.why))
+        .collect();
+    (!large.is_empty()).then(|| {
+        format!(
+            "files that are not committed are too large to be saved; remove them, or have git ignore them:\n{}",
+            large.join("\n")
+        )
+    })
 }
 
 fn obstacle(seen: git::Obstacle) -> Obstacle {

@@ -4,6 +4,7 @@ use engine::Report;
 use harness::{Role, StepRequest};
 use model::attempt::{Class, HarnessId, Prompt, Workspace};
 use model::policy::budget::Budget;
+use model::settings::HarnessKind;
 use model::ticket::Ticket;
 use model::{AgentName, RunId, SessionId};
 use process::Run;
@@ -105,7 +106,10 @@ impl Executor {
         dir: &std::path::Path,
     ) -> crate::Result<Run> {
         let mut facts = self.facts(ticket, step.agent, step.step);
-        (facts.edited, facts.new_session) = (step.edited, step.new_session);
+        // A program that remembers nothing gets the whole task with every step.
+        let table = self.settings.harness.get(&step.harness.name);
+        let remembers = table.is_none_or(|table| table.kind != HarnessKind::Command || table.session);
+        (facts.edited, facts.new_session) = (step.edited, step.new_session || !remembers);
         facts.budget = step.budget.map(BudgetWords::of);
         let session = harness::Session {
             id: step.session.to_string(),

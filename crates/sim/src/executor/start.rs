@@ -81,6 +81,7 @@ impl Executor<'_> {
             frozen: None,
             stopped: wish,
             given_up: None,
+            stated: None,
             floods,
         };
         if self.plant == Some(Plant::DoubleStep)
@@ -218,11 +219,9 @@ impl Executor<'_> {
                 why: "there is no such file".to_owned(),
             },
         };
-        then(
-            &mut acts,
-            rng.ms(0, 20_000),
-            Act::End(process::ended_well(signal)),
-        );
+        let (end, stays) = (process::ended_well(signal), rng.percent(8));
+        let act = if stays { Act::State(end) } else { Act::End(end) };
+        then(&mut acts, rng.ms(0, 20_000), act);
         (acts, true)
     }
 

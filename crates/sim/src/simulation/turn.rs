@@ -12,6 +12,7 @@ use super::Simulation;
 use crate::chance::Site;
 use crate::files::ticket_of;
 use crate::invariant::Checked;
+use crate::process;
 use crate::shell::Delivery;
 use crate::words::{came, name};
 use crate::{Who, block_on};
@@ -203,10 +204,12 @@ impl Simulation {
                 let seen = process.frozen.unwrap_or(now);
                 let ran = u64::try_from(seen.0 - process.began.0).unwrap_or(0);
                 let (output_bytes, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
+                let stated = process.stated.as_ref().filter(|_| process.frozen.is_none());
                 let sample = Sample {
                     at: now,
                     seen,
                     output_bytes,
+                    stated: stated.map(|_| 1),
                     cpu_ms,
                     children: 0,
                     shim: 1,
@@ -288,6 +291,11 @@ impl Simulation {
     fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {
         let end = self.world.end_of(run)?.clone();
         self.world.sweep(run);
+        let stated = self
+            .world
+            .processes
+            .get(run)
+            .and_then(|process| process.stated.clone());
         let floods = self
             .world
             .processes
@@ -305,6 +313,9 @@ impl Simulation {
             total_micro_usd: None,
             summary: floods.then(|| "\u{1b}[2J\"\\ \u{0}…\n".repeat(400)),
             mode: None,
+            stated: stated.filter(|_| end == process::killed()),
+            left: None,
+            unusable: None,
             end,
         })
     }

@@ -85,6 +85,9 @@ impl Crew {
             summary: None,
             mode: None,
             end,
+            stated: None,
+            left: None,
+            unusable: None,
         }));
     }
 
@@ -97,6 +100,9 @@ impl Crew {
             summary: None,
             mode: None,
             end,
+            stated: None,
+            left: None,
+            unusable: None,
         }));
     }
 

@@ -257,6 +257,8 @@ impl Scene {
                 signal,
                 summary: summary.map(str::to_owned),
                 mode: None,
+                repeat: None,
+                unusable: None,
                 steps_left: 9,
                 attempts_left: 2,
                 reopen_at: self.now,

@@ -21,6 +21,7 @@ fn init_writes_settings_that_can_be_read_and_says_what_guards_the_target() {
 #[test]
 fn init_says_plainly_when_nothing_guards_the_target() {
     let repo = Repo::new();
+    repo.script("");
     let said = repo.crew(&["init", "--yes", "--agent", "./agent.sh"]).ok();
     assert!(said.out.contains("nothing guards the target"), "{said}");
     assert!(
@@ -28,6 +29,36 @@ fn init_says_plainly_when_nothing_guards_the_target() {
         "{}",
         repo.read("crew.toml")
     );
+}
+
+#[test]
+fn init_splits_the_agents_program_as_a_shell_would() {
+    let repo = Repo::new();
+    repo.crew(&["init", "--yes", "--agent", "sh -c 'cat; echo DONE' -"])
+        .ok();
+    let settings = repo.read("crew.toml");
+    assert!(
+        settings.contains(r#"command = ["sh", "-c", "cat; echo DONE", "-"]"#),
+        "{settings}"
+    );
+}
+
+#[test]
+fn init_refuses_a_program_that_cannot_be_started_before_anything_is_written() {
+    let repo = Repo::new();
+    for (agent, why) in [
+        ("no-such-program-anywhere exec -", "no-such-program-anywhere"),
+        ("./missing.sh", "missing.sh"),
+        ("./README", "README"),
+        ("sh -c 'cat", "not closed"),
+        (" ", "cannot be empty"),
+        ("''", "cannot be empty"),
+    ] {
+        let said = repo.crew(&["init", "--yes", "--agent", agent]);
+        assert_ne!(said.code, 0, "{agent}: {said}");
+        assert!(said.err.contains(why), "{agent}: {said}");
+        assert_eq!(repo.git(&["status", "--porcelain", "--ignored"]), "", "{agent}");
+    }
 }
 
 #[test]

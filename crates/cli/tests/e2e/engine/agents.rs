@@ -392,6 +392,141 @@ fn a_busy_step_is_not_silent_and_is_stopped_with_all_it_began_at_its_time() {
 }
 
 #[test]
+fn a_step_that_says_its_result_and_does_not_exit_is_taken_at_its_word() {
+    let world = World::with(|s| s.run = "exit_within = \"1s\"\nstall_after = \"1s\"".to_owned());
+    world
+        .ticket("t-1")
+        .agent("work t x\necho DONE\nsleep 1000 & exec sleep 1000")
+        .write();
+    world
+        .ticket("t-2")
+        .agent("echo 'BLOCKED: no key'\nexec sleep 1000")
+        .write();
+    world.drain_held();
+    assert_eq!(world.landed(), ["t-1"]);
+    for id in ["t-1", "t-2"] {
+        assert_eq!((world.runs(id), world.count(id, "step_failed")), (1, 0), "{id}");
+    }
+    assert!(world.crew(&["inbox"]).out.contains("no key"));
+}
+
+#[test]
+fn a_step_that_is_stopped_after_its_result_keeps_it_though_the_engine_is_killed() {
+    let world = World::with(|s| s.run = "exit_within = \"1s\"".to_owned());
+    world
+        .ticket("t-1")
+        .agent("trap '' TERM\nwork t x\necho DONE\nwhile :; do sleep 1; done")
+        .write();
+    let mut engine = world.engine();
+    world.wait("it is being stopped", || world.count("t-1", "stop_ordered") > 0);
+    engine.signal("KILL");
+    engine.end();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!((world.runs("t-1"), world.count("t-1", "step_failed")), (1, 0));
+}
+
+#[test]
+fn an_agent_that_changes_nothing_and_says_the_same_is_paid_three_times() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("echo 'I could not find what to do.'")
+        .write();
+    // What it changes need not be committed.
+    world
+        .ticket("t-2")
+        .agent("[ \"$RUN\" != 5 ] || { work t x; echo DONE; exit 0; }\necho $RUN >> notes\necho 'Not yet.'")
+        .write();
+    world.drain_held();
+    assert_eq!(world.runs("t-1"), 3);
+    assert_eq!(world.landed(), ["t-2"]);
+    let inbox = world.crew(&["inbox"]).out;
+    assert!(
+        inbox.contains("no_progress") || inbox.contains("I could not find"),
+        "{inbox}"
+    );
+}
+
+#[test]
+fn a_program_without_a_session_gets_the_whole_task_with_every_step() {
+    for (session, tasks) in [("", 3), ("session = true", 1)] {
+        let world = World::new();
+        world.change_settings("[harness.scripted]", &format!("[harness.scripted]\n{session}"));
+        world
+            .ticket("t-1")
+            .agent("work t.$RUN x\n[ \"$RUN\" != 3 ] || echo DONE")
+            .write();
+        world.drain_all();
+        let has_task = |run: &i32| {
+            let prompt = fs::read_to_string(world.path(&format!("logs/t-1.{run}.prompt"))).unwrap();
+            prompt.contains("end of ticket t-1")
+        };
+        assert_eq!((1..=3).filter(has_task).count(), tasks, "{session}");
+    }
+}
+
+#[test]
+fn a_ticket_that_its_agent_closes_is_done_only_when_the_step_ends_well() {
+    let world = World::with(|s| s.run = "attempts = 1".to_owned());
+    let crew = env!("CARGO_BIN_EXE_crew");
+    let close = format!("work \"t.$RUN\" x\n\"{crew}\" ticket close \"$CREW_TICKET_ID\"");
+    world.ticket("t-1").agent(&format!("{close}\nexit 1")).write();
+    world.ticket("t-2").agent(&close).write();
+    world.drain_held();
+    assert_eq!(world.landed(), ["t-2"]);
+    assert_eq!(world.count("t-1", "submitted"), 0);
+    assert_ne!(world.front("t-1", "status"), "closed");
+    assert!(!world.front("t-2", "tags").contains("closed-by-agent"));
+}
+
+/// The prompt of the step that follows a first one that does this; the next one works and says DONE.
+fn told_after(checks: &str, first: &str) -> (World, String) {
+    let world = World::with(|s| s.checks = checks.to_owned());
+    world
+        .ticket("t-1")
+        .agent(&format!("if [ \"$RUN\" = 1 ]; then\n{first}\nelse\ngit merge --abort 2>/dev/null || :\nwork t x\necho DONE\nfi"))
+        .write();
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 2));
+    let prompt = fs::read_to_string(world.path("logs/t-1.2.prompt")).unwrap();
+    (world, prompt)
+}
+
+#[test]
+fn a_commit_without_a_change_is_nothing_committed() {
+    let (_, prompt) = told_after("", "git commit -q --allow-empty -m done\necho DONE");
+    assert!(prompt.contains("nothing was committed"), "{prompt}");
+}
+
+#[test]
+fn conflict_markers_are_told_once_where_no_check_would_find_them() {
+    let marked = "printf '<<<<<<< HEAD\\na\\n=======\\nb\\n>>>>>>> other\\n' > m\ngit add m\ngit commit -qm m\necho DONE";
+    let (world, prompt) = told_after("", marked);
+    assert!(prompt.contains("m has conflict markers in it"), "{prompt}");
+    assert!(prompt.contains("nothing of it was checked"), "{prompt}");
+    assert!(world.read("m").contains("<<<<<<<"), "they were meant");
+}
+
+#[test]
+fn a_wakeup_that_cannot_be_used_is_told_at_the_next_step() {
+    let (_, prompt) = told_after("", "echo 'WAKEUP: soon'");
+    assert!(prompt.contains("WAKEUP: soon is no duration"), "{prompt}");
+}
+
+#[test]
+fn a_half_done_merge_is_told_as_what_it_is() {
+    let half = "git checkout -q -b side\nwork b.txt theirs\ngit checkout -q -\nwork b.txt ours\n\
+                git merge -q side >/dev/null 2>&1 || echo DONE";
+    let (_, prompt) = told_after("", &format!("{half}\n"));
+    assert!(prompt.contains("could not be taken over"), "{prompt}");
+    assert!(
+        prompt.contains("merge is under way") && !prompt.contains("does not pass"),
+        "{prompt}"
+    );
+}
+
+#[test]
 fn a_child_that_holds_the_output_does_not_hold_the_step() {
     let world = World::new();
     world

@@ -167,6 +167,9 @@ pub(super) fn ended(run: RunId, end: End) -> Event {
         summary: None,
         mode: None,
         end,
+        stated: None,
+        left: None,
+        unusable: None,
     })
 }
 

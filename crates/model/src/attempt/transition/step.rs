@@ -89,6 +89,8 @@ impl Attempt {
             signal,
             summary,
             mode,
+            unusable,
+            repeat,
             steps_left,
             attempts_left,
             reopen_at,
@@ -102,6 +104,8 @@ impl Attempt {
         };
         let finished = self.conversation.finish(*usage, *total_micro_usd);
         let stopping = finished.map_err(|no| self.reject(event, no.0))?;
+        // An agent that has not seen the new text may come to something else with it.
+        self.conversation.same_step = repeat.clone().filter(|_| !self.edited || self.edit_shown);
         // An edit that came while the step ran is in the prompt of the next one.
         self.edited &= !self.edit_shown;
         self.edit_shown = false;
@@ -122,13 +126,25 @@ impl Attempt {
                 Ok(Raised::Submitted)
             }
             Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
+            Signal::None if self.makes_no_progress() => {
+                self.state = State::Stuck {
+                    why: Stuck::NoProgress,
+                };
+                Ok(Raised::NeedsPerson {
+                    why: Stuck::NoProgress,
+                    message: repeat
+                        .as_ref()
+                        .map(|repeat| repeat.of.sentence())
+                        .unwrap_or_default(),
+                })
+            }
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if is_last_chance => {
                 Ok(Raised::GaveUp {
                     attempts_left: *attempts_left,
                     reopen_at: *reopen_at,
                 })
             }
-            // No steps are left: the next prompt says so, whatever this step asks for. An agent that could
+            // Its steps are spent: the next one says so, whatever this one asks for. An agent that could
             // still ask and sleep without a step left would never come to an end.
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if *steps_left == 0 => {
                 working.next = Prompt::LastChance;
@@ -150,11 +166,18 @@ impl Attempt {
                 Ok(Raised::Nothing)
             }
             Signal::None => {
-                working.next = Prompt::Step;
+                working.next = unusable
+                    .clone()
+                    .map_or(Prompt::Step, |line| Prompt::Unusable { line });
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
             }
         }
+    }
+
+    fn makes_no_progress(&self) -> bool {
+        let same = self.conversation.same_step.as_ref();
+        same.is_some_and(|repeat| repeat.left == 0)
     }
 
     pub(super) fn fail_step(&mut self, event: &Event, effects: &mut Vec<Effect>) -> Result<Raised, Rejected> {

@@ -378,8 +378,10 @@ fn a_recovery_waits_for_a_failure_and_ends_with_a_success() {
         Vec::<&str>::new(),
         "held, and not for having failed"
     );
-    world.hold("t-1", Why::Failed);
-    assert_eq!(world.order(), ["t-rec"]);
+    for why in [Why::Failed, Why::NoProgress] {
+        world.hold("t-1", why);
+        assert_eq!(world.order(), ["t-rec"]);
+    }
     assert!(not_needed(world.queue()).is_empty());
     world.ticket("t-1").held = None;
     world.ticket("t-1").state = State::Done(Done::Failed {

@@ -24,6 +24,7 @@ max_steps = 1_000
 attempts = 0x5
 step_timeout = "1h30m"
 stall_after = "90s"
+exit_within = "45s"
 debounce = "0s"
 on_stop = "leave"
 conflict_resolutions = 0
@@ -39,6 +40,7 @@ command = ["./agent.sh", "--fast"]
 args = ["", "-x"]
 env = { LEVEL = "3", PATH = "/opt/bin" }
 pass_env = ["ANTHROPIC_API_KEY"]
+session = true
 
 [harness.command]
 command = ["true"]
@@ -93,6 +95,7 @@ fn every_key_is_read() {
     );
     assert_eq!(settings.run.step_timeout, Duration::from_mins(90));
     assert_eq!(settings.run.stall_after, Duration::from_secs(90));
+    assert_eq!(settings.run.exit_within, Duration::from_secs(45));
     assert_eq!(settings.run.debounce, Duration::ZERO);
     assert_eq!(settings.run.on_stop, OnStop::Leave);
     assert_eq!(

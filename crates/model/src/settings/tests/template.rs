@@ -98,6 +98,7 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "harness.*.args",
             "harness.*.env",
             "harness.*.pass_env",
+            "harness.*.session",
             "harness.*.price",
             "price.input",
             "price.output",
