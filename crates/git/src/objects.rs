@@ -4,4 +4,5 @@ pub(crate) mod commit;
 pub(crate) mod diff;
 mod fsck;
 pub(crate) mod history;
+pub(crate) mod list;
 pub(crate) mod read;

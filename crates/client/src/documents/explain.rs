@@ -34,4 +34,6 @@ pub struct Explanation {
     /// The end of what the check printed that it is held for, and how that ended, in words; `null` where it
     /// is held for nothing of the kind.
     pub printed: Option<String>,
+    /// The folder with the whole of that output, in the files `out` and `err`; `null` where it is gone.
+    pub printed_in: Option<String>,
 }

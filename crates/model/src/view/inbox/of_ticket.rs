@@ -63,6 +63,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         title: ticket.spec.title.clone(),
         since: Some(ticket.since),
         why: String::new(),
+        printed: None,
         until: None,
         acts: Vec::new(),
     }
@@ -129,6 +130,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
     Item {
         since: Some(held.since),
         acts,
+        printed: held.output.clone(),
         ..item(ticket, Kind::Held(held.why.name()), urgency)
     }
 }
