@@ -28,7 +28,7 @@ pub struct Cleaned {
     /// Commits that no branch has, each kept under a ref.
     pub kept: Vec<Kept>,
     /// Folders that stay as they are: git cannot save all of them, or they are none of crew's.
-    pub aside: Vec<PathBuf>,
+    pub kept_folders: Vec<PathBuf>,
     /// The error about parts that may not be deleted; all else is gone.
     pub undeletable: Option<Error>,
 }
@@ -66,7 +66,10 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
     reopen::reopen_files(&place, &crew)?;
     failpoint::hit("clean.reopened");
     // The journal goes last: until then, everything above can be done again.
-    let attempts::Left { aside, undeletable } = made.sweep(repository, &workspaces)?;
+    let attempts::Left {
+        kept_folders,
+        undeletable,
+    } = made.sweep(repository, &workspaces)?;
     failpoint::hit("clean.swept");
     folder::remove_checks(&place)?;
     folder::remove(&place)?;
@@ -74,7 +77,7 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
     let kept = repository.kept(None)?;
     Ok(Cleaned {
         kept: kept.into_iter().filter_map(Kept::of).collect(),
-        aside,
+        kept_folders,
         undeletable: undeletable_of(&undeletable),
     })
 }

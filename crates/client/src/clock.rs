@@ -2,7 +2,7 @@
 
 use model::Time;
 
-/// Now.
+/// The present time.
 pub fn now() -> Time {
     Time(jiff::Timestamp::now().as_millisecond())
 }

@@ -25,7 +25,7 @@ const FILES: usize = 20;
 
 impl Done {
     /// The commits of an attempt: those that landed, or those of the ref that its work is kept under, or of
-    /// its branch as last taken over. None when git knows nothing of the attempt (it has submitted nothing
+    /// its branch as last imported. None when git knows nothing of the attempt (it has submitted nothing
     /// yet), or its commits are gone.
     pub fn of(place: &Place, work: &AttemptSummary) -> Option<Self> {
         let repository = &place.repository;
@@ -35,7 +35,8 @@ impl Done {
             None => branch(repository, work).or_else(|| kept(repository, &base, work))?,
         };
         let commits = repository.commits(&base, &tip, SUBJECTS).ok()?;
-        // Of the merge, where there is one: what landed meanwhile is not the agent's.
+        // The changes are those up to the merge, where there is one: commits that landed meanwhile are not
+        // the agent's.
         let after = work.merged.as_ref().and_then(oid).unwrap_or(tip);
         let changes = repository.changes(&base, &after).unwrap_or_default();
         Some(Self {
@@ -52,7 +53,7 @@ impl Done {
         })
     }
 
-    /// In one line: what it committed, and where.
+    /// In one line: the commits, and their place.
     pub fn line(&self) -> String {
         let files = match self.changed {
             0 => "no file changed".to_owned(),
@@ -77,8 +78,8 @@ impl Done {
 /// The work of an attempt in one line, in the agent's own words, else in git's; none when neither knows.
 /// Sanitised.
 pub fn in_one_line(place: &Place, work: &AttemptSummary) -> Option<String> {
-    match &work.said {
-        Some(said) => Some(text::sanitise::line(said)),
+    match &work.summary {
+        Some(summary) => Some(text::sanitise::line(summary)),
         None => Done::of(place, work).map(|done| done.line()),
     }
 }
@@ -96,7 +97,7 @@ fn oid(oid: &model::Oid) -> Option<Oid> {
     Oid::parse(oid.as_str()).ok()
 }
 
-/// The branch of work that goes on, as it was last taken over.
+/// The branch of work that goes on, as it was last imported.
 fn branch(repository: &Repository, work: &AttemptSummary) -> Option<Oid> {
     work.until.is_none().then_some(())?;
     let (agent, ticket) = (

@@ -28,7 +28,7 @@ pub use demo::{DemoSummary, DemoTicket, Demonstrated};
 pub use event::{Event, Events, Warning, state_name};
 pub use explain::Explanation;
 pub use finding::{Area, Doctor, Finding, Level};
-pub use history::{History, Past, Told};
+pub use history::{History, HistoryEvent, Past};
 pub use item::{Inbox, Item, News};
 pub use machine::{Machine, Machines};
 pub use output::{OutputLine, Peek};
@@ -61,7 +61,7 @@ impl Listed for Events {
 }
 
 impl Listed for History {
-    type Entry = Told;
+    type Entry = HistoryEvent;
 }
 
 /// Says of each type whether it is a whole document or a line, and which commands print it.
@@ -69,7 +69,7 @@ macro_rules! printed {
     ($($kind:ident $name:ident: $($command:literal),+;)*) => {
         $(impl $kind for $name {})*
 
-        /// Every command with what it prints.
+        /// Every command with its documents.
         const PRINTED: &[schema::Printed] = &[
             $($(schema::Printed::new::<$name>($command, stringify!($kind)),)+)*
         ];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::journal::Ordered;
 use model::policy::attention;
 use model::settings::Settings;
 use model::ticket::Ticket;
@@ -26,6 +27,14 @@ pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger>) -> 
 pub async fn failing(ledger: Option<&Ledger>) -> Result<Vec<Failing>> {
     match ledger {
         Some(ledger) => Ok(ledger.failing().await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The effects that are ordered and not done; none where there is no journal.
+pub async fn pending(ledger: Option<&Ledger>) -> Result<Vec<Ordered>> {
+    match ledger {
+        Some(ledger) => Ok(ledger.pending(Time(i64::MAX)).await?),
         None => Ok(Vec::new()),
     }
 }
@@ -66,7 +75,7 @@ pub fn context(
     now: Time,
 ) -> Result<Context> {
     if !failing.is_empty() && place.engine()?.is_none() {
-        // Nobody tries.
+        // Nobody tries: no engine runs.
         failing.iter_mut().for_each(|failing| failing.until = None);
     }
     let tickets = || facts.tickets.values().map(AsRef::as_ref);
@@ -85,7 +94,7 @@ pub fn context(
         files: facts.bad.clone(),
         refuses_work: place.refuses_work(settings),
         unwritable: place.refuses_files(),
-        // Where they cannot be looked at, `crew doctor` says why.
+        // Where they cannot be looked at, `crew doctor` shows the reason.
         locked: place
             .left_index_locks()
             .unwrap_or_default()

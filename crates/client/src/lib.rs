@@ -4,7 +4,7 @@
 //! * [`submit`] passes a command to the engine, and carries the command out where no engine runs.
 //! * [`follow`] is the snapshot and the journal's tail as it grows.
 //! * [`lookup`] finds the agent or ticket that a person means.
-//! * [`inbox`] is what waits for a person; [`refusals`] says why tickets are not given to an agent.
+//! * [`inbox`] is everything that waits for a person; [`refusals`] are the reasons for which tickets wait.
 //! * [`outputs`] are the files of runs, and [`commits`] the commits of attempts.
 //! * [`workspaces`] removes the workspaces that nobody uses.
 //! * [`documents`] are the shapes of `--json`.

@@ -126,9 +126,9 @@ fn helps(ticket: &Ticket) -> String {
     let id = &ticket.id;
     match &ticket.state {
         _ if ticket.held.is_some() => {
-            format!("`crew inbox` says what it is held for, `crew retry {id}` lets it go on")
+            format!("`crew inbox` shows why it is held, `crew retry {id}` lets it go on")
         }
-        State::Done(_) => format!("`crew summary {id}` says what was done"),
+        State::Done(_) => format!("`crew summary {id}` shows what was done"),
         State::New | State::Open | State::InProgress(_) => {
             format!("`crew assign <agent> {id}` gives it to one now; `crew ps` shows who asks or sleeps")
         }
@@ -149,7 +149,7 @@ pub fn agent_at(crew: &Snapshot, place: &Place, asked: &str) -> Result<AgentName
     let (stands, helps) = match ticket {
         None if crew.archived.tickets.contains(&id) => (
             "it was over long ago".to_owned(),
-            format!("`crew summary {id}` says what was done"),
+            format!("`crew summary {id}` shows what was done"),
         ),
         None => (
             "no engine has seen it yet".to_owned(),

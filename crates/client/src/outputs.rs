@@ -166,7 +166,7 @@ pub fn readable(output: &str) -> String {
     String::from_utf8_lossy(&harness::readable(output.as_bytes())).into_owned()
 }
 
-/// The end of what a run complained of; most of a long one is of no use to anybody.
+/// The end of a run's standard error; most of a long one is of no use to anybody.
 pub fn errors(dir: &Path) -> String {
     end(&dir.join("err"), 64 << 10)
 }
@@ -174,14 +174,14 @@ pub fn errors(dir: &Path) -> String {
 /// Bytes in which the last line with a text is looked for: most lines of a client's stream have none.
 const LAST: u64 = 64 << 10;
 
-/// The last line of a run's output that says anything, sanitised.
+/// The last line of a run's output that is not blank, sanitised.
 pub fn last_line(dir: &Path) -> String {
     let end = readable(&end(&dir.join("out"), LAST));
     // A final line that is being written counts too.
-    let said = end
+    let last = end
         .lines()
         .rev()
         .map(text::sanitise::output_line)
         .find(|line| !line.is_empty());
-    said.unwrap_or_default()
+    last.unwrap_or_default()
 }

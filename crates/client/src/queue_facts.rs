@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use model::journal::Ordered;
 use model::policy::budget::Pause;
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
-use model::ticket::{Done, Event, FileStatus, State, Ticket};
+use model::ticket::{Done, Effect, Event, FileStatus, Spec, State, Ticket};
 use model::view::{BadFile, Snapshot};
 use model::{AgentName, TicketId, Time};
 use tickets::Folder;
@@ -34,10 +35,12 @@ pub struct Facts {
     pub problems: Vec<String>,
     /// Files that are no tickets.
     pub bad: Vec<BadFile>,
+    /// The content of open files whose tickets are over in the journal.
+    open_again: BTreeMap<TicketId, Spec>,
 }
 
 impl Facts {
-    /// Gathers them.
+    /// Gathers the facts.
     pub fn gather(crew: &Snapshot, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
         let mut facts = Self {
             tickets: crew.tickets.clone(),
@@ -55,6 +58,7 @@ impl Facts {
             now,
             problems: Vec::new(),
             bad: Vec::new(),
+            open_again: BTreeMap::new(),
         };
         let folder = Folder::at(&place.tickets_dir).ok();
         let readings = folder.as_ref().map(Folder::each).transpose()?;
@@ -71,8 +75,9 @@ impl Facts {
                 continue;
             };
             match understood {
-                // An archived ticket is over; an engine looks at it again, should its file say otherwise.
+                // An archived ticket is over; an engine looks at it again, should its file's status differ.
                 Some((_, reading)) if crew.archived.tickets.contains(&id) => {
+                    facts.note_open(&id, &reading);
                     facts.add_archived(id, reading.status);
                 }
                 Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
@@ -135,7 +140,37 @@ impl Facts {
         self.files.insert(id, file);
     }
 
-    fn add(&mut self, id: TicketId, Reading { spec, status, .. }: Reading, mtime_ns: i128) {
+    fn note_open(&mut self, id: &TicketId, reading: &Reading) {
+        if reading.status == FileStatus::Open {
+            self.open_again.insert(id.clone(), reading.spec.clone());
+        }
+    }
+
+    /// Opens the tickets that are over and whose files a person has opened, as an engine will do. `pending`
+    /// are the effects that are ordered and not done: a file that crew has not written yet is no person's
+    /// word.
+    pub fn open_again(&mut self, pending: &[Ordered]) {
+        let unwritten: BTreeSet<&TicketId> = pending
+            .iter()
+            .filter(|ordered| matches!(ordered.effect, Effect::WriteFile(_)))
+            .map(|ordered| &ordered.ticket)
+            .collect();
+        for (id, spec) in std::mem::take(&mut self.open_again) {
+            if unwritten.contains(&id) {
+                continue;
+            }
+            let created = Ticket::new(id.clone()).after(&Event::Created { spec }, self.now);
+            if let Ok(change) = created {
+                self.tickets.insert(id, Arc::new(change.ticket));
+            }
+        }
+    }
+
+    fn add(&mut self, id: TicketId, reading: Reading, mtime_ns: i128) {
+        if self.tickets.get(&id).is_some_and(|known| known.is_done()) {
+            self.note_open(&id, &reading);
+        }
+        let Reading { spec, status, .. } = reading;
         let changed_at = Time(i64::try_from(mtime_ns / 1_000_000).unwrap_or(0).min(self.now.0));
         self.files.insert(
             id.clone(),
@@ -146,7 +181,7 @@ impl Facts {
             },
         );
         match self.tickets.get_mut(&id) {
-            // What was edited since an engine last looked counts already.
+            // Edits that came since an engine last looked count already.
             Some(known) if !known.is_done() && known.spec != spec => Arc::make_mut(known).spec = spec,
             Some(_) => {}
             None if status == FileStatus::Closed => {}
@@ -191,7 +226,7 @@ fn bad(reading: &tickets::Reading) -> BadFile {
     let line = fatal.and_then(|problem| problem.line);
     let place = line.map_or_else(String::new, |line| format!(":{line}"));
     let what = fatal.map_or_else(
-        || "what it recovers cannot be a ticket's id".to_owned(),
+        || "its `recovers` cannot be a ticket's id".to_owned(),
         |problem| problem.kind.to_string(),
     );
     BadFile {

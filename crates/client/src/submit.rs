@@ -63,7 +63,7 @@ impl Submitter {
         let place = &self.place;
         let engine = place.engine()?;
         if engine.is_none() {
-            // What cannot be carried out here is not left in the inbox.
+            // A command that cannot be carried out here is not left in the inbox.
             repository::settings(place)?;
         }
         let id = clock::command_id();
@@ -72,14 +72,14 @@ impl Submitter {
             .await
             .map_err(|error| repository::lift(place, error))?;
         if engine.is_none() {
-            // Nor is anything written to a journal that cannot be read: of a newer crew, say.
+            // Nor is anything written to a journal that cannot be read: that of a newer crew, for example.
             ledger.streams().await?;
         }
         let before = ledger.0.head().await?.0;
         failpoint::hit("ask.parsed");
         let submit = || ledger.submit(&id, &self.person, clock::now(), command);
         match submit().await {
-            // It may be in the inbox or not. The same id asks once: said again, it surely is.
+            // It may be in the inbox or not. The same id asks once: submitted again, it surely is.
             Err(error) if error.is_ambiguous() => submit().await?,
             submitted => submitted?,
         }

@@ -36,16 +36,16 @@ pub fn is_crews(root: &Path, (agent, ticket): (&AgentName, &TicketId)) -> Result
 
 /// The commit that a workspace's work is compared with: the ticket's last pin, else the base in its journal,
 /// else HEAD. Only HEAD can be missing, in a repository without a commit, or whose branch is gone.
-pub fn base_of(repository: &Repository, ticket: &TicketId, said: Option<&model::Oid>) -> Result<Oid> {
+pub fn base_of(repository: &Repository, ticket: &TicketId, recorded: Option<&model::Oid>) -> Result<Oid> {
     let pins = repository.pins()?;
     let last = pins.into_iter().filter(|pin| pin.ticket == ticket.as_str());
     if let Some(pin) = last.max_by_key(|pin| pin.attempt) {
         return Ok(pin.commit);
     }
-    if let Some(said) = said {
-        let said = Oid::parse(said.as_str())?;
-        if repository.tree_of(&said).is_ok() {
-            return Ok(said);
+    if let Some(recorded) = recorded {
+        let recorded = Oid::parse(recorded.as_str())?;
+        if repository.tree_of(&recorded).is_ok() {
+            return Ok(recorded);
         }
     }
     Ok(repository.resolve("HEAD")?)

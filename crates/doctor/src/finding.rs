@@ -1,4 +1,4 @@
-//! The doctor's findings: one sentence about one thing, and what to do.
+//! The doctor's findings: one sentence about one thing, and the remedy.
 
 use client::documents::{Area, Level};
 
@@ -11,7 +11,7 @@ pub struct Finding {
     pub area: Area,
     /// Its severity.
     pub level: Level,
-    /// The fault or fact in one sentence; more lines say more.
+    /// The fault or fact in one sentence; more lines give details.
     pub says: String,
     /// The remedy.
     pub hint: Option<String>,
@@ -40,7 +40,7 @@ impl Finding {
         Self::new(area, Level::Fine, says.into(), None)
     }
 
-    /// Worth knowing.
+    /// A finding that is worth knowing.
     pub(crate) fn note(area: Area, says: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(area, Level::Note, says.into(), Some(hint.into()))
     }

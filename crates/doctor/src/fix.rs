@@ -12,7 +12,7 @@ use runtime::Place;
 use client::error::{Doing as _, Error, Result};
 use client::workspaces;
 
-/// An act.
+/// An act that mends a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fix {
     /// Makes a folder.

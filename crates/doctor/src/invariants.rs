@@ -37,15 +37,15 @@ pub(super) async fn look(subject: &Subject, found: &mut Vec<Finding>) {
         let work = match subject.audit.landed().len() {
             0 if subject.is_whole => "nothing landed yet".to_owned(),
             0 => "nothing landed lately".to_owned(),
-            _ if !has_target => format!("whether what {landed} is in the target was not looked at"),
-            1 => format!("what {landed} is in the target, once"),
+            _ if !has_target => format!("the work that {landed} was not looked for in the target"),
+            1 => format!("the work that {landed} is in the target, once"),
             n => format!("all {n} that {landed} are in the target, each once"),
         };
         found.push(Finding::fine(AREA, work));
     }
 }
 
-/// The table that keeps an agent at one ticket says what the states say.
+/// The table that keeps an agent at one ticket agrees with the states.
 async fn slots(subject: &Subject, found: &mut Vec<Finding>) {
     let Ok(rows) = subject.ledger.0.slots().await else {
         return;
@@ -96,7 +96,7 @@ async fn timers(subject: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// From ready until the work is taken over, an attempt has its workspace; after that, its branch.
+/// From ready until the work is imported, an attempt has its workspace; after that, its branch.
 fn workspaces(subject: &Subject, found: &mut Vec<Finding>) {
     let Some(root) = subject.workspaces() else { return };
     let mut attempts = subject
@@ -170,7 +170,7 @@ fn work(subject: &Subject, found: &mut Vec<Finding>) {
         found.push(Finding::note(
             AREA,
             format!(
-                "{}: no ref leads to {}, what {} submitted in attempt {}: git deletes it some day",
+                "{}: no ref leads to {}, which {} submitted in attempt {}: git will delete it some day",
                 work.ticket,
                 tip.short(),
                 work.agent,
@@ -195,7 +195,7 @@ fn sums(subject: &Subject, found: &mut Vec<Finding>) {
     found.extend(says.into_values().flatten().map(bug));
 }
 
-/// The days on which the steps of a ticket cost something else than its state says, in words.
+/// The days on which the steps of a ticket have another cost than its state has, in words.
 pub(super) fn misadded<'a>(ticket: &Ticket, charges: impl IntoIterator<Item = &'a Charge>) -> Vec<String> {
     let mut paid: BTreeMap<Day, u64> = BTreeMap::new();
     for charge in charges {
@@ -210,7 +210,7 @@ pub(super) fn misadded<'a>(ticket: &Ticket, charges: impl IntoIterator<Item = &'
         .filter(|(day, spent)| steps(day) != **spent);
     odd.map(|(day, spent)| {
         format!(
-            "{}: its state says that {} were spent on {day}, its steps {}",
+            "{}: its state has a cost of {} on {day}, its steps of {}",
             ticket.id,
             Usd(*spent),
             Usd(steps(day))
@@ -247,9 +247,9 @@ fn state_file(subject: &Subject, found: &mut Vec<Finding>) {
         .ok()
         .and_then(|state| state.get("seq")?.as_u64());
     let says = match seq {
-        None => "it is not what crew writes",
+        None => "crew did not write it",
         Some(seq) if seq > subject.crew.seq && subject.holder.is_none() => {
-            "it tells of more than the journal has: the journal is older, as from a backup"
+            "it knows of more than the journal has: the journal is older, as from a backup"
         }
         Some(_) => return,
     };
@@ -264,6 +264,6 @@ pub(super) fn bug(says: String) -> Finding {
     Finding::wrong(
         AREA,
         says,
-        "this is a fault of crew's: tell its makers, with the output of `crew events --json`",
+        "this is a fault of crew's: report it to its makers, with the output of `crew events --json`",
     )
 }

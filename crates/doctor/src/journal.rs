@@ -53,7 +53,7 @@ struct Read {
     /// All of it, folded, without archived tickets.
     crew: Snapshot,
     audit: Audit,
-    /// Rows that are not what the machines give.
+    /// Rows that differ from those that the machines give.
     broken: Vec<Broken>,
     pairs: BTreeSet<(AgentName, TicketId)>,
     begun_on: Option<Oid>,
@@ -61,7 +61,7 @@ struct Read {
     is_of_one_moment: bool,
     /// The attempts at archived tickets that were read, whose work did not land.
     unlanded: Vec<AttemptSummary>,
-    /// Of these tickets, by id, what their states say of their cost and their steps do not.
+    /// For these tickets, by id, the costs that are in their states and not in their steps.
     misadded: BTreeMap<TicketId, Vec<String>>,
 }
 
@@ -125,11 +125,11 @@ pub(super) async fn look(
     let mut changing: BTreeSet<_> = ordered.into_iter().map(|ordered| ordered.ticket).collect();
     let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
     // Rows that cannot be folded are reported below.
-    let aside = ledger
+    let archived = ledger
         .snapshot(clock::now())
         .await
         .map_or(0, |crew| crew.archived.tickets.len());
-    let mut is_whole = deep || aside <= FEW;
+    let mut is_whole = deep || archived <= FEW;
     let mut read = Ok(Read::default());
     if !is_whole {
         let names = present::names(&place, settings.as_ref());
@@ -160,11 +160,15 @@ pub(super) async fn look(
         Err(error) => return Err(error),
     };
     if broken.is_empty() {
-        let of_what = if is_whole { "" } else { " of what is not set aside" };
+        let of_live = if is_whole {
+            ""
+        } else {
+            " of a ticket that is not archived"
+        };
         found.push(Finding::fine(
             AREA,
             format!(
-                "{} events, whole; every state{of_what} is what replay gives",
+                "{} events, whole; every state{of_live} is what replay gives",
                 crew.seq
             ),
         ));
@@ -181,7 +185,7 @@ pub(super) async fn look(
         Finding::wrong(
             AREA,
             says,
-            "crew goes by the stored states, so work goes on; tell crew's makers, with the output of `crew history --json`",
+            "crew goes by the stored states, so work goes on; report it to crew's makers, with the output of `crew history --json`",
         )
     }));
     if holder.is_none() {
@@ -223,8 +227,8 @@ fn undone(failing: &Failing) -> String {
 fn misfolded(seq: u64) -> Finding {
     Finding::wrong(
         AREA,
-        format!("what was folded up to event {seq} is not what the events give"),
-        "crew ps and crew cost may say something wrong: tell crew's makers, with the output of `crew events --json`",
+        format!("the snapshot of event {seq} is not what the events give"),
+        "crew ps and crew cost may show something wrong: report it to crew's makers, with the output of `crew events --json`",
     )
 }
 
@@ -235,9 +239,9 @@ fn damaged(says: String, found: &mut Vec<Finding>) {
     }
     let error = store::Error::Damaged { what: String::new() };
     let hint = format!("stop the engine; {}", error.hint().unwrap_or_default());
-    let is_told = found.iter().any(|one| one.hint.as_ref() == Some(&hint));
+    let is_given = found.iter().any(|one| one.hint.as_ref() == Some(&hint));
     let mut finding = Finding::wrong(AREA, says, hint);
-    finding.hint.take_if(|_| is_told);
+    finding.hint.take_if(|_| is_given);
     found.push(finding);
 }
 

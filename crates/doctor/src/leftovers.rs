@@ -11,7 +11,7 @@ use client::disk_use::{self, bytes_below};
 use client::workspaces::is_crews;
 
 const AREA: Area = Area::Leftovers;
-/// Outputs of ended steps are worth a word from here on.
+/// The size from which on outputs of ended steps are reported, in bytes.
 const MUCH: u64 = 1 << 30;
 
 pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
@@ -27,7 +27,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
     kept(subject, found);
 }
 
-/// Steps that nobody waits for, and what dead ones left alive.
+/// Steps that nobody waits for, and processes of dead ones that still live.
 fn steps(subject: &Subject, found: &mut Vec<Finding>) {
     let mut adopted = 0;
     for dir in runtime::folders(&subject.place.runs_dir).unwrap_or_default() {
@@ -100,7 +100,7 @@ fn remains(subject: &Subject, run: &Run, what: &str) -> Option<Finding> {
                 .mended_by(end())
             })
         }
-        // What it was given of the environment may be a secret: it goes when the program has begun.
+        // A file of its environment may hold a secret: it goes when the program has begun.
         Ok(Status::Ended(_)) if run.dir().join("env.json").exists() => Some(
             Finding::wrong(
                 AREA,
@@ -113,7 +113,7 @@ fn remains(subject: &Subject, run: &Run, what: &str) -> Option<Finding> {
             Finding::wrong(
                 AREA,
                 format!("{what}: {} cannot be read", path.display()),
-                "crew doctor --fix ends what is left of it, and records that it is lost",
+                "crew doctor --fix ends the rest of it, and records that it is lost",
             )
             .mended_by(end()),
         ),
@@ -170,16 +170,13 @@ fn workspaces(subject: &Subject, found: &mut Vec<Finding>) {
             ),
             None if name.contains('~') => found.push(Finding::note(
                 AREA,
-                format!(
-                    "{}: set aside, since something in it cannot be saved by git",
-                    dir.display()
-                ),
+                format!("{}: kept, since git cannot save something in it", dir.display()),
                 "take out what you need and remove the folder",
             )),
             Some(_) | None => found.push(Finding::note(
                 AREA,
                 format!("{}: a folder that is not crew's", dir.display()),
-                "look what it is; crew leaves it alone",
+                "look at it; crew leaves it alone",
             )),
         }
     }

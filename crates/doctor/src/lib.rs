@@ -1,5 +1,5 @@
-//! The doctor: it examines a repository's settings, journal, processes and leftovers, and says in words which
-//! faults there are and how a person can mend them.
+//! The doctor: it examines a repository's settings, journal, processes and leftovers, and describes in words
+//! which faults there are and how a person can mend them.
 //!
 //! Every part of the examination stands for itself and changes only derived data. (A long journal that nobody
 //! has folded is folded, as every reader that shows it does.) A fault that can be mended comes with a

@@ -144,7 +144,7 @@ fn index_locks(place: &Place, found: &mut Vec<Finding>) {
             Finding::note(
                 AREA,
                 "git's index is locked (index.lock): a git of yours runs, or one was killed",
-                "if no git runs here, `crew doctor --fix` gives back what an engine left; remove another's by hand",
+                "if no git runs here, `crew doctor --fix` removes the lock if an engine left it; remove another's by hand",
             )
             .mended_by(Fix::ReleaseLock(lock)),
         );

@@ -1,4 +1,4 @@
-//! Secrets of the caller's in what crew keeps: journal, outputs of steps and checks. Every byte is read.
+//! Secrets of the caller's in crew's files: journal, outputs of steps and checks. Every byte is read.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -41,7 +41,7 @@ pub(super) fn look(caller: &Caller<'_>, place: &Place, found: &mut Vec<Finding>)
             found.push(Finding::wrong(
                 AREA,
                 format!("the value of {} is in {}", secret.name, file.display()),
-                "whoever printed it was given it; give it a new value, and remove the file: `crew clean --older` removes outputs",
+                "a program that has it in its environment printed it; replace the secret, and remove the file: `crew clean --older` removes outputs",
             ));
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn look(caller: &Caller<'_>, place: &Place, found: &mut Vec<Finding>)
         found.push(Finding::wrong(
             AREA,
             format!(
-                "{}{more} cannot be read: whether there are secrets in it is not known",
+                "{}{more} cannot be read, and may contain secrets",
                 first.display()
             ),
             format!("see whose it is, and who may read it: ls -ld {}", first.display()),
@@ -64,7 +64,7 @@ pub(super) fn look(caller: &Caller<'_>, place: &Place, found: &mut Vec<Finding>)
         let what = if n == 1 { "secret" } else { "secrets" };
         found.push(Finding::fine(
             AREA,
-            format!("no value of {n} {what} of this environment is in what crew keeps"),
+            format!("no value of {n} {what} of this environment is in crew's files"),
         ));
     }
 }

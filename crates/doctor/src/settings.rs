@@ -1,4 +1,4 @@
-//! `crew.toml`.
+//! The settings file, `crew.toml`.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -21,8 +21,8 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> 
                 let target = &settings.project.target;
                 found.push(Finding::note(
                     AREA,
-                    format!("no checks: nothing guards {target}, whatever an agent commits lands"),
-                    "name what must pass in crew.toml: [checks] commands = [\"…\"]",
+                    format!("no checks: nothing guards {target}, every commit of an agent lands"),
+                    "name the commands that must pass in crew.toml: [checks] commands = [\"…\"]",
                 ));
             }
             if let Err(error) = runtime::try_prompts(place, &settings) {
@@ -62,7 +62,7 @@ fn open_to_a_group(path: &Path) -> Option<Finding> {
         Finding::note(
             AREA,
             format!(
-                "everybody in the group {} can change crew.toml, and what it names is run as you",
+                "everybody in the group {} can change crew.toml, and its commands run as you",
                 meta.gid()
             ),
             "if that is not meant: chmod g-w crew.toml",

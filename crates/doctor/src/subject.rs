@@ -1,4 +1,4 @@
-//! A repository with a journal that can be read: what the later parts look at.
+//! A repository with a journal that can be read: the subject of the later parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -24,7 +24,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
     };
     let repository = &subject.place.repository;
     let target = &settings.project.target;
-    // A target that is not there is said by the part that looks at the repository.
+    // A target that is not there is a finding of the part that looks at the repository.
     let Ok(tip) = Branch::parse(target).and_then(|branch| repository.target(&branch)) else {
         return false;
     };
@@ -39,13 +39,13 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
     let aside = match elsewhere(repository, (&merges, &landed), &tip) {
         Ok(None) => Vec::new(),
         Ok(Some(aside)) => {
-            let beside = aside.len();
+            let elsewhere = aside.len();
             found.push(Finding::note(
                 AREA,
                 format!(
-                    "{beside} of what landed came into {target} by a merge from another line: git log --first-parent does not show it"
+                    "{elsewhere} of the landings came into {target} by a merge from another branch: git log --first-parent does not show it"
                 ),
-                "nothing to do: somebody merged what crew had landed into work of their own, and made that the target",
+                "nothing to do: somebody merged crew's landings into work of their own, and made that the target",
             ));
             aside
         }
@@ -68,7 +68,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
             None if there.contains(commit.as_str()) => {}
             None => lost.push((ticket, commit)),
             Some(at) if last.is_some_and(|last| last > at) => found.push(bug(format!(
-                "{ticket} landed as {}, which stands in {target} before what landed earlier",
+                "{ticket} landed as {}, which is in {target} before work that landed earlier",
                 short(commit)
             ))),
             Some(at) => last = Some(at),
@@ -81,7 +81,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
         found.push(Finding::wrong(
             AREA,
             format!("and {more} more that landed are no longer in {target}"),
-            "`crew queue --landed` lists what landed, with its commits",
+            "`crew queue --landed` lists the landings, with their commits",
         ));
     }
     trees(subject, merges.iter().chain(&aside), found);
@@ -188,7 +188,7 @@ fn others(subject: &Subject, own: &[&LandedMerge], target: &str, found: &mut Vec
         .chain(landing.map(|candidate| &candidate.commit))
         .map(Oid::as_str)
         .collect();
-    // Others have tickets too: crew's merges tell of an attempt of an agent.
+    // Others have tickets too: crew's merges name an attempt of an agent.
     let is_crews = |merge: &LandedMerge| !merge.agent.is_empty() && merge.attempt.parse::<u32>().is_ok();
     let others = own
         .iter()

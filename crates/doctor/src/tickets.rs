@@ -18,7 +18,7 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
                 Finding::wrong(
                     AREA,
                     format!("{} is gone, and with it the queue", place.tickets_dir.display()),
-                    "put it back (git checkout -- .tickets, if it is tracked); an empty folder would say that every \
+                    "put it back (git checkout -- .tickets, if it is tracked); an empty folder would mean that every \
                      ticket was deleted, so crew makes none",
                 ),
             );
@@ -68,7 +68,7 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
                 Finding::note(
                     AREA,
                     problem.to_string(),
-                    "edit the file; crew goes by what it says as soon as it can be read",
+                    "edit the file; crew uses it as soon as it can be read",
                 )
             }));
         }

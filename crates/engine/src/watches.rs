@@ -41,7 +41,7 @@ mod tests {
         let sample = Sample {
             at,
             seen: at,
-            heard: 0,
+            output_bytes: 0,
             cpu_ms: 0,
             children: 0,
             shim: 1,

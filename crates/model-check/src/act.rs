@@ -1,4 +1,4 @@
-//! What each move makes of a state.
+//! Acts: the state that each move leads to.
 
 use crate::book::{Book, Stands};
 use crate::bounds::Guards;
@@ -134,7 +134,7 @@ pub(crate) fn act(
     Ok(Some(next))
 }
 
-/// What became of what an engine heard.
+/// The result of an engine's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     /// It is written, with all that followed from it.
@@ -145,7 +145,7 @@ enum Event {
     OutOfDate,
 }
 
-/// Writes what an engine decides on hearing something, and what it begins then: one transaction.
+/// Writes an engine's decision on an event, and the deed that it begins then: one transaction.
 fn write(
     state: &mut State,
     engine: u8,
@@ -168,7 +168,7 @@ fn write(
         };
         let seen = up.seen[usize::from(ticket)];
         let Some(after) = book.after(seen.value, deed) else {
-            // What it begins by itself the machine accepts: this is what it heard.
+            // The machine accepts every deed that it begins by itself: this one was an event.
             return Ok(Event::No);
         };
         let decision = Decision {
@@ -192,8 +192,8 @@ fn write(
     Ok(Event::Yes)
 }
 
-/// A report is heard as the core hears it: not for a later claim, and what the machine refuses is finished
-/// without a fact.
+/// A report counts as it does for the core: not for a later claim, and a report that the machine refuses is
+/// finished without a fact.
 fn tell(
     state: &mut State,
     engine: u8,

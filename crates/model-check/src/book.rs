@@ -19,15 +19,15 @@ pub(crate) type Value = u16;
 pub(crate) struct After {
     /// The ticket after it.
     pub(crate) value: Value,
-    /// How many events it was.
+    /// The number of events.
     pub(crate) events: u8,
-    /// What it orders, in order.
+    /// Its orders, in order.
     pub(crate) orders: Vec<Order>,
     /// The fence that it mints.
     pub(crate) new_fence: Option<u8>,
 }
 
-/// What rules look at in a ticket's value.
+/// The parts of a ticket's value that rules look at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) stands: Stands,
@@ -44,7 +44,7 @@ pub(crate) struct Facts {
     pub(crate) stopping: bool,
 }
 
-/// Where a ticket stands, as far as rules ask.
+/// The state of a ticket, as far as rules need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stands {
     Open,
@@ -67,7 +67,7 @@ pub(crate) enum Stands {
     Over,
 }
 
-/// The values, and what is remembered of them.
+/// The values, and the facts that are remembered of them.
 pub(crate) struct Book {
     values: Vec<(Ticket, Facts)>,
     known: BTreeMap<String, Value>,
@@ -97,7 +97,7 @@ impl Book {
         (book, open)
     }
 
-    /// What the machine makes of a deed; nothing when it refuses.
+    /// The result of a deed; none when the machine refuses it.
     pub(crate) fn after(&mut self, value: Value, deed: Deed) -> Option<Rc<After>> {
         if let Some(known) = self.after.get(&(value, deed)) {
             return known.clone();
@@ -142,7 +142,7 @@ impl Book {
         &self.values[usize::from(value)].0
     }
 
-    /// What rules look at.
+    /// The parts of a value that rules look at.
     pub(crate) fn facts(&self, value: Value) -> Facts {
         self.values[usize::from(value)].1
     }
@@ -153,7 +153,7 @@ impl Book {
         format!("{} (fence {})", ticket.state_name(), ticket.fence)
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(crate) fn values(&self) -> usize {
         self.values.len()
     }

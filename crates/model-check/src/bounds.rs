@@ -1,4 +1,5 @@
-//! What is explored: which guards stand, what a lease is worth, and how much may go wrong.
+//! Bounds of the exploration: the guards that stand, the worth of a lease, and the number of things that may
+//! go wrong.
 
 /// The guards of the event loop. All stand in crew; the proof takes them away one at a time to show that it
 /// would notice.
@@ -8,10 +9,11 @@ pub struct Guards {
     pub admission: bool,
     /// The target moves by compare-and-swap.
     pub swap: bool,
-    /// What an earlier claim ordered is not heard for a later one.
+    /// A report of an order of an earlier claim does not count for a later one.
     pub claim: bool,
-    /// What fails and is tried again fails as often as the bounds say, no more: whatever crew does in vain
-    /// without end is counted by it and left to a person, or it is a fault that somebody ends (a full disk).
+    /// An act that fails and is tried again fails as often as the bounds allow, no more: an act that crew
+    /// repeats in vain without end is counted and left to a person, or it is a fault that somebody ends (a
+    /// full disk).
     pub counted: bool,
 }
 
@@ -25,7 +27,7 @@ impl Guards {
     };
 }
 
-/// What holding the repository is worth.
+/// The worth of holding the repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lease {
     /// The lock of one host: it ends with its holder and the holder's children, never before.
@@ -35,14 +37,14 @@ pub enum Lease {
     RunsOut,
 }
 
-/// How much may go wrong in one history.
+/// The number of things that may go wrong in one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
-    /// How many tickets, at most three.
+    /// The number of tickets, at most three.
     pub tickets: u8,
-    /// How many agents, one or two.
+    /// The number of agents, one or two.
     pub agents: u8,
-    /// What a lease is worth.
+    /// The worth of a lease.
     pub lease: Lease,
     /// Engines killed, or leases run out.
     pub stops: u8,

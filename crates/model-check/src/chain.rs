@@ -1,20 +1,20 @@
-//! The target branch and what could become it: commits, each with its first parent.
+//! The target branch and the commits that it could move to, each with its first parent.
 
 use model::Oid;
 
-/// A commit, as its place in the [`Chains`]; 0 is what the target was in the beginning.
+/// A commit, as its place in the [`Chains`]; 0 is the target in the beginning.
 pub(crate) type Chain = u16;
 
-/// What a commit brings.
+/// The work that a commit brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Commit {
     /// An attempt's work, as it was after so many steps.
     Work {
-        /// Whose, from 0.
+        /// The number of the ticket, from 0.
         ticket: u8,
         /// The attempt's number.
         number: u8,
-        /// How many steps had ended well.
+        /// The number of steps that had ended well.
         steps: u8,
     },
     /// Somebody else's.
@@ -41,7 +41,7 @@ impl Chains {
         self.get(chain).map_or(0, |(parent, _)| *parent)
     }
 
-    /// What a commit brings; nothing for the first.
+    /// The work that a commit brings; none for the first.
     pub(crate) fn commit(&self, chain: Chain) -> Option<Commit> {
         self.get(chain).map(|(_, commit)| *commit)
     }
@@ -59,7 +59,7 @@ impl Chains {
         })
     }
 
-    /// Whether a commit is in the history of another.
+    /// True if a commit is in the history of another.
     pub(crate) fn holds(&self, chain: Chain, sought: Chain) -> bool {
         sought == 0 || self.back(chain).any(|known| known == sought)
     }
@@ -77,8 +77,8 @@ impl Chains {
             })
     }
 
-    /// Whether the checks pass on it. The first two tickets are green alone and red together, until the later
-    /// one was stepped again or begun anew: what a queue must never land.
+    /// True if the checks pass on it. The first two tickets are green alone and red together, until the later
+    /// one was stepped again or begun anew: such a pair a queue must never land.
     pub(crate) fn is_green(&self, chain: Chain) -> bool {
         let mut naive = self.back(chain).filter_map(|chain| match self.commit(chain)? {
             Commit::Work {
@@ -95,7 +95,7 @@ impl Chains {
     }
 }
 
-/// The name of a commit; `kind` tells commits from trees and tips.
+/// The name of a commit; `kind` distinguishes commits, trees and tips.
 pub(crate) fn oid(kind: char, number: u32) -> Oid {
     Oid::new(format!("{kind}{number:039x}")).expect("hex digits, forty of them")
 }

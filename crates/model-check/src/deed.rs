@@ -1,4 +1,4 @@
-//! What an engine tells a ticket, and the event that it is.
+//! Deeds: the acts of an engine on a ticket, and the events that they are.
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal, Usage};
 use model::ticket::{
@@ -18,7 +18,7 @@ pub(crate) enum Deed {
     StartStep,
     Spawned,
     WorkspaceLost,
-    /// The step said `DONE`.
+    /// The step ended with `DONE`.
     Finish,
     /// The step's process is gone.
     Lose,
@@ -47,12 +47,12 @@ pub(crate) enum Deed {
     /// A person drops it while it lands: the landing is ended first.
     EndLanding,
     NotLanded,
-    /// The engine that took over says that no worker stands behind it.
+    /// The engine that took over found no worker behind it.
     WorkerLost,
 }
 
 impl Deed {
-    /// The events, told in one write.
+    /// The events, in one write.
     pub(crate) fn events(self, ticket: &Ticket) -> Vec<Event> {
         let attempt = |event| vec![Event::Attempt(event)];
         let soon = Time::default();
@@ -246,7 +246,7 @@ fn dropped() -> AfterStop {
     }
 }
 
-/// What the step was stopped for: it follows when the step is over.
+/// The event for which the step was stopped: it follows when the step is over.
 fn stopped_for(ticket: &Ticket) -> Option<Event> {
     match ticket.attempt()?.conversation.stopping.as_ref()? {
         AfterStop::Drop { by, reason } => Some(Event::Dropped {

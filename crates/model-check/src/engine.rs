@@ -1,4 +1,4 @@
-//! An engine: its picture of the journal, and what it is about to do.
+//! An engine: its picture of the journal, and the effects that it is about to perform.
 
 use crate::journal::{Journal, Ordered, Row};
 use crate::state::TICKETS;
@@ -19,7 +19,7 @@ pub(crate) enum Engine {
 pub(crate) struct Up {
     /// The journal as it last saw it.
     pub(crate) seen: [Row; TICKETS],
-    /// What it has to do, in order, and what came of it where that was not told yet.
+    /// Its effects, in order, each with the report that is not delivered yet, if there is one.
     pub(crate) todo: Vec<(Ordered, Option<Report>)>,
     /// Tickets whose worker it may call lost: it took over from an engine whose lease had run out.
     pub(crate) orphans: u8,
@@ -35,9 +35,9 @@ impl Up {
         }
     }
 
-    /// Forgets what cannot matter any more, so that states which differ in it alone are one: of a ticket that
-    /// another engine has moved on, everything but what the executor may still do. Whatever is written on
-    /// such a picture is refused.
+    /// Forgets the differences that cannot matter any more, so that states which differ in them alone are
+    /// one: of a ticket that another engine has moved on, everything but the acts that the executor may still
+    /// do. A write on such a picture is refused.
     pub(crate) fn forget(&mut self, journal: &Journal) {
         for (ticket, (seen, row)) in (0..).zip(self.seen.iter_mut().zip(&journal.rows)) {
             if seen == row {
@@ -58,7 +58,7 @@ impl Up {
         }
     }
 
-    /// What a ticket's line to the executor has first. A stop overtakes.
+    /// The first effects in a ticket's queue to the executor. A stop overtakes.
     pub(crate) fn first(&self, ticket: u8) -> impl Iterator<Item = (usize, Ordered, Option<Report>)> {
         let line = self.todo.iter().enumerate();
         let mut line = line.filter(move |(_, (ordered, _))| ordered.ticket == ticket);

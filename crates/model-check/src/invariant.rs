@@ -1,4 +1,4 @@
-//! What holds in every state. The names are those of the design's one list of invariants.
+//! Invariants of every state. The names are those of the design's one list of invariants.
 
 use crate::book::{Book, Stands};
 use crate::journal::Ordered;
@@ -79,8 +79,7 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
                 return broken("G7", &format!("has lost the work of its attempt {number}"));
             }
         }
-        // Under a lease that runs out, a process of the sleeper's may still run; nothing that it does is
-        // heard.
+        // Under a lease that runs out, a process of the sleeper's may still run; none of its reports counts.
         if !state.may_be_overtaken() && place.alive.count_ones() > 1 {
             return broken("I7", "has two processes");
         }
@@ -92,7 +91,7 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Whether everything has come to rest.
+/// True if everything has come to rest.
 pub(crate) fn is_at_rest(state: &State, book: &Book) -> bool {
     let over = |row: &crate::journal::Row| {
         matches!(book.facts(row.value).stands, Stands::Landed { .. } | Stands::Over)

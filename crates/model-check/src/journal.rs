@@ -1,4 +1,4 @@
-//! The journal: what is durable, and what it refuses.
+//! The journal: the durable rows, and the refusals.
 
 use model::{Fence, TicketId, Time};
 use store::{Append, Stream, Version};
@@ -39,29 +39,29 @@ pub(crate) struct Ordered {
     pub(crate) order: Order,
 }
 
-/// What is durable.
+/// The durable rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Journal {
     pub(crate) rows: [Row; TICKETS],
     pub(crate) outbox: Vec<Ordered>,
 }
 
-/// An append: what an engine decided, on what it saw.
+/// An append: an engine's decision, and the row that it saw.
 pub(crate) struct Decision<'a> {
     pub(crate) ticket: u8,
-    /// What it was decided on.
+    /// The row on which it was decided.
     pub(crate) seen: Row,
     pub(crate) after: &'a After,
     /// The effect whose report it is.
     pub(crate) completes: Option<Ordered>,
 }
 
-/// The journal said no: the engine's picture is out of date.
+/// The journal refused: the engine's picture is out of date.
 #[derive(Debug)]
 pub(crate) struct Refused;
 
 impl Journal {
-    /// Writes a decision, or refuses it; gives what it ordered.
+    /// Writes a decision, or refuses it; gives its orders.
     pub(crate) fn append(
         &mut self,
         decision: &Decision<'_>,
@@ -83,7 +83,7 @@ impl Journal {
                 Ok(place) => {
                     self.outbox.remove(place);
                 }
-                // It is done already. Without admission this would still catch a report that is told twice.
+                // It is done already. Without admission this would still catch a report that comes twice.
                 Err(_) if guards.admission => return Ok(Err(Refused)),
                 Err(_) => {}
             }

@@ -1,4 +1,4 @@
-//! What can happen next.
+//! Moves: the events that can come next.
 
 use crate::book::{Book, Facts, Stands};
 use crate::bounds::{Guards, Lease};
@@ -20,7 +20,7 @@ pub(crate) enum Move {
     RunOut,
     /// Somebody else commits to the target.
     Push,
-    /// That is taken back by force.
+    /// The push is taken back by force.
     Rewind,
     /// A process ends: it has done its work.
     End { ticket: u8, run: u16 },
@@ -30,20 +30,20 @@ pub(crate) enum Move {
     EndCheck,
     /// The check that runs is lost.
     VanishCheck,
-    /// An engine hears something, decides, and writes it down with all that follows.
+    /// An engine gets an input, decides, and writes the decision with all of its consequences.
     Hear { engine: u8, ticket: u8, deed: Deed },
     /// An engine that was overtaken tries to write, and is refused.
     Notice { engine: u8 },
-    /// An engine's hand performs an effect.
+    /// An engine's executor performs an effect.
     Perform { engine: u8, place: u8, edited: bool },
     /// It fails, and will be tried again.
     Fail { engine: u8, place: u8 },
-    /// What came of it is written down.
+    /// The report of an effect is written down.
     Tell { engine: u8, place: u8 },
 }
 
 impl Move {
-    /// Whether it belongs to the ordinary course of things: no fault, and nobody's interference.
+    /// True if it belongs to the ordinary course of things: no fault, and nobody's interference.
     pub(crate) fn is_ordinary(self, guards: Guards) -> bool {
         match self {
             Self::Start { .. }
@@ -157,8 +157,8 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             }
         }
         if state.left.drops > 0 && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over) {
-            // Under a lease that runs out, the sleeper could land what the other engine has found not landed:
-            // that takes a fence at the target itself.
+            // Under a lease that runs out, the sleeper could land a commit that the other engine has found
+            // not landed: to prevent that takes a fence at the target itself.
             if let Stands::Landing {
                 waiting: false,
                 ending: false,
@@ -204,8 +204,8 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
     }
 }
 
-/// What an engine begins by itself with what it sees: a deed for a ticket. The core does so after every
-/// input, in the same transaction. Who comes first is a policy; the first will do for any.
+/// The deed that an engine begins by itself with the state that it sees. The core does so after every input,
+/// in the same transaction. The order of tickets is a policy; the first will do for any.
 pub(crate) fn next_deed(up: &Up, agents: u8, book: &Book) -> Option<(u8, Deed)> {
     let seen = up.seen.iter().zip(0..).filter(|(row, _)| **row != Row::BEHIND);
     let facts: Vec<(Facts, u8)> = seen

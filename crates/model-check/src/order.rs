@@ -1,11 +1,12 @@
-//! What a ticket orders, as far as safety hangs on it.
+//! Orders of a ticket, as far as safety depends on them.
 
 use model::attempt;
 use model::ticket::Effect;
 
 use crate::chain::{self, Chain};
 
-/// An effect without what only people read. The ticket's file is left out: it is a copy of the journal.
+/// An effect without the parts that only people read. The ticket's file is left out: it is a copy of the
+/// journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     Prepare { number: u8, fence: u8 },
@@ -20,7 +21,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// What of an effect is explored; nothing for a file or a note.
+    /// The part of an effect that is explored; none for a file or a note.
     pub(crate) fn of(effect: &Effect) -> Option<Self> {
         let small = |number: u32| u8::try_from(number).expect("a bounded exploration counts little");
         let fence = |fence: model::Fence| u8::try_from(fence.0).expect("a bounded exploration claims little");
@@ -74,7 +75,7 @@ impl Order {
         })
     }
 
-    /// Whether what comes of it is told to the ticket.
+    /// True if its report goes to the ticket.
     pub(crate) fn is_reported(self) -> bool {
         match self {
             Self::Prepare { .. }
@@ -86,13 +87,13 @@ impl Order {
         }
     }
 
-    /// Whether performing it changes anything outside the journal: a merged result is a commit that nobody
+    /// True if performing it changes anything outside the journal: a merged result is a commit that nobody
     /// has yet.
     pub(crate) fn changes_the_world(self) -> bool {
         !matches!(self, Self::Build { .. })
     }
 
-    /// The claim that it belongs to, where the engine asks for it before it hears the report.
+    /// The claim that it belongs to, if the engine compares it before it accepts the report.
     pub(crate) fn fence(self) -> Option<u8> {
         match self {
             Self::Prepare { fence, .. } | Self::Start { fence, .. } | Self::Build { fence, .. } => {

@@ -1,12 +1,13 @@
-//! Whether everything comes to rest, on the graph of ordinary moves: looked at backwards, from where it has.
+//! Rest: a proof that everything comes to rest, on the graph of ordinary moves, looked at backwards from the
+//! states at rest.
 
 /// The ordinary moves between states, by where they lead. From rest nothing need go on.
 pub(crate) struct Ordinary<'a> {
     rest: &'a [bool],
     moves: &'a [(u32, u32)],
-    /// Where the moves to a state begin in `back`.
+    /// The index in `back` at which the moves to each state begin.
     begin: Vec<usize>,
-    /// Where they come from.
+    /// The states that the moves come from.
     back: Vec<u32>,
 }
 

@@ -17,7 +17,7 @@ use crate::moves::{Move, moves};
 use crate::rest::Ordinary;
 use crate::state::{State, TICKETS};
 
-/// What was explored, and held.
+/// The extent of an exploration in which every invariant held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Distinct states.
@@ -30,18 +30,18 @@ pub struct Summary {
     pub at_rest: usize,
     /// From the state that is farthest from rest, how many ordinary moves it takes at least.
     pub farthest: u32,
-    /// How many it takes at most, whichever comes first.
+    /// The longest of the shortest histories to a state.
     pub longest: u32,
 }
 
 /// A history that breaks an invariant, the shortest there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Which, by its name in the design's list.
+    /// The invariant, by its name in the design's list.
     pub invariant: &'static str,
-    /// What is wrong, in words.
+    /// The fault, in words.
     pub what: String,
-    /// What happened, one line each.
+    /// The moves, one line each.
     pub history: Vec<String>,
 }
 
@@ -119,7 +119,7 @@ struct Search {
     guards: Guards,
     /// States by fingerprint, as places in `came`.
     seen: HashMap<u64, u32>,
-    /// From where, and by what move, each state was first reached.
+    /// The state and the move by which each state was first reached.
     came: Vec<(u32, Option<Move>)>,
     rest: Vec<bool>,
     /// Ordinary moves: from, to.
@@ -159,7 +159,7 @@ impl Search {
         Ok(())
     }
 
-    /// Goes the way to a state again, and tells it.
+    /// Goes the way to a state again, and describes it.
     fn found(&self, fall: Fall, first: &State, book: &mut Book) -> Found {
         let (place, last, broken) = fall;
         let (state, mut history) = self.way(place, first, book);
@@ -194,7 +194,7 @@ impl Search {
         }
     }
 
-    /// The state, and what led to it.
+    /// The history that led to the state.
     fn way(&self, place: u32, first: &State, book: &mut Book) -> (State, Vec<String>) {
         let mut way = Vec::new();
         let mut place = place;
@@ -209,7 +209,7 @@ impl Search {
         (state, history)
     }
 
-    /// Makes a move, and tells it.
+    /// Makes a move, and describes it.
     fn go(&self, state: &State, what: Move, history: &mut Vec<String>, book: &mut Book) -> State {
         history.push(format!("{what:?}"));
         let Ok(Some(next)) = act(state, what, self.guards, book) else {

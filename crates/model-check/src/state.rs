@@ -13,11 +13,11 @@ pub(crate) const TICKETS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     pub(crate) journal: Journal,
-    /// Which engine holds the repository, as the lease says.
+    /// The engine that holds the repository, by the lease.
     pub(crate) holder: Option<u8>,
     pub(crate) engines: [Engine; 2],
     pub(crate) world: World,
-    /// What may still go wrong.
+    /// The number of things that may still go wrong.
     pub(crate) left: Bounds,
 }
 
@@ -46,7 +46,7 @@ impl State {
         }
     }
 
-    /// Whether an engine that runs may have been overtaken by another.
+    /// True if an engine that runs may have been overtaken by another.
     pub(crate) fn may_be_overtaken(&self) -> bool {
         self.left.lease == Lease::RunsOut
     }

@@ -1,11 +1,11 @@
-//! What is true outside the journal: the repository and the processes.
+//! The world outside the journal: the repository and the processes.
 
 use crate::chain::{Chain, Chains, Commit};
 use crate::journal::Ordered;
 use crate::order::{CheckId, Order};
 use crate::state::TICKETS;
 
-/// Runs of an attempt that are told apart.
+/// The number of runs of an attempt that are distinguished.
 const RUNS: u8 = 4;
 
 /// One ticket's part of the world; a bit for each attempt, or for each run.
@@ -19,11 +19,11 @@ pub(crate) struct Place {
     pub(crate) made: u8,
     /// Processes that live.
     pub(crate) alive: u16,
-    /// Runs that said `DONE`.
+    /// Runs that ended with `DONE`.
     pub(crate) finished: u16,
     /// Runs that ended in any other way.
     pub(crate) lost: u16,
-    /// Runs that were told to stop before they began.
+    /// Runs that were asked to stop before they began.
     pub(crate) wishes: u16,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Check {
     pub(crate) end: Option<CheckEnd>,
 }
 
-/// How a check ended.
+/// The end of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum CheckEnd {
     Passed,
@@ -55,7 +55,7 @@ pub(crate) struct World {
     pub(crate) places: [Place; TICKETS],
 }
 
-/// What came of an effect.
+/// The report of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Report {
     Ready,
@@ -164,7 +164,7 @@ impl World {
                 if self.passed.binary_search(&candidate).is_ok() {
                     return Report::Passed;
                 }
-                // Whatever had the checkout is ended.
+                // The check that had the checkout is ended.
                 self.check = Some(Check {
                     ticket,
                     run,

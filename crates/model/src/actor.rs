@@ -1,4 +1,4 @@
-//! Who did something.
+//! Actors: who did something.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::RunId;
 
-/// Who did something, or asked for it.
+/// The author of an event or a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {

@@ -19,31 +19,32 @@ use crate::machine::{self, Rejected};
 /// An agent at work on a ticket: from its claim until its work is landed or given back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// What its agent got when it took the ticket.
+    /// The agent, the fence and the start of the work, as they were when the ticket was claimed.
     pub claim: Claim,
-    /// What its agent and the client do in steps.
+    /// The steps of the agent with its client.
     pub conversation: Conversation,
-    /// Times it was brought back from stuck.
+    /// The number of times that the attempt was recovered from being stuck.
     pub recoveries: u32,
     /// Conflicts it was asked to resolve.
     pub resolutions: u32,
     /// Times its work was built on the target, over all its submissions: it numbers the candidates.
     pub rounds: u32,
-    /// What the agent said it did, in its own words.
+    /// The agent's own summary of its work.
     pub summary: Option<String>,
     /// The ticket's text changed since the agent last saw it.
     pub edited: bool,
-    /// The step that runs was told of it. Only a step that ends well has shown it to the agent.
-    pub edit_told: bool,
+    /// The prompt of the running step mentions the edit. Only a step that ends well has shown it to the
+    /// agent.
+    pub edit_shown: bool,
     /// When it was claimed.
     pub claimed_at: Time,
-    /// Since when it stands where it stands.
+    /// The time at which the present state began.
     pub since: Time,
-    /// Where it stands.
+    /// The current state.
     pub state: State,
 }
 
-/// Where an attempt stands.
+/// The state of an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -51,30 +52,30 @@ pub enum State {
     Preparing,
     /// Waiting for its first step.
     Ready,
-    /// Being stepped.
+    /// The agent works in steps.
     Working(Working),
     /// It asked a person something.
     WaitingForInput {
         /// The question, as the agent put it.
         question: String,
-        /// It goes on without an answer then; none when it waits for as long as it takes.
+        /// The time at which it goes on without an answer; none when it waits for as long as it takes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Time>,
     },
     /// It asked to be woken.
     WaitingForWakeup {
-        /// When.
+        /// The time at which the agent wants to go on.
         at: Time,
-        /// Why, in the agent's words.
+        /// The reason, in the agent's words.
         why: String,
     },
-    /// It said it is done; the work is being checked.
+    /// The agent reported that it is done; the work is being checked.
     Verifying,
     /// Its work passed; it waits for landing.
     Done,
     /// It failed too often; recovered on the next loop, or by a person.
     Stuck {
-        /// Why.
+        /// The reason.
         why: Stuck,
     },
 }
@@ -82,9 +83,9 @@ pub enum State {
 /// Between the first step and the submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Working {
-    /// How it goes about the task.
+    /// The way in which the agent goes about the task.
     pub mode: Mode,
-    /// What the next step says.
+    /// The prompt of the next step.
     pub next: Prompt,
     /// The next step is not started before.
     pub due: Option<Time>,
@@ -132,7 +133,7 @@ impl State {
 }
 
 impl Attempt {
-    /// Whether it has a workspace: from ready until its work is taken over.
+    /// True if it has a workspace: from ready until its work is imported.
     #[must_use]
     pub fn has_workspace(&self) -> bool {
         match self.state {
@@ -145,14 +146,14 @@ impl Attempt {
         }
     }
 
-    /// Whether its workspace may hold what nothing else does: until its work has landed. Not before it is
-    /// ready.
+    /// True if its workspace may hold work that exists nowhere else: from the moment it is ready until the
+    /// work has landed.
     #[must_use]
     pub fn may_have_work(&self) -> bool {
         self.has_workspace() || self.state == State::Verifying
     }
 
-    /// What it has asked a person and waits to hear.
+    /// The question that the agent has asked a person and that has no answer yet.
     #[must_use]
     pub fn question(&self) -> Option<&str> {
         let State::WaitingForInput { question, .. } = &self.state else {
@@ -172,14 +173,14 @@ impl Attempt {
             rounds: 0,
             summary: None,
             edited: false,
-            edit_told: false,
+            edit_shown: false,
             claimed_at: at,
             since: at,
             state: State::Preparing,
         }
     }
 
-    /// Whether it may be stepped at `now`, as far as it itself is concerned.
+    /// True if the attempt itself allows a step at `now`.
     #[must_use]
     pub fn can_step(&self, now: Time) -> bool {
         let waiting = match &self.state {

@@ -1,7 +1,7 @@
-//! Whether a journal keeps the machines' own promises, row by row.
+//! Audit: checks, row by row, that a journal keeps the promises of the machines.
 //!
-//! The simulation looks after every step, `crew doctor` over a whole journal. What is promised between the
-//! journal and the repository or the processes is for whoever can see those.
+//! The simulation runs it after every step, `crew doctor` over a whole journal. Promises between the journal
+//! and the repository or the processes are checked elsewhere, where those can be seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::{AgentName, Oid, TicketId, attempt};
 pub struct Broken {
     /// The promise, as a sentence.
     pub invariant: &'static str,
-    /// Where it does not hold.
+    /// The promise that is broken.
     pub what: String,
 }
 
@@ -30,12 +30,12 @@ pub struct Audit {
     tickets: BTreeMap<TicketId, Arc<Ticket>>,
     /// By the place of the event.
     landed: BTreeMap<u64, (TicketId, Oid)>,
-    /// Of what landed, the tree that was judged.
+    /// The tree that was checked, by the commit that landed.
     judged: BTreeMap<Oid, Oid>,
 }
 
 impl Audit {
-    /// Begins with a project, or goes on with a ticket, as an earlier row left it.
+    /// Begins with a state that an earlier row left.
     pub fn set_out(&mut self, after: &State) {
         match after {
             State::Project(project) => self.project.clone_from(project),
@@ -51,8 +51,8 @@ impl Audit {
         }
     }
 
-    /// Takes the next row. Those of a stream come in their order, and as they are in the journal, or one
-    /// stream after the other. What it breaks.
+    /// Takes the next row and gives the promise that it breaks. Rows of one stream come in their order; the
+    /// streams come as they are in the journal, or one after the other.
     pub fn row(&mut self, row: &Row<'_>) -> Option<Broken> {
         match (row.stream, row.fact, row.after) {
             (Stream::Ticket(id), Fact::Ticket(event), State::Ticket(stored)) => {
@@ -75,7 +75,7 @@ impl Audit {
         }
     }
 
-    /// What no single row breaks: that an agent is at one ticket.
+    /// The promise that no single row breaks: an agent is at one ticket.
     #[must_use]
     pub fn standing(&self) -> Vec<Broken> {
         let mut slots: BTreeMap<&AgentName, &TicketId> = BTreeMap::new();
@@ -125,8 +125,8 @@ impl Audit {
                 self.judged.insert(commit.clone(), candidate.tree.clone());
             }
         }
-        // That the day's is spent stands in another stream: an engine that is being overtaken may not have
-        // heard of it.
+        // The day's budget is in another stream: an engine that is being overtaken may not have read that it
+        // is spent.
         if let Event::Attempt(attempt::Event::StepStarted { .. }) = event
             && let Some(budget) = spent(&before)
         {
@@ -158,7 +158,7 @@ impl Audit {
     }
 }
 
-/// What is spent of a ticket's budget, while that holds it.
+/// The amount spent of a ticket's budget, while the budget holds the ticket.
 fn spent(ticket: &Ticket) -> Option<Budget> {
     match ticket.held.as_ref()?.why {
         Why::Budget { budget } => Some(budget),

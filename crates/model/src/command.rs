@@ -1,4 +1,4 @@
-//! What frontends ask of the engine: bodies of the store's command inbox.
+//! Commands of frontends to the engine: bodies of the store's command inbox.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Asked {
     pub id: String,
     /// The person who asked.
     pub by: String,
-    /// When.
+    /// The time of the request.
     pub at: Time,
     /// The command itself.
     pub command: Command,
@@ -31,74 +31,74 @@ pub enum Command {
     },
     /// `count` more agents, named by crew.
     SpawnMany {
-        /// How many.
+        /// The number of agents.
         count: u32,
     },
     /// Give this ticket to this agent now, out of turn.
     Assign {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
-        /// What.
+        /// The id of the ticket.
         ticket: TicketId,
     },
     /// Stop the agent's process; its ticket goes back, held.
     Kill {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
     },
     /// Remove the agent's workspace; its work is kept under a ref.
     Cleanup {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
     },
     /// Bring a ticket to landing by hand, through the same gate.
     Merge {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
     },
     /// Try a held ticket again, its attempts fresh.
     Retry {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
     },
     /// Give a ticket up; its work is kept under a ref.
     Drop {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
-    /// Let a held ticket pass in spite of what holds it.
+    /// Let a held ticket pass in spite of the reason that holds it.
     Waive {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
     /// Approve the sensitive paths a ticket touches.
     Approve {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
     },
     /// Answer an agent's question.
     Answer {
-        /// Whose.
+        /// The name of the agent that asked.
         agent: AgentName,
         /// The answer.
         text: String,
-        /// The question that it answers, so that an answer that comes late is not taken for one to another
-        /// question; none for whatever it asks.
+        /// The question that it answers, so that a late answer is not taken for one to another question; none
+        /// for whichever question is open.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<Question>,
     },
     /// Wake an agent before its time.
     Wake {
-        /// Whom.
+        /// The name of the agent, for a wait of one agent only.
         agent: AgentName,
     },
     /// End the engine.
     Stop {
-        /// What becomes of running steps.
+        /// The fate of the running steps.
         running: OnStop,
     },
 }
@@ -130,7 +130,7 @@ impl Command {
 pub struct Question {
     /// About which ticket.
     pub ticket: TicketId,
-    /// Of which claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// After how many steps that ended well.
     pub step: u32,
@@ -149,7 +149,7 @@ impl Question {
     }
 }
 
-/// What becomes of running steps when the engine stops.
+/// The fate of running steps when the engine stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnStop {
@@ -161,18 +161,18 @@ pub enum OnStop {
     Kill,
 }
 
-/// What became of a command.
+/// The engine's answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Done, or begun: the events say the rest.
+    /// The command is done, or begun; the events show the rest.
     Accepted {
-        /// What was begun, for people.
+        /// The action that was begun, for people.
         message: String,
     },
     /// Not possible now.
     Refused {
-        /// Why, and what to do.
+        /// The reason, and a remedy.
         why: String,
     },
 }

@@ -1,5 +1,6 @@
 //! A conversation: the steps of one agent with its client, a child of the attempt.
 //!
+//! It has one session after the other: a session is the memory of the client under one id.
 //! It knows nothing of the ticket. Its owner decides when a step is started and what the end of one means.
 
 mod after_stop;
@@ -29,7 +30,7 @@ pub struct Conversation {
     pub session: Session,
     /// The process of the step that runs, or of the last one.
     pub worker: Option<Worker>,
-    /// What follows when the worker that is being stopped has ended.
+    /// The action that follows when the worker that is being stopped has ended.
     pub stopping: Option<AfterStop>,
     /// Runs started, failed ones included: it numbers the run directories.
     pub runs: u32,
@@ -37,13 +38,14 @@ pub struct Conversation {
     pub steps: u32,
     /// Failed steps in a row.
     pub errors: u32,
-    /// How many times in a row the same failure came; see [`no_progress`](crate::policy::no_progress).
+    /// The number of times in a row that the same failure came; see
+    /// [`no_progress`](crate::policy::no_progress).
     pub repeats: u32,
     /// The last failure.
     pub failure: Option<Failure>,
-    /// What its service asked it to wait for; none once a step got through, or failed for another reason.
+    /// The last request of the service to wait; none once a step got through, or failed for another reason.
     pub throttled: Option<Throttled>,
-    /// What its steps used so far.
+    /// The usage of all steps so far.
     pub usage: Usage,
     /// The budget of which the step that runs warns. Only a step that ends well has shown it to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,13 +96,13 @@ impl Conversation {
         worker.map(|worker| &worker.run)
     }
 
-    /// Whether a process of it may be alive.
+    /// True if a process of the conversation may be alive.
     #[must_use]
     pub fn has_live_worker(&self) -> bool {
         self.live_run().is_some()
     }
 
-    /// Whether no step of it runs or is being stopped.
+    /// True if no step of the conversation runs or is being stopped.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.stopping.is_none() && !self.has_live_worker()
@@ -195,8 +197,8 @@ impl Conversation {
         Ok(())
     }
 
-    /// Goes on with another client, which knows nothing of the conversation so far. Answers whether something
-    /// was said in the session that is replaced.
+    /// Goes on with another client, which knows nothing of the conversation so far. Returns true if the
+    /// session that is replaced had begun.
     ///
     /// # Errors
     /// [`Refused`] while a step runs, and for the client that it has.
@@ -213,7 +215,7 @@ impl Conversation {
         Ok(talked)
     }
 
-    /// Goes on in the session `fresh`, unless nothing was said in its session: that one is as good as new.
+    /// Goes on in the session `fresh`, unless the present session has not begun: that one is as good as new.
     ///
     /// # Errors
     /// [`Refused`] when `fresh` is the session that it has.

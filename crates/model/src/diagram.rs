@@ -1,5 +1,5 @@
-//! A machine as a page: what it is, its diagram in Mermaid, and what each state makes of each event. Derived
-//! by exploring the machine itself, so that it cannot say anything else than the code does.
+//! A machine as a page: its description, its diagram in Mermaid, and the outcome of each event in each state.
+//! The page is derived by exploring the machine itself, so that it always agrees with the code.
 
 use crate::samples::{self, Picture};
 

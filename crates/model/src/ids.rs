@@ -1,4 +1,4 @@
-//! Checked names: what may stand in a ref, a path and an argument is decided here, once.
+//! Checked names: only this module decides which texts may be in a ref, a path and an argument.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,31 +6,31 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why a text is not a name.
+/// The reason for which a text is not a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Nothing there.
+    /// The text is empty.
     #[error("{} {what} cannot be empty", article(what))]
     Empty {
-        /// What was being named.
+        /// The kind of name.
         what: &'static str,
     },
     /// Longer than `limit` bytes.
     #[error("{} {what} is at most {limit} characters long", article(what))]
     TooLong {
-        /// What was being named.
+        /// The kind of name.
         what: &'static str,
-        /// Bytes.
+        /// The limit, in bytes.
         limit: usize,
     },
     /// A character outside the grammar, or in a place where it cannot stand.
     #[error("{} is no {what}: {why}", text::quoted(.text))]
     Grammar {
-        /// What was being named.
+        /// The kind of name.
         what: &'static str,
         /// The text, as given.
         text: String,
-        /// What is wrong with it.
+        /// The fault in the text.
         why: &'static str,
     },
 }
@@ -68,7 +68,7 @@ fn check(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
     if text.starts_with(['-', '.']) {
         return grammar("it cannot begin with a dash or a dot");
     }
-    // In whatever case: a file system may not tell them apart.
+    // In whatever case: a file system may treat upper and lower case alike.
     let is_lock = text.to_ascii_lowercase().ends_with(".lock");
     if is_lock || text.ends_with('.') || text.contains("..") {
         return grammar("git allows neither `..`, nor a last `.` or `.lock`, in a branch name");
@@ -88,7 +88,7 @@ macro_rules! name {
             /// Checks `text` against the grammar.
             ///
             /// # Errors
-            /// When it is empty, too long, or could not stand in a ref and a path.
+            /// When it is empty, too long, or must not be in a ref and a path.
             pub fn new(text: impl Into<String>) -> Result<Self, Error> {
                 let text = text.into();
                 check($what, &text, $limit)?;
@@ -149,7 +149,7 @@ name!(
     200
 );
 
-/// What the last part of a check's run id begins with.
+/// The beginning of the last part of a check's run id.
 const CHECK: &str = "check-";
 
 impl RunId {
@@ -167,7 +167,7 @@ impl RunId {
         Self(format!("{ticket}.{}.{CHECK}{round}-{n}", fence.0).into())
     }
 
-    /// Whether it is a run of checks, not a step.
+    /// True if it is a run of checks, not a step.
     #[must_use]
     pub fn is_check(&self) -> bool {
         let last = self.as_str().rsplit('.').next();

@@ -1,4 +1,4 @@
-//! What is made durable: the typed form of the journal's rows, which the store writes down and reads back.
+//! The typed form of the journal's rows, which the store writes down and reads back.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Stream {
         }
     }
 
-    /// What it is a stream of.
+    /// The kind of stream.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -57,16 +57,16 @@ impl fmt::Display for Stream {
 pub enum State {
     /// The project's.
     Project(Project),
-    /// A ticket's: shared with whoever keeps it as it is now.
+    /// A ticket's state: shared with a reader that keeps it as it is now.
     Ticket(Arc<Ticket>),
 }
 
-/// A fact.
+/// An event of a ticket or of the project.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// Of the project.
+    /// An event of the project.
     Project(project::Event),
-    /// Of a ticket.
+    /// An event of a ticket.
     Ticket(ticket::Event),
 }
 
@@ -84,11 +84,11 @@ impl Fact {
 /// A fact with the state it leads to and what it orders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// What happened.
+    /// The event.
     pub fact: Fact,
     /// The stream's state after it.
     pub after: State,
-    /// What it orders, in order.
+    /// Its orders, in order.
     pub effects: Vec<ticket::Effect>,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for EffectId {
 /// An effect that a ticket ordered, with its place in the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ordered {
-    /// Its place.
+    /// Its place in the journal.
     pub id: EffectId,
     /// The ticket that ordered it.
     pub ticket: TicketId,
@@ -123,16 +123,16 @@ pub struct Ordered {
 pub struct TimerRef {
     /// The stream it is set in.
     pub stream: Stream,
-    /// What it is for.
+    /// The purpose of the timer.
     pub key: String,
-    /// Which setting.
+    /// The number of the setting: a timer that was set again has a new one.
     pub generation: u64,
 }
 
 /// One decision, made durable in one transaction or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Write {
-    /// Where.
+    /// The stream of the decision.
     pub stream: Stream,
     /// The version the decision was made on.
     pub expected: u64,
@@ -140,11 +140,11 @@ pub struct Write {
     pub fence: Option<Fence>,
     /// The fence that a claim mints.
     pub new_fence: Option<Fence>,
-    /// The facts.
+    /// The events.
     pub entries: Vec<Entry>,
-    /// When.
+    /// The time of the decision.
     pub at: Time,
-    /// What led to it, for people.
+    /// The cause of the decision, for people.
     pub cause: String,
     /// Changes to the stream's timers.
     pub timers: Vec<TimerChange>,

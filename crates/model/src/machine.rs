@@ -1,4 +1,4 @@
-//! What a state machine is here: a pure function over values, explored to draw itself.
+//! State machines: pure functions over values, explored to draw themselves.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 pub trait Machine {
     /// Everything the machine remembers.
     type State: Clone + PartialEq;
-    /// What happened, in the past tense.
+    /// The events, in the past tense.
     type Event: Clone;
-    /// What is ordered, to be performed after the event that ordered it is durable.
+    /// The orders, performed after the event that gave them is durable.
     type Effect: Clone;
 
     /// The machine's name, in diagrams and in rejections.
@@ -38,7 +38,7 @@ pub trait Machine {
 pub struct Step<S, E> {
     /// The state after.
     pub state: S,
-    /// What is ordered, in order.
+    /// The orders, in order.
     pub effects: Vec<E>,
 }
 
@@ -80,7 +80,7 @@ pub struct Sample<E> {
     pub event: E,
 }
 
-/// What exploring a machine from its first states with a set of sample events has found.
+/// The result of exploring a machine from its first states with a set of sample events.
 #[derive(Clone, Debug)]
 pub struct Explored {
     /// The machine's name.
@@ -89,12 +89,12 @@ pub struct Explored {
     pub first: BTreeSet<String>,
     /// Every state name reached.
     pub states: BTreeSet<String>,
-    /// How many states were tried: they differ in shape, and several bear one name.
+    /// The number of states that were tried: they differ in shape, and several bear one name.
     pub shapes: usize,
     /// `(from, event, guard)` → the states it leads to.
     pub accepted: BTreeMap<Key, BTreeSet<String>>,
-    /// `(from, event, guard)` → why it is refused. What stands in both maps depends on more than the state's
-    /// name.
+    /// `(from, event, guard)` → the reason of the refusal. An entry that is in both maps depends on more than
+    /// the state's name.
     pub rejected: BTreeMap<Key, BTreeSet<String>>,
 }
 
@@ -104,9 +104,9 @@ pub type Key = (String, &'static str, &'static str);
 /// Explores `M` breadth first: every sample event in every state reached, until no new *shape* of state turns
 /// up.
 ///
-/// `samples` gives the alphabet for a state, so that what an event must fit (the next fence, another session)
-/// can be taken from it. `shape` says which differences between states matter, so that counters and ids do
-/// not make the search endless.
+/// `samples` gives the alphabet for a state, so that a value that an event must fit (the next fence, another
+/// session) can be taken from it. `shape` gives the differences between states that matter, so that counters
+/// and ids do not make the search endless.
 pub fn explore<M: Machine>(
     initial: &[M::State],
     samples: impl Fn(&M::State) -> Vec<Sample<M::Event>>,
@@ -159,8 +159,8 @@ type Guarded = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 impl Explored {
     /// The machine as a Mermaid state diagram, one box for each name that `boxed` gives: states that share a
-    /// box are drawn as one, and an arrow stands for what at least one of them accepts. What leaves a box as
-    /// it is, is not drawn.
+    /// box are drawn as one, and an arrow stands for an event that at least one of them accepts. An event
+    /// that leaves a box as it is, is not drawn.
     #[must_use]
     pub fn mermaid(&self, boxed: impl Fn(&str) -> String) -> String {
         let id = |name: &str| -> String {

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::Time;
 
-/// A moment that says itself in UTC, to the second, in RFC 3339: `2026-01-02T03:04:05Z`.
+/// A moment that is displayed in UTC, to the second, in RFC 3339: `2026-01-02T03:04:05Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub Time);
 

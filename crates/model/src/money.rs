@@ -44,7 +44,7 @@ impl Usd {
             .ok_or("is more than a million dollars")
     }
 
-    /// As a JSON or TOML number of dollars; what is written is read as the same amount.
+    /// As a JSON or TOML number of dollars; an amount that is written is read as the same amount.
     #[expect(clippy::cast_precision_loss, reason = "amounts are far below 2^53 millionths")]
     #[must_use]
     pub fn dollars(self) -> f64 {
@@ -52,7 +52,7 @@ impl Usd {
     }
 }
 
-/// `$5.12`; what is less than a dollar with as many decimals as it needs, at most four.
+/// `$5.12`; an amount below a dollar has as many decimals as it needs, at most four.
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 >= DOLLAR || self.0.is_multiple_of(10_000) {

@@ -13,7 +13,7 @@ use crate::{Actor, AgentName, TicketId, Time};
 /// One repository's crew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Project {
-    /// Where its engine stands.
+    /// The state of its engine.
     pub state: State,
     /// Everyone who can be given a ticket.
     pub agents: BTreeSet<AgentName>,
@@ -29,29 +29,29 @@ pub struct Project {
     pub warned: Option<(Day, u64)>,
 }
 
-/// What a service said to one agent holds for all of them: no step is started into the same refusal.
+/// The answer of a service to one agent holds for all of them: no step is started into the same refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HarnessPause {
     /// `RateLimited`, `Overloaded` or `Auth`.
     pub class: Class,
-    /// What was seen, in one line.
+    /// The message of the service, in one line.
     pub message: String,
     /// Until when; none when only a person can end it.
     pub until: Option<Time>,
-    /// Since when.
+    /// The time of the refusal.
     pub since: Time,
     /// The ticket whose step was refused.
     pub ticket: TicketId,
 }
 
 impl HarnessPause {
-    /// Whether a step must not be started at `now`.
+    /// True if a step must not be started at `now`.
     #[must_use]
     pub fn holds(&self, now: Time) -> bool {
         self.until.is_none_or(|until| until > now)
     }
 
-    /// Whether it ends no sooner than a pause `until` then would.
+    /// True if it ends no sooner than a pause `until` then would.
     #[must_use]
     pub fn outlasts(&self, until: Option<Time>) -> bool {
         match (self.until, until) {
@@ -62,7 +62,7 @@ impl HarnessPause {
     }
 }
 
-/// Where the engine stands.
+/// The state of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -81,11 +81,12 @@ pub enum State {
     Closed,
 }
 
-/// What happened to the project.
+/// Something that happened to the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// An engine has the repository's lock. Also after a crash: the state before says so.
+    /// An engine has the repository's lock. This is also the first event after a crash: the state before
+    /// shows that.
     Opened,
     /// Everything is adopted.
     Initialized,
@@ -111,26 +112,26 @@ pub enum Event {
     HarnessPaused {
         /// The harness's name in the settings.
         harness: String,
-        /// Why, and until when.
+        /// The reason, and the end.
         pause: HarnessPause,
     },
-    /// A person says that it may be tried again.
+    /// A person asked to try again.
     HarnessFreed {
         /// The harness's name.
         harness: String,
-        /// Who.
+        /// The actor who did it.
         by: Actor,
     },
     /// Most of the day's budget is spent.
     DayBudgetLow {
         /// The day.
         day: Day,
-        /// What was spent of what.
+        /// The amount spent, and its limit.
         budget: Budget,
     },
     /// The day's budget is spent: no step of any ticket is started before it ends.
     DayBudgetSpent {
-        /// What was spent of what, and until when that is so.
+        /// The amount spent, its limit, and when the pause ends.
         pause: Pause,
     },
     /// There is money again: a new day has begun, or a person has raised the budget.
@@ -210,7 +211,7 @@ impl machine::Machine for Machine {
             (_, Event::DayBudgetLow { day, budget }) => {
                 let warned = Some((*day, budget.limit_micro_usd));
                 if project.warned == warned {
-                    return no("that was told");
+                    return no("that is recorded already");
                 }
                 Ok(Step::to(Project {
                     warned,
@@ -219,7 +220,7 @@ impl machine::Machine for Machine {
             }
             (_, Event::DayBudgetSpent { pause }) => {
                 if project.pause.as_ref() == Some(pause) {
-                    return no("that was told");
+                    return no("that is recorded already");
                 }
                 Ok(Step::to(Project {
                     pause: Some(*pause),
@@ -235,8 +236,8 @@ impl machine::Machine for Machine {
                     ..project.clone()
                 }))
             }
-            // A crashed engine leaves any state behind; the next one starts over from each of them.
-            // What is in the way is told anew, to whoever started it.
+            // A crashed engine leaves any state behind; the next one starts over from each of them. It
+            // records each obstacle anew, for the person who started it.
             (_, Event::Opened) => Ok(Step::to(Project {
                 state: State::Initializing,
                 pause: None,

@@ -1,4 +1,4 @@
-//! The session machine: what an agent's client remembers under one id, a child of the conversation.
+//! The session machine: the memory of an agent's client under one id, a child of the conversation.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,24 +11,24 @@ use crate::machine::{self, Rejected, Step};
 pub struct Session {
     /// Its id at the client.
     pub id: SessionId,
-    /// How many sessions the conversation has had, this one included.
+    /// The number of sessions of the conversation, this one included.
     pub number: u32,
     /// Steps that were started in it.
     pub steps: u32,
-    /// What its ended steps have used: some clients report totals over the session.
+    /// The usage of its ended steps: some clients report totals over the session.
     pub used: Usage,
-    /// What the client last called its running total, in millionths of a US dollar; none before it told one.
-    /// Its own idea, for taking differences: what a killed step used may be missing in it.
+    /// The client's last running total, in millionths of a US dollar; none before it reported one. It is the
+    /// client's own figure, for taking differences: the usage of a killed step may be missing in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_micro_usd: Option<u64>,
     /// The ticket's budget of which a step in it warned last, in millionths of a US dollar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warned: Option<u64>,
-    /// Where it stands.
+    /// The current state.
     pub state: State,
 }
 
-/// Where a session stands.
+/// The states of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -42,7 +42,7 @@ pub enum State {
     Corrupt,
 }
 
-/// What happened to a session.
+/// Something that happened to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -79,7 +79,7 @@ impl machine::Machine for Machine {
             (State::Active, Event::Suspended) => Ok(Step::to(State::Suspended)),
             (State::Active | State::Suspended, Event::ErrorDetected) => Ok(Step::to(State::Corrupt)),
             (State::New, Event::Resumed) => no("a new session is never resumed"),
-            (State::New, Event::Suspended | Event::ErrorDetected) => no("nothing was said in it yet"),
+            (State::New, Event::Suspended | Event::ErrorDetected) => no("it has not begun"),
             (State::Active | State::Suspended, Event::FirstMessageSent) => no("it has had its first message"),
             (State::Active, Event::Resumed) => no("a process is already talking in it"),
             (State::Suspended, Event::Suspended) => no("it is suspended already"),
@@ -140,7 +140,7 @@ impl Session {
     /// Moves by `event`.
     ///
     /// # Errors
-    /// [`Rejected`] as the machine says.
+    /// [`Rejected`] when the state does not accept the event.
     pub fn apply(&mut self, event: Event) -> Result<(), Rejected> {
         use machine::Machine as _;
         self.state = Machine::transition(&self.state, &event)?.state;
@@ -150,14 +150,14 @@ impl Session {
         Ok(())
     }
 
-    /// A step of it has ended and used so much; `total` as in [`Session::total_micro_usd`], none when the
-    /// client told none.
+    /// A step of the session has ended with this usage; `total` as in [`Session::total_micro_usd`], none when
+    /// the client reported none.
     pub fn used(&mut self, usage: Usage, total: Option<u64>) {
         self.used.add(usage);
         self.total_micro_usd = total.or(self.total_micro_usd);
     }
 
-    /// Whether the next step must open it rather than resume it.
+    /// True if the next step must open the session rather than resume it.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.state == State::New

@@ -34,7 +34,8 @@ use crate::attempt::{self, Attempt};
 use crate::policy::budget::Spent;
 use crate::{AgentName, Fence, RunId, TicketId, Time};
 
-/// What a note begins with that crew adds to a ticket's file: why its agent cannot go on.
+/// The beginning of a note that crew adds to a ticket's file, with the reason for which its agent cannot go
+/// on.
 pub const NOTED: &str = "BLOCKED:";
 
 /// A ticket as the journal knows it.
@@ -42,15 +43,15 @@ pub const NOTED: &str = "BLOCKED:";
 pub struct Ticket {
     /// Its id.
     pub id: TicketId,
-    /// What its file says, as last read.
+    /// The contents of its file, as last read.
     pub spec: Spec,
-    /// Where it stands.
+    /// The current state.
     pub state: State,
-    /// Since when.
+    /// The time at which the state began.
     pub since: Time,
     /// Set when it needs a person, or waits for something outside crew.
     pub held: Option<Box<Held>>,
-    /// What is true of it now. History says what was.
+    /// The labels that are true of it now; earlier ones are in the history.
     pub labels: BTreeSet<Label>,
     /// The last token minted for it.
     pub fence: Fence,
@@ -58,13 +59,13 @@ pub struct Ticket {
     pub tries: u32,
     /// Attempts in all: the next one's number is one more.
     pub attempts: u32,
-    /// Open: not given out before.
+    /// The time before which an open ticket is not dispatched.
     pub due: Option<Time>,
-    /// Where the next attempt starts.
+    /// The start of the next attempt.
     pub from: attempt::StartPoint,
-    /// What reviewers said of earlier attempts, oldest first.
+    /// The reviewers' feedback on earlier attempts, oldest first.
     pub feedback: Vec<String>,
-    /// What its agents asked and a person answered, oldest first: a conversation that begins anew is told.
+    /// The questions of its agents that a person answered, oldest first: a new session gets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
     /// Attempts at a review that ended without a verdict, in a row.
@@ -72,12 +73,12 @@ pub struct Ticket {
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or
     /// its text changed.
     pub repeat: Option<Repeat>,
-    /// What its steps have cost.
+    /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
 }
 
-/// A question of an agent, and what a person said to it.
+/// A question of an agent, and a person's answer to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// The question, as the agent put it.
@@ -86,7 +87,7 @@ pub struct Answer {
     pub text: String,
 }
 
-/// Where a ticket stands.
+/// The state of a ticket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -96,9 +97,9 @@ pub enum State {
     Open,
     /// An agent has it.
     InProgress(Box<Attempt>),
-    /// Submitted.
+    /// The work is submitted.
     Verify(Box<Verify>),
-    /// Over.
+    /// The ticket is over.
     Done(Done),
 }
 
@@ -172,7 +173,7 @@ impl Ticket {
         steps.chain(self.check_run().map(|check| &check.run))
     }
 
-    /// Whether it waits for the end of this run.
+    /// True if it waits for the end of this run.
     #[must_use]
     pub fn waits_for(&self, run: &RunId) -> bool {
         self.live_runs().any(|live| live == run)
@@ -200,13 +201,13 @@ impl Ticket {
         }
     }
 
-    /// Whether it is not known at this moment if the target holds its work: it is landing.
+    /// True if it is not known at this moment whether the target holds its work: it is landing.
     #[must_use]
     pub fn is_landing(&self) -> bool {
         self.held.is_none() && matches!(self.stage(), Some(Stage::Landing { waiting: None, .. }))
     }
 
-    /// Whether it is over.
+    /// True if it is over.
     #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self.state, State::Done(_))

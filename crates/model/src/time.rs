@@ -1,4 +1,4 @@
-//! A moment as a value: milliseconds since the epoch, given by whoever has a clock.
+//! A moment as a value: milliseconds since the epoch, given by a caller that has a clock.
 
 use std::{fmt, ops, time::Duration};
 

@@ -1,7 +1,7 @@
-//! What every surface shows: one fold over the journal's rows.
+//! The snapshot that every frontend shows: one fold over the journal's rows.
 //!
 //! Facts are stored, status is derived: `ps`, the live progress, `--json` and `.crew/state.json` all read a
-//! [`Crew`], so they cannot disagree. Nothing here knows the time; a frontend compares the moments it finds
+//! [`Snapshot`], so they cannot disagree. Nothing here knows the time; a frontend compares the times it finds
 //! with its own clock.
 
 mod act;
@@ -55,7 +55,7 @@ pub struct Row<'a> {
     pub stream: &'a Stream,
     /// When it happened.
     pub at: Time,
-    /// What happened.
+    /// The event.
     pub fact: &'a Fact,
     /// The stream's state after it.
     pub after: &'a State,
@@ -66,19 +66,19 @@ pub struct Row<'a> {
 pub struct Snapshot {
     /// The engine's life and the roster.
     pub project: Project,
-    /// Since when the project is in its state.
+    /// The time at which the present state of the project began.
     pub project_since: Option<Time>,
-    /// Every ticket that was not set aside, done ones too.
+    /// Every ticket that is not archived, done ones too.
     pub tickets: BTreeMap<TicketId, Arc<Ticket>>,
-    /// What is remembered of each agent that ever was, beyond its present attempt.
+    /// The totals of each agent that ever was, beyond its present attempt.
     pub members: BTreeMap<AgentName, Member>,
-    /// What landed and was not set aside, and the latest in any case; oldest first.
+    /// The landings of tickets that are not archived, and the latest in any case; oldest first.
     pub landed: Vec<Landed>,
     /// Every attempt at these tickets that there ever was, by ticket and number.
     pub attempts: BTreeMap<(TicketId, u32), AttemptSummary>,
-    /// What every step for these tickets that ended used, oldest first.
+    /// The usage of every step for these tickets that ended, oldest first.
     pub charges: Vec<Charge>,
-    /// What was set aside.
+    /// The archived tickets.
     pub archived: Archived,
     /// The last row that was folded; 0 before the first.
     pub seq: u64,
@@ -86,7 +86,7 @@ pub struct Snapshot {
     pub at: Time,
 }
 
-/// What is remembered of an agent over all of its tickets.
+/// The totals of an agent over all of its tickets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     /// When it was spawned.
@@ -106,27 +106,27 @@ pub struct Member {
 /// A ticket that landed.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Landed {
-    /// The row that says so.
+    /// The row that records it.
     pub seq: u64,
-    /// When.
+    /// The time at which it happened.
     pub at: Time,
-    /// Which.
+    /// The id of the ticket.
     pub ticket: TicketId,
     /// Its title.
     pub title: String,
-    /// Who did the work.
+    /// The agent that did the work.
     pub agent: Option<AgentName>,
     /// The merge commit on the target.
     pub commit: Oid,
     /// Steps of the attempt that landed.
     pub steps: u32,
-    /// What that attempt used.
+    /// The usage of that attempt.
     pub usage: Usage,
 }
 
 impl Snapshot {
     /// Takes the next row. Rows come in the order of the journal; one that was folded already is passed over.
-    /// A ticket that was set aside is taken back before a row of its is folded.
+    /// An archived ticket is restored before a row of it is folded.
     pub fn apply(&mut self, row: Row<'_>) {
         if row.seq <= self.seq {
             return;

@@ -10,11 +10,11 @@ use crate::machine::{self, Rejected, Step};
 pub struct Worker {
     /// Its run, under a shim of that name.
     pub run: RunId,
-    /// Where it stands.
+    /// The current state.
     pub state: State,
 }
 
-/// Where a worker stands. The last three are absorbing.
+/// The states of a worker. The last three are absorbing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -30,7 +30,7 @@ pub enum State {
     Killed,
 }
 
-/// What happened to a worker. Only its conversation decides these events.
+/// Something that happened to a worker. Only its conversation decides these events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -73,7 +73,7 @@ impl machine::Machine for Machine {
             (State::Spawning | State::Running, Event::Failed) => Ok(Step::to(State::Failed)),
             (State::Spawning | State::Running, Event::Killed) => Ok(Step::to(State::Killed)),
             (State::Running, Event::Spawned) => no("it runs already"),
-            (State::Done | State::Failed | State::Killed, _) => no("its end was heard already"),
+            (State::Done | State::Failed | State::Killed, _) => no("its end is recorded already"),
         }
     }
 
@@ -111,7 +111,7 @@ impl Worker {
         }
     }
 
-    /// Whether a process may be alive.
+    /// True if a process may be alive.
     #[must_use]
     pub fn is_live(&self) -> bool {
         match self.state {
@@ -123,7 +123,7 @@ impl Worker {
     /// Moves by `event`.
     ///
     /// # Errors
-    /// [`Rejected`] as the machine says.
+    /// [`Rejected`] when the state does not accept the event.
     pub fn apply(&mut self, event: Event) -> Result<(), Rejected> {
         use machine::Machine as _;
         self.state = Machine::transition(&self.state, &event)?.state;

@@ -99,6 +99,14 @@ pub enum Error {
     /// A setting that an engine cannot change while it runs.
     #[error("another `project.target` or `workspace_dir` needs a new start: `crew stop`, then `crew run`")]
     NeedsRestart,
+    /// The settings of another branch, which the main checkout shows for now.
+    #[error("the checkout shows {}, and crew started on {}", branch_in_words(.shown.as_deref()), branch_in_words(.from.as_deref()))]
+    OtherBranch {
+        /// The branch that is checked out; none where HEAD is detached.
+        shown: Option<String>,
+        /// The branch that was checked out when the engine started.
+        from: Option<String>,
+    },
     /// A prompt template.
     #[error("the prompt template {template} cannot be used: {why}")]
     Prompt {
@@ -230,6 +238,9 @@ impl Error {
                 "look at what is there and whose it is: ls -ld {}",
                 path.display()
             )),
+            Error::OtherBranch { .. } => Some(
+                "the settings there count from the next `crew run` on; those in force stand until then".to_owned(),
+            ),
             Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Watch { .. } => None,
         }
     }
@@ -261,6 +272,7 @@ impl Error {
             | Error::NoStateDir
             | Error::ChecksInside { .. }
             | Error::NeedsRestart
+            | Error::OtherBranch { .. }
             | Error::OtherTickets { .. }
             | Error::Prompt { .. }
             | Error::WorkspacesMissing { .. }
@@ -275,4 +287,8 @@ fn list(diagnostics: &[Diagnostic]) -> String {
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+fn branch_in_words(branch: Option<&str>) -> String {
+    branch.map_or_else(|| "no branch".to_owned(), |branch| format!("`{branch}`"))
 }

@@ -49,6 +49,8 @@ pub(crate) struct Executor {
     /// The repository, worked on as the holder of its lock.
     pub(crate) repository: Repository,
     pub(crate) settings: Settings,
+    /// The branch that the main checkout showed when the engine started: its `crew.toml` is in force.
+    pub(crate) settings_branch: Option<Branch>,
     pub(crate) target: Branch,
     /// The purpose of this executor.
     pub(crate) work: Work,
@@ -95,7 +97,8 @@ impl Executor {
             source,
         })?;
         let shared = (Arc::default(), Arc::new(threads));
-        let executor = Self::holding(lock, shared, place, settings, options, work)?;
+        let mut executor = Self::holding(lock, shared, place, settings, options, work)?;
+        executor.settings_branch = executor.repository.branch_of_root()?;
         private_dir(&place.crew_dir)?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
@@ -118,6 +121,7 @@ impl Executor {
         let executor = Self::holding(lock, shared, &self.place, settings, options, self.work)?;
         Ok(Self {
             owner: self.owner.clone(),
+            settings_branch: self.settings_branch.clone(),
             told_undeletable: Arc::clone(&self.told_undeletable),
             // Work that is under way goes on where it is.
             workspaces: self.workspaces.clone(),
@@ -188,6 +192,7 @@ impl Executor {
             workspaces: place.workspaces_dir(settings)?,
             place: place.clone(),
             settings: settings.clone(),
+            settings_branch: None,
             target: Branch::parse(&settings.project.target)?,
             work,
             harnesses,

@@ -213,7 +213,7 @@ async fn wait(
             return Ok((said, swept));
         }
         let sample = sample(beat.as_ref(), pulse, began);
-        let heard = sample.heard;
+        let heard = sample.output_bytes;
         let input = Input::Sampled {
             run: id.clone(),
             sample,
@@ -276,7 +276,7 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
     Sample {
         at: clock::now(),
         seen: Time(i64::try_from(beat.at).unwrap_or(i64::MAX)),
-        heard: beat.out_bytes.saturating_add(beat.err_bytes),
+        output_bytes: beat.out_bytes.saturating_add(beat.err_bytes),
         cpu_ms: beat.children_cpu_ms,
         children: children.finish(),
         shim: pulse.map_or(0, |pulse| pulse.shim),

@@ -1,4 +1,4 @@
-//! The user's folders: the checkouts of a repository and its git directory, of which a check must find nothing.
+//! Folders of the user: the checkouts of a repository and its git directory. Checks must find nothing of them.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

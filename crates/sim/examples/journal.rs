@@ -18,9 +18,9 @@ type Failed = Box<dyn std::error::Error>;
 
 /// Agents at work at once.
 const AGENTS: u32 = 16;
-/// How long ago it began.
+/// The age of the journal.
 const DAYS: i64 = 90;
-/// Rows between two looks at what lies behind.
+/// Rows between two looks for tickets to archive.
 const ASIDE: u64 = 2_000;
 
 const JOURNAL: &str = "00000000-0000-4000-8000-000000000002";
@@ -68,7 +68,7 @@ impl Crew {
         Ok(Oid::new(format!("{:040x}", self.commits))?)
     }
 
-    /// What a hand would report of an effect.
+    /// The report that an executor would give of an effect.
     fn report(&mut self, ordered: &Ordered) -> Result<Report, Failed> {
         Ok(match &ordered.effect {
             Effect::PrepareWorkspace { .. } => Report::WorkspaceReady {
@@ -217,7 +217,7 @@ fn now() -> Result<Time, Failed> {
 async fn main() -> Result<(), Failed> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, events, open] = arguments.as_slice() else {
-        return Err("say FILE EVENTS OPEN".into());
+        return Err("usage: FILE EVENTS OPEN".into());
     };
     let (events, open): (u64, u32) = (events.parse()?, open.parse()?);
     let at = Location::file(std::path::absolute(Path::new(file))?);

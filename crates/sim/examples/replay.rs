@@ -18,7 +18,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         _ => return Err("usage: replay SEED|FILE [NAME]".into()),
     };
     match replay(&case(which)?, name) {
-        // The reader, a pager say, has enough.
+        // The reader, a pager for example, has enough.
         Err(error) if error.downcast_ref().map(std::io::Error::kind) == Some(ErrorKind::BrokenPipe) => {
             Ok(ExitCode::SUCCESS)
         }

@@ -1,7 +1,7 @@
-//! Searches seeds for one that breaks a promise: so many, or for so long. What it finds is shrunk and written
-//! down.
+//! Searches seeds for one that breaks a promise: so many, or for so long. Each one that it finds is shrunk
+//! and written down.
 //!
-//! Run by `cargo xtask sim`, which says what it takes.
+//! Run by `cargo xtask sim`, whose help lists its arguments.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use sim::{Case, Summary};
 
-/// How often it says how far it is.
-const TELL: Duration = Duration::from_secs(30);
-/// More failures than this tell nothing new.
+/// The interval between two lines about the progress.
+const PROGRESS: Duration = Duration::from_secs(30);
+/// More failures than this show nothing new.
 const FAILURES: usize = 20;
 
 /// The seeds to be searched.
@@ -21,7 +21,7 @@ struct Search {
     next: AtomicU64,
     /// The first that is not searched.
     end: u64,
-    /// When it is enough.
+    /// The time at which it is enough.
     until: Option<Instant>,
     found: Mutex<Found>,
 }
@@ -31,7 +31,7 @@ struct Found {
     seeds: u64,
     sum: Summary,
     files: Vec<String>,
-    told: Duration,
+    shown: Duration,
 }
 
 #[expect(
@@ -119,8 +119,8 @@ impl Search {
                     found.seeds += 1;
                     found.sum.add(&summary);
                     let passed = begun.elapsed();
-                    if passed >= found.told + TELL {
-                        found.told = passed;
+                    if passed >= found.shown + PROGRESS {
+                        found.shown = passed;
                         println!("{} in {:.0} s", many(found.seeds, "seed"), passed.as_secs_f64());
                     }
                 }

@@ -1,4 +1,4 @@
-//! What is simulated: a seed, and what is left out of what it draws.
+//! A case: a seed, and the faults that are left out of its draw.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,13 +13,13 @@ pub struct Case {
     pub seed: u64,
     /// A bug that is planted.
     pub plant: Option<Plant>,
-    /// Nothing goes wrong but what [`Case::with`] says: a short run of two tickets.
+    /// Nothing goes wrong but the faults in [`Case::with`]: a short run of two tickets.
     pub kind: bool,
     /// Sites that never strike.
     pub off: BTreeSet<Site>,
     /// Faults that do not strike.
     pub without: BTreeSet<Fault>,
-    /// Faults that strike, whatever the seed says.
+    /// Faults that strike in any case, whatever the seed draws.
     pub with: BTreeSet<Fault>,
     /// Sites that strike one after the other once one of those has, each at its next passage.
     pub then: Vec<Site>,
@@ -64,8 +64,8 @@ impl Case {
         simulation::Simulation::new(self, true).run()
     }
 
-    /// The regression file: `found` says what the case broke, and when it is none any more it may not break
-    /// anything.
+    /// The regression file: `found` is the promise that the case broke, and when it is none any more it may
+    /// not break anything.
     #[must_use]
     pub fn write(&self, found: &str) -> String {
         let list = |of: Vec<String>| {

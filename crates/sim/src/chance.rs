@@ -1,7 +1,7 @@
-//! Where chance has a say: sites that can go wrong, each with its own stream of numbers.
+//! Chance: sites that can go wrong, each with its own stream of numbers.
 //!
 //! A fault is named by its site and by how often the site was passed before. Leaving one out leaves the
-//! numbers of every other site as they were: that is what lets a failing run shrink.
+//! numbers of every other site as they were: therefore a failing run can shrink.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -11,14 +11,14 @@ use crate::rng::{Rng, mix};
 
 macro_rules! sites {
     ($($(#[doc = $doc:literal])* $site:ident $name:literal)*) => {
-        /// A place where something can go wrong, or where a person or the machine does what nobody ordered.
+        /// A place where something can go wrong, or where a person or the machine acts without an order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Site {
             $($(#[doc = $doc])* $site,)*
         }
 
         impl Site {
-            /// Every site.
+            /// All sites.
             pub const ALL: &[Site] = &[$(Self::$site,)*];
 
             /// Its name, in traces and regression files.
@@ -35,23 +35,23 @@ macro_rules! sites {
 sites! {
     /// A person does something.
     Person "person"
-    /// The engine is killed between two inputs, at times with an effect performed that it never hears of.
+    /// The engine is killed between two inputs, at times with an effect performed whose report never comes.
     Kill "kill"
-    /// The engine is killed while it starts: after its first write, or with what was outstanding half done.
+    /// The engine is killed while it starts: after its first write, or with the outstanding work half done.
     /// Several times in a row, if chance has it so.
     KillAtStart "kill_at_start"
     /// The journal cannot be written: the decision is lost.
     AppendLost "append_lost"
-    /// The journal says that it could not be written, and it was.
+    /// The journal reports that it could not be written, and it was.
     AppendUntold "append_untold"
     /// The engine is killed when an effect is half performed.
     KillHalfWay "kill_half_way"
-    /// The engine is killed when an effect is performed, before it hears of it.
+    /// The engine is killed when an effect is performed, before its report comes.
     KillUntold "kill_untold"
     /// The engine is killed after a write, before it does anything about it.
     KillAfterWrite "kill_after_write"
-    /// The engine is killed while it notes what needs no write of its own.
-    KillWhileSettling "kill_while_settling"
+    /// The engine is killed while it notes a result that needs no write of its own.
+    KillWhileNoting "kill_while_noting"
     /// An effect fails outside anyone's reach.
     Sick "sick"
     /// The disk is full for a while: effects fail, and so does the journal.
@@ -62,7 +62,7 @@ sites! {
     Meddle "meddle"
     /// A process of an agent outlives it, and goes on writing until it is swept away.
     Straggler "straggler"
-    /// An agent says more than anyone reads.
+    /// An agent prints more than anyone reads.
     Flood "flood"
     /// The engine is up for one command only.
     Errand "errand"
@@ -72,13 +72,13 @@ sites! {
     Zombie "zombie"
     /// The executor of a dead engine report to the next one.
     Late "late"
-    /// A hand is slow: its report comes minutes later.
-    SlowHand "slow_hand"
-    /// The core hears the same thing twice.
+    /// An executor is slow: its report comes minutes later.
+    SlowExecutor "slow_executor"
+    /// The core gets the same input twice.
     Twice "twice"
     /// A tick that nobody waited for.
     EarlyTick "early_tick"
-    /// A timer is told before its time.
+    /// A timer fires before its time.
     EarlyTimer "early_timer"
     /// The engine is suspended for a while, and goes on.
     Suspended "suspended"
@@ -90,9 +90,10 @@ sites! {
     Rewrite "rewrite"
     /// Someone deletes the target's branch, for a while.
     Unborn "unborn"
-    /// Another process keeps the journal locked for a while: nothing is decided, and nobody is heard.
+    /// Another process keeps the journal locked for a while: nothing is decided, and no input is handled.
     Busy "busy"
-    /// A hand dies when it has performed its effect: what came of it is told to nobody, only that it failed.
+    /// An executor's thread dies when it has performed its effect: nobody gets the result, only the report
+    /// that it failed.
     Dropped "dropped"
     /// A ticket's file is moved away, and comes back as it was.
     Away "away"
@@ -111,7 +112,7 @@ impl fmt::Display for Site {
 /// One thing that went wrong: its site, and how often the site was passed before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// Where.
+    /// The site.
     pub site: Site,
     /// The passage, from 0.
     pub hit: u32,
@@ -135,7 +136,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// How often each site strikes, in a thousand passages.
+/// The rate at which each site strikes, in a thousand passages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rates([u16; Site::ALL.len()]);
 
@@ -168,12 +169,12 @@ impl fmt::Display for Rates {
 pub(crate) struct Chance {
     seed: u64,
     rates: Rates,
-    /// How often each site was passed.
+    /// The number of times that each site was passed.
     hits: [u32; Site::ALL.len()],
-    /// Faults that strike in this run whatever the numbers say, and those that do not.
+    /// Faults that strike in this run whatever the numbers are, and those that do not.
     with: BTreeSet<Fault>,
     without: BTreeSet<Fault>,
-    /// Where it strikes next after one of those has: the next passage of the first of these, and then of the
+    /// The sites that strike after one of those has: the next passage of the first of these, and then of the
     /// next.
     then: VecDeque<Site>,
     /// One of [`Chance::with`] has struck.
@@ -202,7 +203,7 @@ impl Chance {
         }
     }
 
-    /// Passes a site: whether it strikes now, and the numbers for what exactly goes wrong.
+    /// Passes a site: gives, if it strikes now, the numbers that decide how.
     pub(crate) fn strikes(&mut self, site: Site) -> Option<Rng> {
         if self.calm {
             return None;
@@ -230,7 +231,7 @@ impl Chance {
         Some(rng)
     }
 
-    /// How often each site was passed.
+    /// The number of times that each site was passed.
     pub(crate) fn hits(&self) -> [u32; Site::ALL.len()] {
         self.hits
     }

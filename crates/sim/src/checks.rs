@@ -13,29 +13,29 @@ use crate::git::Git;
 pub(crate) const CHECK: &str = "make check";
 /// A command that every tree passes.
 pub(crate) const LINT: &str = "make lint";
-/// How long a run that is told to stop may take to end.
+/// The longest time that a run takes to end after it was asked to stop.
 pub(crate) const GRACE: u64 = 12_000;
 
-/// A run of checks, with what its shim would have written.
+/// A run of checks, with the record that its shim would have written.
 #[derive(Clone, Debug)]
 pub(crate) struct Check {
     pub(crate) run: RunId,
     pub(crate) ticket: TicketId,
     pub(crate) task: CheckTask,
-    /// What it checks.
+    /// The commit under check.
     pub(crate) commit: usize,
     pub(crate) command: String,
-    /// How many set-up commands had run before it.
+    /// The number of set-up commands that had run before it.
     pub(crate) set_up: u32,
-    /// When it began.
+    /// The time at which it began.
     pub(crate) began: Time,
-    /// What is going to happen to it, the next first.
+    /// The acts that are going to happen, the next first.
     pub(crate) acts: Vec<(Time, Act)>,
-    /// How it ended; none while it lives.
+    /// Its end; none while it lives.
     pub(crate) end: Option<CheckOutcome>,
-    /// Since when its shim has been frozen.
+    /// The time since which its shim has been frozen.
     pub(crate) frozen: Option<Time>,
-    /// Until when it may live, once it was told to stop.
+    /// The time until which it may live, once it was asked to stop.
     pub(crate) stop_by: Option<Time>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Act {
     Thaw,
     /// It ends by itself.
     End(CheckOutcome),
-    /// Whoever has stopped it ends it, be its shim frozen or not.
+    /// The engine that has asked it to stop ends it, be its shim frozen or not.
     Kill,
 }
 
@@ -60,20 +60,20 @@ pub(crate) struct Checks {
     pub(crate) last: Option<EffectId>,
     /// The run that had the checkout last.
     pub(crate) current: Option<RunId>,
-    /// How many set-up commands have ended well in the checkout, one after the other.
+    /// The number of set-up commands that have ended well in the checkout, one after the other.
     pub(crate) set_up: u32,
     /// Commands that have passed, each with the commit.
     passed: BTreeSet<(usize, String)>,
 }
 
 impl Checks {
-    /// Whether every one of these commands has passed on the commit.
+    /// True if every one of these commands has passed on the commit.
     pub(crate) fn have_passed(&self, commit: usize, commands: &[String]) -> bool {
         let passed = |command: &String| self.passed.contains(&(commit, command.clone()));
         commands.iter().all(passed)
     }
 
-    /// Whether a command is known to pass on the commit, since it has passed on the same tree.
+    /// True if a command is known to pass on the commit, since it has passed on the same tree.
     pub(crate) fn is_known(&mut self, git: &Git, commit: usize, command: &str) -> bool {
         let same = |(other, of): &&(usize, String)| of == command && git.tree(*other) == git.tree(commit);
         let is_known = self.passed.iter().find(same).is_some();
@@ -88,19 +88,19 @@ impl Checks {
         self.runs.values().filter(|check| check.end.is_none())
     }
 
-    /// How a run ended, when it did and can be seen.
+    /// The end of a run, when it has ended and that can be seen.
     pub(crate) fn end_of(&self, run: &RunId) -> Option<&CheckOutcome> {
         let check = self.runs.get(run)?;
         check.end.as_ref().filter(|_| check.frozen.is_none())
     }
 
-    /// When something happens to a check next.
+    /// The time of the next act of a check.
     pub(crate) fn next_act(&self) -> Option<Time> {
         let acts = self.runs.values().filter_map(|check| check.acts.first());
         acts.map(|(at, _)| *at).min()
     }
 
-    /// Lets time pass; gives whether anything happened. `is_recorded`: what passes has passed.
+    /// Lets time pass; returns true if anything happened. `is_recorded`: a check that passes has passed.
     pub(crate) fn advance(&mut self, to: Time, is_recorded: bool) -> bool {
         let mut acted = false;
         for check in self.runs.values_mut() {
@@ -154,13 +154,13 @@ impl Checks {
 }
 
 impl Check {
-    /// What a look at it sees. Of a frozen shim's check, what was to be seen when it froze is all there is.
+    /// The sample of a look at it. A check with a frozen shim shows only the state in which it froze.
     pub(crate) fn sample(&self, now: Time) -> Sample {
         let seen = self.frozen.unwrap_or(now);
         Sample {
             at: now,
             seen,
-            heard: 1,
+            output_bytes: 1,
             cpu_ms: 1,
             children: 0,
             shim: 1,
@@ -175,7 +175,7 @@ impl Check {
         self.end.get_or_insert(CheckOutcome::Lost { how });
     }
 
-    /// It is told to stop, and ends by then.
+    /// Asks it to stop: it ends by then.
     pub(crate) fn stop(&mut self, by: Time) {
         if self.stop_by.is_some() || (self.end.is_some() && self.frozen.is_none()) {
             return;

@@ -1,7 +1,7 @@
 //! The executor: every effect performed on the world, each an "ensure" like the real ones.
 
 mod check;
-mod line;
+mod landing;
 mod start;
 
 use engine::Report;
@@ -24,12 +24,12 @@ fn kept(ticket: &TicketId, number: u32) -> String {
     format!("refs/crew/attempts/{ticket}/{number}")
 }
 
-/// What an effect is performed with.
+/// The context in which an effect is performed.
 pub(crate) struct Executor<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) options: &'a Options,
     pub(crate) chance: &'a mut Chance,
-    /// What the executor do wrong.
+    /// The fault that is planted in the executor.
     pub(crate) plant: Option<Plant>,
     /// The numbers of this effect.
     pub(crate) rng: Rng,
@@ -38,7 +38,7 @@ pub(crate) struct Executor<'a> {
 }
 
 impl Executor<'_> {
-    /// Performs an effect, and gives what is reported of it.
+    /// Performs an effect, and gives its report.
     pub(crate) fn perform(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
         self.world.touched = true;
         if !self.half {
@@ -112,8 +112,8 @@ impl Executor<'_> {
                 match self.world.files.write(ticket, filing, now) {
                     Ok(changed) => {
                         if changed {
-                            let tell_at = Time(now.0 + self.rng.ms(0, 400));
-                            self.world.files.see(ticket, now, tell_at);
+                            let deliver_at = Time(now.0 + self.rng.ms(0, 400));
+                            self.world.files.see(ticket, now, deliver_at);
                         }
                         Report::Done
                     }
@@ -128,15 +128,15 @@ impl Executor<'_> {
                 if !file.notes.contains(text) {
                     file.notes.push(text.clone());
                     file.changed_at = now;
-                    let tell_at = Time(now.0 + self.rng.ms(0, 400));
-                    self.world.files.see(ticket, now, tell_at);
+                    let deliver_at = Time(now.0 + self.rng.ms(0, 400));
+                    self.world.files.see(ticket, now, deliver_at);
                 }
                 Report::Done
             }
         }
     }
 
-    /// Brings to an end what an earlier engine began of an effect that nobody waits for any more.
+    /// Ends the work that an earlier engine began for an effect that nobody waits for any more.
     pub(crate) fn end(&mut self, effect: &Effect) -> Report {
         self.world.touched = true;
         match effect {
@@ -220,7 +220,7 @@ impl Executor<'_> {
     }
 }
 
-/// What comes of an effect on a disk that is full, or in a process that could not be made.
+/// The report of an effect on a disk that is full, or in a process that could not be made.
 fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
     let why = "no space left on device".to_owned();
     match effect {
@@ -247,7 +247,7 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
     }
 }
 
-/// Whether an effect needs the target's branch to be there.
+/// True if an effect needs the target's branch to be there.
 fn needs_target(effect: &Effect) -> bool {
     matches!(
         effect,

@@ -1,4 +1,4 @@
-//! What a simulation comes to.
+//! Results of a simulation: statistics, or a failure.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::chance::{Fault, Site};
 use crate::{Case, Line};
 
-/// How much of the trace a failure prints.
+/// The number of the last lines of the trace that a failure prints.
 const TAIL: usize = 40;
-/// How many of the faults that struck a failure names.
+/// The number of the faults that struck that a failure names.
 const NAMED: usize = 60;
 
 /// A simulation in which every invariant held.
@@ -34,13 +34,13 @@ pub struct Summary {
     pub midnights: u32,
     /// Times that everything was checked.
     pub checks: u64,
-    /// How long it took until everything had come to rest, once the world was calm.
+    /// The time until everything had come to rest, once the world was calm.
     pub calm: Duration,
-    /// How long that may take.
+    /// The longest time that this may take.
     pub bound: Duration,
-    /// How often each site was passed, in the order of [`Site::ALL`].
+    /// The number of times that each site was passed, in the order of [`Site::ALL`].
     pub passed: [u32; Site::ALL.len()],
-    /// How often each struck.
+    /// The number of times that each site struck.
     pub struck: [u32; Site::ALL.len()],
 }
 
@@ -67,12 +67,12 @@ impl Default for Summary {
 }
 
 impl Summary {
-    /// How much of what it may take it took until everything was at rest, in thousandths.
+    /// The share of the bound until everything was at rest, in thousandths.
     fn calm_share(&self) -> u128 {
         self.calm.as_millis() * 1000 / self.bound.as_millis().max(1)
     }
 
-    /// Adds what another run came to; of the times, that stands which came nearest to its bound.
+    /// Adds the summary of another run; of the times, the nearest to its bound stays.
     pub fn add(&mut self, other: &Self) {
         self.inputs += other.inputs;
         self.landed += other.landed;
@@ -117,17 +117,17 @@ impl fmt::Display for Summary {
 /// An invariant that did not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What was simulated.
+    /// The case.
     pub case: Case,
-    /// What the seed drew before anything happened.
+    /// The options that the seed drew before anything happened.
     pub options: String,
     /// The invariant's name.
     pub invariant: &'static str,
-    /// What was found.
+    /// The promise that was broken.
     pub what: String,
     /// Inputs to the core until then.
     pub inputs: u32,
-    /// What went wrong before, in order.
+    /// The faults that struck before, in order.
     pub struck: Vec<Fault>,
     /// Everything that happened, in order.
     pub trace: Vec<Line>,

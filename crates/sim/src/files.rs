@@ -16,7 +16,7 @@ pub(crate) struct File {
     pub(crate) notes: Vec<String>,
     pub(crate) changed_at: Time,
     pub(crate) unreadable: bool,
-    /// Whether the status in it was written by crew.
+    /// True if the status in it was written by crew.
     pub(crate) by_crew: bool,
 }
 
@@ -27,13 +27,13 @@ pub(crate) struct Away {
     pub(crate) until: Time,
 }
 
-/// The folder.
+/// The ticket folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     pub(crate) files: BTreeMap<TicketId, File>,
     /// Files that will be back.
     pub(crate) away: BTreeMap<TicketId, Away>,
-    /// Looks that were taken and not told yet: when each is told, and what was seen.
+    /// Looks that were taken and not delivered yet: each with the time of its delivery and the observation.
     pub(crate) looks: Vec<(Time, Observation)>,
 }
 
@@ -57,10 +57,10 @@ impl Files {
         }
     }
 
-    /// Looks at one file; it is told at `tell_at`.
-    pub(crate) fn see(&mut self, id: &TicketId, now: Time, tell_at: Time) {
+    /// Looks at one file; the observation is delivered at `deliver_at`.
+    pub(crate) fn see(&mut self, id: &TicketId, now: Time, deliver_at: Time) {
         let look = self.look(id, now);
-        self.looks.push((tell_at, look));
+        self.looks.push((deliver_at, look));
     }
 
     /// Looks at every file.
@@ -68,8 +68,8 @@ impl Files {
         self.files.keys().map(|id| self.look(id, now)).collect()
     }
 
-    /// Somebody moves a file away; it is back at `until`. Whoever puts it back after longer than a file must
-    /// be still answers for what it says then.
+    /// Somebody moves a file away; it is back at `until`. A person who puts it back after longer than a file
+    /// must be still answers for the contents that it has then.
     pub(crate) fn take_away(&mut self, id: &TicketId, now: Time, until: Time, debounce: Duration) {
         if let Some(mut file) = self.files.remove(id) {
             file.by_crew &= until.since(now) < debounce;
@@ -78,12 +78,12 @@ impl Files {
         }
     }
 
-    /// Whether there is, or will be again, a file of this name.
+    /// True if there is, or will be again, a file of this name.
     pub(crate) fn has(&self, id: &TicketId) -> bool {
         self.files.contains_key(id) || self.away.contains_key(id)
     }
 
-    /// Puts back what was moved away until now, as it was.
+    /// Puts back, as they were, the files that were moved away until now.
     pub(crate) fn put_back(&mut self, now: Time) {
         let back: Vec<TicketId> = self
             .away
@@ -101,14 +101,14 @@ impl Files {
         }
     }
 
-    /// crew's own writing has been reported: what was read before it would tell an old story.
+    /// crew's own writing has been reported: an observation from before it would be an old story.
     pub(crate) fn forget_looks(&mut self, id: &TicketId) -> bool {
         let before = self.looks.len();
         self.looks.retain(|(_, look)| ticket_of(look) != id);
         before != self.looks.len()
     }
 
-    /// Makes a file say what the journal holds true. Gives whether anything changed.
+    /// Gives a file the contents that the journal wants. Returns true if anything changed.
     ///
     /// # Errors
     /// When the file is not there, or cannot be read.
@@ -128,7 +128,7 @@ impl Files {
     }
 }
 
-/// Whose file a look was at.
+/// The ticket whose file a look was at.
 pub(crate) fn ticket_of(look: &Observation) -> &TicketId {
     match look {
         Observation::Read { ticket, .. }

@@ -11,13 +11,13 @@ pub(crate) const TARGET: &str = "refs/heads/main";
 
 /// A content that the checks refuse wherever it stands.
 pub(crate) const BROKEN: u64 = 1;
-/// A content that the checks refuse beside another such one in a path of the other parity.
+/// A content that the checks refuse together with another such one in a path of the other parity.
 pub(crate) const TOUCHY: u64 = 2;
 
-/// Paths with their contents. The two lowest bits of a content say what the checks make of it.
+/// Paths with their contents. The two lowest bits of a content decide the result of the checks.
 pub(crate) type Tree = BTreeMap<String, u64>;
 
-/// Who made a commit.
+/// The author of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// The first of all.
@@ -173,7 +173,7 @@ impl Git {
     }
 }
 
-/// What the checks say of a tree.
+/// True if the checks pass on a tree.
 pub(crate) fn green(tree: &Tree) -> bool {
     if tree.values().any(|content| content & BROKEN != 0) {
         return false;

@@ -1,4 +1,4 @@
-//! What holds after every step, from what the journal and the world contain.
+//! Invariants that hold after every step, by the contents of the journal and of the world.
 
 mod limits;
 mod world;
@@ -37,17 +37,17 @@ pub(crate) fn ensure(holds: bool, invariant: &'static str, what: impl FnOnce() -
     }
 }
 
-/// What the journal says, replayed event by event beside it.
+/// A replay of the journal, event by event, next to the engine.
 #[derive(Debug, Default)]
 pub(crate) struct Witness {
-    /// What is wrong with the journal itself.
+    /// The fault that is planted in the journal itself.
     plant: Option<Plant>,
     seen: u64,
     versions: BTreeMap<Stream, u64>,
     /// Every ticket as replay gives it.
     pub(crate) tickets: BTreeMap<TicketId, Ticket>,
     pub(crate) audit: Audit,
-    /// Landed events, oldest first: the commit, and whether a person had waived what held it.
+    /// Landed events, oldest first: the commit, and true if a person had waived the failure that held it.
     pub(crate) landed: Vec<(Oid, bool)>,
     /// Stops that a person ordered and that are still to be carried out.
     owed: BTreeMap<TicketId, (Fence, AfterStop)>,
@@ -57,9 +57,9 @@ pub(crate) struct Witness {
     same: BTreeMap<TicketId, (String, u32)>,
     /// Nobody else wrote since the engine was loaded: it knows of every bar.
     pub(crate) is_alone: bool,
-    /// What each ticket's steps have cost since it was last granted a budget.
+    /// The cost of each ticket's steps since it was last granted a budget.
     paid: BTreeMap<TicketId, u64>,
-    /// What the steps that ended on a day have cost.
+    /// The cost of the steps that ended on a day.
     paid_on: BTreeMap<Day, u64>,
     /// Steps that warned of a budget, tickets that one held, days that one stopped, and midnights that ended
     /// that.
@@ -70,7 +70,7 @@ pub(crate) struct Witness {
     /// Tickets that were opened again since the last look at the world, though not after somebody had dropped
     /// them.
     reopened: Vec<TicketId>,
-    /// What is read now was written by an engine that was thought dead.
+    /// The rows that are read now were written by an engine that was thought dead.
     pub(crate) old_engine: bool,
     /// Tickets of which an effect was settled, with a fact or without.
     suspects: BTreeSet<TicketId>,
@@ -216,7 +216,7 @@ impl Witness {
         Ok(())
     }
 
-    /// One ticket per agent, and the slot table is what the states say.
+    /// One ticket per agent, and the slot table agrees with the states.
     fn slots_are_as_stored(&self, ledger: &Ledger<Memory>) -> Checked {
         let mut slots: BTreeMap<AgentName, (TicketId, u64)> = BTreeMap::new();
         for ticket in self.tickets.values() {
@@ -233,7 +233,7 @@ impl Witness {
             .into_iter()
             .map(|s| (s.agent, (s.ticket, s.fence.0)))
             .collect();
-        ensure(stored == slots, "the slot table is what the tickets say", || {
+        ensure(stored == slots, "the slot table agrees with the tickets", || {
             format!("stored {stored:?}, of the tickets {slots:?}")
         })
     }
@@ -253,7 +253,7 @@ impl Witness {
         })
     }
 
-    /// What a person asked a stop for is done when the process has ended.
+    /// The action for which a person asked for a stop is done when the process has ended.
     fn final_stops_are_carried_out(&mut self) -> Checked {
         let Self { owed, tickets, .. } = self;
         let mut forgotten = None;
@@ -285,8 +285,7 @@ impl Witness {
         })
     }
 
-    /// What is waited for has been ordered: a state that only an effect's report can end has that effect
-    /// under way.
+    /// Every wait has its order: a state that only an effect's report can end has that effect under way.
     fn waiting_states_have_their_effects(
         &self,
         changed: &BTreeSet<TicketId>,
@@ -328,7 +327,8 @@ impl Witness {
                     }
                     Stage::Building => waits(|e| matches!(e, Effect::BuildCandidate { .. })),
                     Stage::Checking(checks) => checks.run.as_ref().is_some_and(|check| {
-                        // One that was stopped before it began never begins, and its watcher says so.
+                        // A check that was stopped before it began never begins, and its watcher reports
+                        // that.
                         check.stopping.is_none()
                             && !world.checks.runs.contains_key(&check.run)
                             && waits(|e| matches!(e, Effect::StartCheck { .. }))
@@ -371,12 +371,12 @@ impl Witness {
                 world.files.files.get(id).map(|_| world.files.look(id, world.now))
             {
                 ensure(spec == ticket.spec, "no edit of a ticket is missed", || {
-                    format!("the file of {id} says {spec:?}, the journal {:?}", ticket.spec)
+                    format!("the file of {id} has {spec:?}, the journal {:?}", ticket.spec)
                 })?;
             }
             self.costs_add_up(ticket, world)?;
             let file = world.files.files.get(id).filter(|_| ticket.is_done());
-            // A person may take up what is done, and crew leaves it alone.
+            // A person may reopen a ticket that is done, and crew leaves it alone.
             let taken = |f: &File| f.status == FileStatus::InProgress && !f.by_crew;
             ensure(
                 file.is_none_or(|f| f.status == FileStatus::Closed || taken(f)),

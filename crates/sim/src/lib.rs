@@ -43,7 +43,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// What a future that never waits gives: the memory store's do not.
+/// The value of a future that never waits, as the memory store's do not.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

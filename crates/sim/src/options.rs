@@ -1,4 +1,5 @@
-//! What a seed draws before anything happens: the settings of the engine and how rough the world is.
+//! Options: the draws of a seed before anything happens, which are the engine's settings and the roughness of
+//! the world.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::chance::{Rates, Site};
 use crate::checks::{CHECK, LINT};
 use crate::rng::Rng;
 
-/// When the world begins, unless it is near a midnight or another edge.
+/// The time at which the world begins, unless it is near a midnight or another edge.
 const BEGIN: Time = Time(1_800_000_000_000);
 /// The last second of a 32-bit clock, in 2038.
 const EDGE_2038: Time = Time(2_147_483_647_000);
@@ -19,15 +20,15 @@ const EDGE_2038: Time = Time(2_147_483_647_000);
 /// The drawn options of one simulation; printed with a failure.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What the engine is told.
+    /// The engine's settings.
     pub(crate) settings: Settings,
-    /// When the world begins: often a little before midnight.
+    /// The time at which the world begins: often a little before midnight.
     pub(crate) begin: Time,
     /// Inputs to the core before the world is calm.
     pub(crate) inputs: u32,
     /// Tickets that are there when it begins.
     pub(crate) tickets: u64,
-    /// How often each thing goes wrong.
+    /// The rate at which each thing goes wrong.
     pub(crate) rates: Rates,
 }
 
@@ -81,7 +82,7 @@ impl Options {
     }
 }
 
-/// Which commands the checks are. Each tree passes all but one of them.
+/// Draws the commands of the checks. Each tree passes all but one of them.
 fn draw_checks(settings: &mut Settings, rng: &mut Rng) {
     let commands: &[&str] = match rng.below(100) {
         0..8 => &[],
@@ -117,15 +118,15 @@ fn rates(rng: &mut Rng) -> Rates {
     rates.set(Site::Batch, rng.below(3) * 300);
     rates.set(Site::Zombie, rng.below(2) * 400);
     rates.set(Site::Late, 300);
-    // The rest is what a run has or has not: each is active in a quarter of them (and strikes often, there).
+    // The other sites are on or off in a run: each is active in a quarter of them (and strikes often, there).
     for (site, rate) in [
         (Site::KillAtStart, 250),
-        (Site::KillWhileSettling, 60),
+        (Site::KillWhileNoting, 60),
         (Site::DiskFull, 15),
         (Site::Meddle, 150),
         (Site::Straggler, 250),
         (Site::Flood, 250),
-        (Site::SlowHand, 100),
+        (Site::SlowExecutor, 100),
         (Site::Twice, 60),
         (Site::EarlyTick, 30),
         (Site::EarlyTimer, 60),
@@ -142,7 +143,7 @@ fn rates(rng: &mut Rng) -> Rates {
             rates.set(site, rate);
         }
     }
-    // From numbers of its own, so that the worlds drawn before this site was there stay what they were.
+    // This site has numbers of its own, so that the worlds drawn before it existed stay the same.
     let mut own = Rng::new(rng.clone().next());
     if own.percent(25) {
         rates.set(Site::Frozen, 150);

@@ -18,7 +18,7 @@ use crate::world::World;
 /// The most tickets that people write.
 const TICKETS: usize = 9;
 
-/// What a person did: a line for the trace, and a command, when it was one.
+/// An act of a person: a line for the trace, and a command, when it was one.
 pub(crate) struct Did {
     pub(crate) what: String,
     pub(crate) command: Option<Command>,
@@ -335,7 +335,7 @@ fn sleeping(ticket: &Ticket) -> Option<&AgentName> {
         .map(|a| &a.claim.agent)
 }
 
-/// Now and then the answer is to the question before: whoever gave it was slow.
+/// Now and then the answer is to the question before: the person who gave it was slow.
 fn late(mut question: Question, rng: &mut Rng) -> Question {
     if rng.percent(30) {
         question.step = question.step.saturating_sub(1);
@@ -343,7 +343,8 @@ fn late(mut question: Question, rng: &mut Rng) -> Question {
     question
 }
 
-/// What somebody who wants the queue to drain does about a ticket; `asked` is how often that was done before.
+/// The command with which a person who wants the queue to drain helps a ticket; `asked` is the number of
+/// times that was done before.
 pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
     let id = ticket.id.clone();
     if let Some(agent) = asking(ticket) {

@@ -11,7 +11,7 @@ use model::ticket::{Effect, FileStatus, Filing, SlotChange, TimerChange};
 /// A bug, as the engine could have it. Production code knows nothing of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plant {
-    /// Writes go to the stream whatever it holds: neither the expected version nor the fence is told.
+    /// Writes go to the stream whatever it holds: they have neither the expected version nor the fence.
     UnfencedWrite,
     /// The ticket's file is closed before its work is landed.
     CloseBeforeLand,
@@ -33,7 +33,7 @@ pub enum Plant {
     FreeSlot,
     /// Checks are ordered, and never begun.
     ForgottenCheck,
-    /// What came of an effect is written down without saying so in the outbox.
+    /// The report of an effect is written down without a mark in the outbox.
     Unsettled,
     /// Commands are carried out and never answered.
     Mute,
@@ -41,7 +41,7 @@ pub enum Plant {
     OpenFile,
     /// A workspace is left where it is when its ticket is done.
     Litter,
-    /// The work's landing is told, and the target is not moved.
+    /// The work's landing is reported, and the target is not moved.
     HollowLanding,
     /// Work lands without its checks.
     Unchecked,
@@ -63,7 +63,7 @@ pub enum Plant {
 const LATER: &str = ", later";
 
 impl Plant {
-    /// Every bug.
+    /// All bugs.
     pub const ALL: &[Plant] = &[
         Self::UnfencedWrite,
         Self::CloseBeforeLand,
@@ -90,7 +90,7 @@ impl Plant {
         Self::SharedCheckout,
     ];
 
-    /// What the engine is told of the settings.
+    /// Changes the engine's settings.
     pub(crate) fn settings(self, settings: &mut Settings) {
         let run = &mut settings.run;
         run.attempts += if self == Plant::Tireless { 4 } else { 0 };
@@ -100,7 +100,7 @@ impl Plant {
         }
     }
 
-    /// Changes what the core decided; `version` tells where a stream is.
+    /// Changes the core's decision; `version` gives the version of a stream.
     pub(crate) fn spoil(self, writes: &mut [Write], version: impl Fn(&Stream) -> u64) {
         let mut at = std::collections::BTreeMap::new();
         for write in writes {
@@ -116,7 +116,7 @@ impl Plant {
                     .timers
                     .retain(|change| matches!(change, TimerChange::Cancel(_))),
                 Plant::ShortWait => {
-                    // What an engine has read from the journal is later already.
+                    // The state that an engine has read from the journal is later already.
                     let later = |pause: &mut HarnessPause| {
                         if !pause.message.ends_with(LATER) {
                             pause.message.push_str(LATER);

@@ -6,7 +6,7 @@ use model::attempt::{Class, Failure, Signal};
 use model::ticket::FileStatus;
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
-/// A run directory with what its shim would have written.
+/// A run directory with the record that its shim would have written.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) run: RunId,
@@ -14,23 +14,23 @@ pub(crate) struct Process {
     pub(crate) agent: AgentName,
     pub(crate) number: u32,
     pub(crate) session: SessionId,
-    /// When it began.
+    /// The time at which it began.
     pub(crate) began: Time,
-    /// What it, or a process of its that outlives it, is still going to do, the next first.
+    /// The acts that it, or a process of its that outlives it, is still going to do, the next first.
     pub(crate) acts: Vec<(Time, Act)>,
-    /// How it ended; none while it lives.
+    /// Its end; none while it lives.
     pub(crate) end: Option<End>,
-    /// Whether it says anything while it runs.
+    /// True if it prints anything while it runs.
     pub(crate) talks: bool,
-    /// What it costs, in millionths of a US dollar.
+    /// Its cost, in millionths of a US dollar.
     pub(crate) cost: u64,
-    /// Since when its shim has been frozen: nobody sees what it does, nor its end.
+    /// The time since which its shim has been frozen: nobody sees its acts, nor its end.
     pub(crate) frozen: Option<Time>,
-    /// Whether it was told to stop.
+    /// True if it was asked to stop.
     pub(crate) stopped: bool,
-    /// What its client tries again by itself, and cannot succeed.
+    /// The failure after which its client tries again by itself, and cannot succeed.
     pub(crate) given_up: Option<Failure>,
-    /// Whether it says more than anyone reads.
+    /// True if it prints more than anyone reads.
     pub(crate) floods: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum Act {
     Heal,
     /// It commits what it changed.
     Commit,
-    /// Its client begins to try for ever what cannot succeed.
+    /// Its client begins to try for ever a request that cannot succeed.
     GiveUp(Failure),
     /// It moves the target by itself.
     Push(String, u64),
@@ -55,9 +55,9 @@ pub(crate) enum Act {
     Freeze,
     /// Its shim goes on, if it was frozen.
     Thaw,
-    /// Whoever has stopped it ends it, be its shim frozen or not.
+    /// The engine that has asked it to stop ends it, be its shim frozen or not.
     Kill,
-    /// It ends. What comes after that, a process does that outlives it.
+    /// It ends. A later act is one of a process that outlives it.
     End(End),
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn failed(class: Class) -> End {
     End::Failed(Failure::new(class, format!("simulated: {}", class.name())))
 }
 
-/// The service refuses, until then if it says so.
+/// The service refuses, until then if it gives a time.
 pub(crate) fn refused(class: Class, until: Option<Time>) -> Failure {
     Failure {
         until,
@@ -80,6 +80,6 @@ pub(crate) fn refused(class: Class, until: Option<Time>) -> Failure {
 }
 
 /// A good end with that signal.
-pub(crate) fn said(signal: Signal) -> End {
+pub(crate) fn ended_well(signal: Signal) -> End {
     End::Finished(signal)
 }

@@ -1,4 +1,4 @@
-//! The shell of a simulated engine: the real driver, and what has come from the world or is to be done there.
+//! The shell of a simulated engine: the real driver, its inputs from the world, and its orders to it.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ pub(crate) struct Begun {
 
 /// A report on its way.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Delivery {
     pub(crate) at: Time,
     pub(crate) begun: Begun,
     pub(crate) report: Report,
 }
 
-impl Told {
+impl Delivery {
     /// The report as an input of a core.
     pub(crate) fn input(&self) -> Input {
         let Ordered { id, ticket, effect } = self.begun.performance.ordered.clone();
@@ -42,7 +42,7 @@ pub(crate) struct Shell {
     pub(crate) driver: Driver,
     /// Effects whose turn has come, and which nobody has performed yet.
     pub(crate) begun: Vec<Begun>,
-    pub(crate) reports: Vec<Told>,
+    pub(crate) reports: Vec<Delivery>,
     /// Runs whose end is waited for, with the time of the next look.
     pub(crate) watched: BTreeMap<RunId, Time>,
     /// Events that have come and are not handled yet.
@@ -50,17 +50,17 @@ pub(crate) struct Shell {
     /// The effects that these events report of to the present core.
     pub(crate) reported: Vec<Ordered>,
     /// Reports of an earlier engine's executor, which reach this one's core.
-    pub(crate) late: Vec<Told>,
+    pub(crate) late: Vec<Delivery>,
     /// Runs whose end has come, each with the last command that was in the inbox by then.
     pub(crate) ended: Vec<(RunId, u64)>,
     /// The driver asks for a look into the inbox.
     pub(crate) wants_inbox: bool,
     pub(crate) tick_at: Time,
-    /// When the first, full look at the tickets is told; none when it was.
+    /// The time at which the first, full look at the tickets is delivered; none when it was.
     pub(crate) first_look: Option<Time>,
 }
 
-/// How often time passes for the driver, whether or not it waits for a moment.
+/// The interval at which time passes for the driver, even if it waits for no deadline.
 const TICK: i64 = 30_000;
 
 impl Shell {
@@ -80,7 +80,7 @@ impl Shell {
         }
     }
 
-    /// Takes what the driver asks for.
+    /// Takes the actions of the driver.
     pub(crate) fn begin(&mut self, actions: Vec<Action>, now: Time) {
         for action in actions {
             match action {
@@ -91,7 +91,7 @@ impl Shell {
                         performance: *performance,
                     };
                     if is_nothing {
-                        self.reports.push(Told {
+                        self.reports.push(Delivery {
                             at: now,
                             begun,
                             report: Report::Done,
@@ -108,18 +108,18 @@ impl Shell {
         }
     }
 
-    /// Whether the driver's present core ordered it: only that one hears of it.
+    /// True if the driver's present core ordered it: only that core gets the report.
     pub(crate) fn is_of_this_core(&self, begun: &Begun) -> bool {
         begun.generation == self.driver.look()
     }
 
-    /// Whether a look into the inbox was begun and is not handled.
+    /// True if a look into the inbox was begun and is not handled.
     pub(crate) fn is_reading_inbox(&self) -> bool {
         let reads = |event: &Event| matches!(event, Event::InboxRead(_));
         self.events.iter().any(reads)
     }
 
-    /// Whether the driver waits for a moment that has come.
+    /// True if the driver waits for a time that has come.
     pub(crate) fn is_to_wake(&self, now: Time) -> bool {
         self.tick_at <= now || self.driver.next_wake().is_some_and(|at| at <= now)
     }
@@ -131,28 +131,30 @@ impl Shell {
         }
     }
 
-    /// The machine's clock is set: what is measured by one that only runs on stays as far away as it was.
+    /// The machine's clock is set: a span that is measured by a clock that only runs on stays as long as it
+    /// was.
     pub(crate) fn set_clock(&mut self, by: i64) {
-        let told = self
+        let times = self
             .reports
             .iter_mut()
             .chain(&mut self.late)
-            .map(|told| &mut told.at);
-        let measured = told.chain(self.watched.values_mut()).chain([&mut self.tick_at]);
+            .map(|delivery| &mut delivery.at);
+        let measured = times.chain(self.watched.values_mut()).chain([&mut self.tick_at]);
         for at in measured.chain(&mut self.first_look) {
             at.0 += by;
         }
     }
 
-    /// Whether nothing is under way.
+    /// True if nothing is under way.
     pub(crate) fn is_quiet(&self) -> bool {
         self.driver.is_at_rest() && self.begun.is_empty() && self.reports.is_empty() && self.events.is_empty()
     }
 
     /// The next moment at which something happens by itself.
     pub(crate) fn next(&self, now: Time) -> Option<Time> {
-        let told = self.reports.iter().chain(&self.late).map(|told| told.at);
-        told.chain(self.watched.values().copied())
+        let times = self.reports.iter().chain(&self.late).map(|delivery| delivery.at);
+        times
+            .chain(self.watched.values().copied())
             .chain(self.driver.next_wake())
             .chain([self.tick_at])
             .chain(self.first_look)

@@ -13,14 +13,14 @@ struct Shrinking {
     runs: u32,
 }
 
-/// Gives a smaller case that breaks the same invariant, with what it breaks it by.
+/// Gives a smaller case that breaks the same invariant, and its failure.
 #[must_use]
 pub fn shrink(failure: Box<Failure>) -> Box<Failure> {
     let mut shrinking = Shrinking {
         best: failure,
         runs: 0,
     };
-    // What one round leaves out makes room for the next.
+    // A fault that one round leaves out makes room for the next.
     loop {
         let before = shrinking.best.case.clone();
         shrinking.switch_sites_off();
@@ -55,14 +55,14 @@ impl Shrinking {
             if !case.off.insert(*site) {
                 continue;
             }
-            // What did not strike is left out for nothing.
+            // A site that did not strike is left out for nothing.
             if struck.contains(site) {
                 self.tries(&case);
             }
         }
     }
 
-    /// Leaves out halves of what struck, then quarters, down to single faults.
+    /// Leaves out halves of the faults that struck, then quarters, down to single faults.
     fn leave_faults_out(&mut self) {
         let mut size = self.best.struck.len().div_ceil(2);
         while size > 0 {

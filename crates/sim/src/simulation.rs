@@ -19,11 +19,11 @@ use crate::chance::{Chance, Site};
 use crate::invariant::{Checked, Witness, ensure};
 use crate::options::Options;
 use crate::rng::Rng;
-use crate::shell::{Shell, Told};
+use crate::shell::{Delivery, Shell};
 use crate::world::World;
 use crate::{Case, Failure, Line, Summary, Who, block_on, bound, people};
 
-/// How many turns the calm phase may take.
+/// The number of turns that the calm phase may take.
 const CALM_TURNS: u32 = 60_000;
 
 /// A simulation under way.
@@ -38,16 +38,16 @@ pub(crate) struct Simulation {
     boot_at: Time,
     /// The engine is up for this command only, and is given up then.
     errand: Option<(String, Time)>,
-    /// An engine that was thought dead: its core, what it is going to hear, and when.
+    /// An engine that was thought dead: its core, its next input, and the time of that.
     zombie: Option<(Core, Input, Time)>,
-    /// Reports of an earlier engine's executor, told to the present one.
-    late: Vec<Told>,
-    /// Someone else wrote, or told, since the engine was loaded: it may be refused.
+    /// Reports of an earlier engine's executor, delivered to the present one.
+    late: Vec<Delivery>,
+    /// Another engine wrote, or reported, since the engine was loaded: it may be refused.
     muddied: bool,
     witness: Witness,
-    /// How far the clock was set back in all.
+    /// The total time by which the clock was set back.
     set_back: Duration,
-    /// Whether the trace is kept.
+    /// True if the trace is kept.
     traced: bool,
     trace: Vec<Line>,
     commands: Vec<String>,
@@ -207,8 +207,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Somebody edits the settings; an engine that is up reads them again. The engine first handles the events
-    /// that came before: the witness judges them by the settings of before.
+    /// Somebody edits the settings; an engine that is up reads them again. The engine first handles the
+    /// events that came before: the witness judges them by the settings of before.
     fn raise_budgets(&mut self) -> Checked {
         self.handle()?;
         let budget = &mut self.options.settings.budget;
@@ -226,7 +226,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// What the engine is told.
+    /// The engine's settings.
     fn settings(&self) -> model::settings::Settings {
         let mut settings = self.options.settings.clone();
         if let Some(plant) = self.case.plant {
@@ -237,7 +237,7 @@ impl Simulation {
 
     fn submit(&mut self, command: &model::command::Command) {
         if self.world.busy_until.is_some() {
-            // Who asks is told so.
+            // The person who asked gets the refusal.
             return;
         }
         let id = format!("c-{}", self.commands.len() + 1);

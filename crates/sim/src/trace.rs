@@ -1,18 +1,18 @@
-//! What happened in a run, line by line, as a person reads it.
+//! The trace of a run, line by line, for a person to read.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Whose doing a line tells of.
+/// The author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// Someone who is not crew.
     Person,
-    /// The machine, the disk, the clock: what goes wrong outside.
+    /// The machine, the disk, the clock: faults outside.
     World,
-    /// A hand of the engine's.
-    Hand,
-    /// The engine: what it heard, and what it decided.
+    /// An executor of the engine.
+    Executor,
+    /// The engine: its input, and its decision.
     Engine,
     /// A ticket that is in another state now.
     Ticket,
@@ -27,7 +27,7 @@ impl Who {
         match self {
             Who::Person => "person",
             Who::World => "world",
-            Who::Hand => "hand",
+            Who::Executor => "executor",
             Who::Engine => "engine",
             Who::Ticket => "ticket",
             Who::Broken => "BROKEN",
@@ -40,13 +40,13 @@ impl Who {
 pub struct Line {
     /// Milliseconds since the run began, by the machine's clock.
     pub at_ms: i64,
-    /// Whose doing.
+    /// The author.
     pub who: Who,
-    /// What.
+    /// The text.
     pub what: String,
 }
 
-/// The tickets and the agents that a trace tells of.
+/// The tickets and the agents that a trace names.
 #[must_use]
 pub fn names(trace: &[Line]) -> BTreeSet<&str> {
     let tickets = trace
@@ -57,7 +57,7 @@ pub fn names(trace: &[Line]) -> BTreeSet<&str> {
     // A workspace is an agent's: `t-1 prepare ada#1`.
     let agents = trace
         .iter()
-        .filter(|line| line.who == Who::Hand)
+        .filter(|line| line.who == Who::Executor)
         .filter_map(|line| line.what.split_once(" prepare ")?.1.split_once('#'))
         .map(|(agent, _)| agent);
     tickets.chain(agents).collect()

@@ -1,4 +1,4 @@
-//! What is said in a trace, in a few words.
+//! Words for a trace.
 
 use engine::driver::{Batch, Event};
 use engine::{End, Input, Observation, Report};
@@ -7,7 +7,7 @@ use model::command::Command;
 use model::journal::Write;
 use model::ticket::Effect;
 
-/// What was decided, for the trace.
+/// The decision, for the trace.
 pub(crate) fn facts(writes: &[Write]) -> String {
     let mut text = String::new();
     for write in writes {
@@ -24,7 +24,7 @@ pub(crate) fn facts(writes: &[Write]) -> String {
     text
 }
 
-/// What was noted beside it, for the trace.
+/// The notes beside it, for the trace.
 pub(crate) fn notes(batch: &Batch) -> String {
     let refused = batch
         .refused
@@ -40,8 +40,8 @@ pub(crate) fn notes(batch: &Batch) -> String {
 /// An event, in a few words.
 pub(crate) fn came_in(event: &Event) -> String {
     match event {
-        Event::Input(input) => heard(input),
-        Event::Observed { seen, whole, .. } => heard(&Input::Observed {
+        Event::Input(given) => input(given),
+        Event::Observed { seen, whole, .. } => input(&Input::Observed {
             seen: seen.clone(),
             whole: *whole,
         }),
@@ -54,8 +54,8 @@ pub(crate) fn came_in(event: &Event) -> String {
                 came(&performed.report)
             )
         }
-        Event::RunEnded(end) => heard(&Input::RunEnded(end.clone())),
-        Event::CheckEnded(end) => heard(&Input::CheckEnded(end.clone())),
+        Event::RunEnded(end) => input(&Input::RunEnded(end.clone())),
+        Event::CheckEnded(end) => input(&Input::CheckEnded(end.clone())),
         Event::InboxRead(asked) => {
             let asked = asked
                 .iter()
@@ -91,9 +91,9 @@ pub(crate) fn name(effect: &Effect) -> String {
     }
 }
 
-/// What the core heard.
-pub(crate) fn heard(input: &Input) -> String {
-    match input {
+/// The core's input.
+pub(crate) fn input(given: &Input) -> String {
+    match given {
         Input::Reported {
             ticket,
             effect,
@@ -102,7 +102,7 @@ pub(crate) fn heard(input: &Input) -> String {
         } => format!("{ticket} {} → {}", name(effect), came(report)),
         Input::Sampled { run, .. } => format!("a look at {run}"),
         Input::Observed { seen, .. } => match seen.as_slice() {
-            [Observation::Read { ticket, status, .. }] => format!("the file of {ticket} says {status:?}"),
+            [Observation::Read { ticket, status, .. }] => format!("the file of {ticket} has {status:?}"),
             [Observation::Unreadable { ticket, .. }] => format!("the file of {ticket} cannot be read"),
             [Observation::Gone { ticket, .. }] => format!("the file of {ticket} is gone"),
             many => format!("a look at {} files", many.len()),
@@ -132,7 +132,7 @@ pub(crate) fn heard(input: &Input) -> String {
     }
 }
 
-/// What came of an effect.
+/// The report of an effect.
 pub(crate) fn came(report: &Report) -> String {
     match report {
         Report::WorkspaceReady { base, earlier_work } => {
@@ -147,7 +147,7 @@ pub(crate) fn came(report: &Report) -> String {
         Report::StepSpawned => "it runs".to_owned(),
         Report::StepNotSpawned { failure } => format!("it did not start: {}", failure.message),
         Report::WorkspaceMissing => "no workspace is there".to_owned(),
-        Report::Stopped => "told to stop".to_owned(),
+        Report::Stopped => "asked to stop".to_owned(),
         Report::Inspected { workspace } => format!("the workspace is {workspace:?}"),
         Report::Built { candidate } => {
             format!("{} on {}", candidate.commit.short(), candidate.target.short())
@@ -171,7 +171,7 @@ pub(crate) fn came(report: &Report) -> String {
     }
 }
 
-/// What a person asks for.
+/// The command of a person.
 pub(crate) fn asked(command: &Command) -> String {
     match command {
         Command::Spawn { name } => format!("spawn {name}"),

@@ -1,4 +1,4 @@
-//! The simulated world: what is true outside the journal, and how it goes on by itself.
+//! The simulated world: the state outside the journal, and how it goes on by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,24 +33,24 @@ pub(crate) struct World {
     pub(crate) git: Git,
     /// The files of the user's checkout.
     pub(crate) checkout: Tree,
-    /// What a person has edited there and not committed, as the person left it.
+    /// The edits of a person there that are not committed, as the person left them.
     pub(crate) edits: Tree,
     pub(crate) spaces: BTreeMap<(AgentName, TicketId), Space>,
     pub(crate) processes: BTreeMap<RunId, Process>,
-    /// Runs that were told to stop before they began.
+    /// Runs that were asked to stop before they began.
     pub(crate) stop_wishes: BTreeSet<RunId>,
     /// Conversations that the client knows.
     pub(crate) sessions: BTreeSet<SessionId>,
     pub(crate) files: Files,
     /// The checks that were run.
     pub(crate) checks: Checks,
-    /// Whether a check that passes has passed, and not only says so.
+    /// True if a check that passes has really passed, and does not only report it.
     pub(crate) is_check_real: bool,
     /// Every commit that an agent, or crew for it, made of work.
     pub(crate) made: Vec<usize>,
     /// Every uncommitted change that has not been superseded by its own author.
     pub(crate) unsaved: BTreeMap<Unsaved, u64>,
-    /// Tickets whose agents say that they are done without doing anything.
+    /// Tickets whose agents report that they are done without doing anything.
     pub(crate) lazy: BTreeSet<TicketId>,
     /// Commits that someone has taken back from the target.
     pub(crate) taken_back: BTreeSet<usize>,
@@ -62,7 +62,7 @@ pub(crate) struct World {
     pub(crate) busy_until: Option<Time>,
     /// No faults any more, and agents that do what they should.
     pub(crate) calm: bool,
-    /// Whether repository or processes changed since they were last examined.
+    /// True if repository or processes changed since they were last examined.
     pub(crate) touched: bool,
     tokens: u64,
 }
@@ -101,7 +101,7 @@ impl World {
         (self.tokens << 2) | marks
     }
 
-    /// When a process does something next.
+    /// The time of the next act of a process.
     pub(crate) fn next_act(&self) -> Option<Time> {
         let acts = self.processes.values().filter_map(|p| p.acts.first());
         acts.map(|(at, _)| *at)
@@ -113,7 +113,7 @@ impl World {
             .min()
     }
 
-    /// What is so for a while, each until then.
+    /// The conditions that last for a while, each with its end.
     fn passing(&mut self) -> [&mut Option<Time>; 3] {
         [&mut self.unborn_until, &mut self.full_until, &mut self.busy_until]
     }
@@ -126,12 +126,12 @@ impl World {
         self.files.put_back(now);
     }
 
-    /// Whether nothing can be written into the journal.
+    /// True if nothing can be written into the journal.
     pub(crate) fn keeps_from_writing(&self) -> bool {
         self.full_until.is_some() || self.busy_until.is_some()
     }
 
-    /// Lets time pass: the processes do what they would have done meanwhile, in the order of its times.
+    /// Lets time pass: the processes act as they would have acted meanwhile, in the order of the times.
     pub(crate) fn advance(&mut self, to: Time) {
         loop {
             let all = self.processes.iter();
@@ -156,7 +156,7 @@ impl World {
         self.files.put_back(now);
     }
 
-    /// The machine's clock is set: what goes on in the world goes on at its own pace.
+    /// The machine's clock is set: events of the world keep their own pace.
     pub(crate) fn set_clock(&mut self, by: i64) {
         self.now.0 += by;
         for process in self.processes.values_mut() {
@@ -167,8 +167,8 @@ impl World {
             process.acts.iter_mut().for_each(|(at, _)| at.0 += by);
         }
         self.checks.set_clock(by);
-        for (tell_at, _) in &mut self.files.looks {
-            tell_at.0 += by;
+        for (deliver_at, _) in &mut self.files.looks {
+            deliver_at.0 += by;
         }
         self.files.away.values_mut().for_each(|away| away.until.0 += by);
         for until in self.passing().into_iter().flatten() {
@@ -176,7 +176,7 @@ impl World {
         }
     }
 
-    /// Everything that processes of this run still do ends: whoever tells of its end has swept.
+    /// Everything that processes of this run still do ends: a watcher that reports its end has swept.
     pub(crate) fn sweep(&mut self, run: &RunId) {
         if let Some(process) = self.processes.get_mut(run) {
             process.acts.clear();
@@ -362,7 +362,7 @@ impl World {
         }
     }
 
-    /// Whether a workspace holds anything that the target does not.
+    /// True if a workspace holds anything that the target does not.
     pub(crate) fn has_work(&self, key: &(AgentName, TicketId)) -> bool {
         self.spaces.get(key).is_some_and(|space| {
             let base = self.git.merge_base(space.head, self.git.target());
@@ -370,7 +370,7 @@ impl World {
         })
     }
 
-    /// Whether a workspace holds nothing at all, not even a commit that changes nothing.
+    /// True if a workspace holds nothing at all, not even a commit that changes nothing.
     pub(crate) fn is_untouched(&self, key: &(AgentName, TicketId)) -> bool {
         self.spaces.get(key).is_some_and(|space| {
             let base = self.git.merge_base(space.head, self.git.target());
@@ -385,7 +385,7 @@ impl World {
         tree.insert(path.clone(), content);
         let pushed = self.git.commit(tree, vec![target], By::Foreign);
         self.git.refs.insert(TARGET.to_owned(), pushed);
-        // Whoever pushes from the checkout has what was pushed there.
+        // A person who pushes from the checkout has the commits that were pushed there.
         if !self.edits.contains_key(&path) {
             self.checkout.insert(path, content);
         }
@@ -413,12 +413,12 @@ impl World {
         self.processes.values().filter(|p| p.end.is_none())
     }
 
-    /// Whether a run has begun, be it a step's or a check's.
+    /// True if a run has begun, be it a step's or a check's.
     pub(crate) fn has_begun(&self, run: &RunId) -> bool {
         self.processes.contains_key(run) || self.checks.runs.contains_key(run)
     }
 
-    /// How a step's run ended, when it did and can be seen.
+    /// The end of a step's run, when it has ended and that can be seen.
     pub(crate) fn end_of(&self, run: &RunId) -> Option<&End> {
         let process = self.processes.get(run)?;
         process.end.as_ref().filter(|_| process.frozen.is_none())

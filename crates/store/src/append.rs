@@ -24,7 +24,7 @@ pub struct Append {
     pub new_fence: Option<Fence>,
     /// The facts, at least one, in order; they get consecutive versions and places.
     pub events: Vec<NewEvent>,
-    /// When they happened.
+    /// The time at which they happened.
     pub at: Time,
     /// Timers of this stream to set and cancel, in order, after `fires`.
     pub timers: Vec<TimerChange>,
@@ -210,7 +210,7 @@ pub enum TimerChange {
     Set {
         /// Its name within the stream.
         key: String,
-        /// When it is due.
+        /// The time at which it is due.
         due: Time,
     },
     /// Cancel it; one that is not set stays so.
@@ -260,7 +260,7 @@ pub struct Appended {
     pub version: Version,
     /// Its effects, in order.
     pub effects: Vec<EffectId>,
-    /// Whether its key was known: then this is the first one's result, and nothing was written now.
+    /// True if its key was known: then this is the first one's result, and nothing was written now.
     pub repeated: bool,
 }
 

@@ -37,7 +37,7 @@ impl Audit {
         if follows && prev != before {
             let words = |seq: Option<Seq>| seq.map_or("none".to_owned(), |seq| format!("event {seq}"));
             self.problems.push(format!(
-                "event {} of stream `{}` says that {} was before it, not {}",
+                "event {} of stream `{}` names {} as the one before it, not {}",
                 event.seq,
                 event.stream,
                 words(prev),
@@ -79,7 +79,7 @@ impl Audit {
                 .problems
                 .push(format!("stream `{}` has no events", stream.id)),
             Some(seen) if seen.version != stream.version => self.problems.push(format!(
-                "stream `{}` says version {}; its last event has {}",
+                "stream `{}` has version {}; its last event has {}",
                 stream.id, stream.version, seen.version
             )),
             Some(_) => {}
@@ -94,7 +94,7 @@ impl Audit {
             && (seen.first, seen.last) != (first, last)
         {
             self.problems.push(format!(
-                "stream `{stream}` says that its events are {first} to {last}; they are {} to {}",
+                "stream `{stream}` records its events as {first} to {last}; they are {} to {}",
                 seen.first, seen.last
             ));
         }

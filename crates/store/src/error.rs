@@ -8,7 +8,7 @@ use crate::{AgentName, CommandId, EffectId, Fence, Slot, StreamId, TicketId, Tim
 /// The result of asking a journal.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason of a refusal or a failure. Unless a variant says otherwise, nothing was written.
+/// The reason of a refusal or a failure. Nothing was written, unless a variant's doc states the opposite.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -106,7 +106,7 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// The last writes are in the log beside the journal, and can be read only where files can be written.
+    /// The last writes are in the log next to the journal, and can be read only where files can be written.
     #[error("{} cannot be read where nothing can be written: the last writes are in its -wal", path.display())]
     Sealed {
         /// The journal.
@@ -126,7 +126,7 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// There is no journal at this path, but files that belong beside one.
+    /// There is no journal at this path, but there are files that belong to one.
     #[error("{} is missing, its {beside} is here", path.display())]
     Halved {
         /// The path.
@@ -211,14 +211,14 @@ impl Error {
         }
     }
 
-    /// Whether the cause may go away, by itself or by a person's hand, and leaves the journal whole: no room,
+    /// True if the cause may go away, by itself or by a person's hand, and leaves the journal whole: no room,
     /// no descriptors, another's lock. The caller then reads the journal again later, and decides anew.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Busy | Self::Full | Self::Io { .. })
     }
 
-    /// Whether the write may be durable all the same. Resolve it by repeating it with its key, or by reading.
+    /// True if the write may be durable all the same. Resolve it by repeating it with its key, or by reading.
     #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         matches!(

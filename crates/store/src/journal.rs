@@ -43,7 +43,7 @@ pub trait Journal: Send + Sync {
     /// [`Error::NotFound`].
     fn archive(&self, stream: &StreamId) -> impl Future<Output = Result<()>> + Send;
 
-    /// Those of these streams that are archived; a stream that does not exist is left out.
+    /// The archived ones of these streams; a stream that does not exist is left out.
     fn archived(&self, streams: &[StreamId]) -> impl Future<Output = Result<Vec<Stream>>> + Send;
 
     /// The tail: events after a place, of all streams, in order.
@@ -94,7 +94,7 @@ pub trait Journal: Send + Sync {
     /// Effects that are not done and may be tried now, in the order in which they were ordered.
     fn pending(&self, now: Time, limit: u32) -> impl Future<Output = Result<Vec<Effect>>> + Send;
 
-    /// When the next effect that waits for another try may be tried; `None` when none waits.
+    /// The time at which the next effect that waits for another try may be tried; `None` when none waits.
     fn next_run(&self) -> impl Future<Output = Result<Option<Time>>> + Send;
 
     /// One effect, done or not.
@@ -121,7 +121,7 @@ pub trait Journal: Send + Sync {
     /// Timers that are due, the longest due first.
     fn due(&self, now: Time, limit: u32) -> impl Future<Output = Result<Vec<Timer>>> + Send;
 
-    /// When the next timer is due; `None` when none is set.
+    /// The time at which the next timer is due; `None` when none is set.
     fn next_due(&self) -> impl Future<Output = Result<Option<Time>>> + Send;
 
     /// The timers that are set in a stream, by key.

@@ -19,7 +19,7 @@ mod interner;
 pub use archive::is_worth_archiving;
 use interner::Interner;
 
-/// How many rows are read at a time.
+/// The number of rows that are read at a time.
 const PAGE: u32 = 1000;
 
 /// A journal whose payloads are the model's values. Clones are handles to one, and share the states that they
@@ -36,7 +36,7 @@ pub struct Recorded {
     pub stream: journal::Stream,
     /// The stream's version with it.
     pub version: u64,
-    /// When it happened.
+    /// The time at which it happened.
     pub at: Time,
     /// The cause, in words.
     pub cause: String,
@@ -119,7 +119,7 @@ impl<J: Journal> Ledger<J> {
         rows.iter().map(ordered).collect()
     }
 
-    /// When an effect was decided on.
+    /// The time of the decision that ordered an effect.
     ///
     /// # Errors
     /// [`Error::Damaged`]: nothing was decided there; the backend's failure.

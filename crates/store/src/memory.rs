@@ -34,11 +34,11 @@ struct Shared {
 struct Inner {
     /// Shared with the snapshots; copied by the first write after one.
     contents: Arc<Contents>,
-    /// Appends until a fault, 1 being the next, and what the fault is.
+    /// Appends until a fault, 1 being the next, and the fault.
     fault: Option<(u64, Fault)>,
 }
 
-/// How an append is made to fail.
+/// The way in which an append is made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It fails, and nothing was written.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{Any, Ledger, Result, Sqlite};
 
-/// Where a journal is kept.
+/// The place of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location(Kind);
 
@@ -21,7 +21,7 @@ impl Location {
         Self(Kind::File(path.into()))
     }
 
-    /// Whether something is there, be it no journal.
+    /// True if something is there, be it no journal.
     #[must_use]
     pub fn exists(&self) -> bool {
         match &self.0 {

@@ -15,21 +15,21 @@ use crate::{
 pub struct Stream {
     /// Its name.
     pub id: StreamId,
-    /// How many events it has.
+    /// The number of its events.
     pub version: Version,
     /// Its current fence.
     pub fence: Fence,
     /// Its state after its last event, JSON.
     pub state: String,
-    /// Whether it is archived: left out of [`Which::Live`], still whole.
+    /// True if it is archived: left out of [`Which::Live`], still whole.
     pub archived: bool,
 }
 
-/// Which streams a listing gives.
+/// The streams that a listing gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
-    /// Those that were not archived.
+    /// Streams that are not archived.
     Live,
     /// Only those that were archived.
     Archived,
@@ -38,7 +38,7 @@ pub enum Which {
 }
 
 impl Which {
-    /// Whether a stream with this `archived` mark is wanted.
+    /// True if a stream with this `archived` mark is wanted.
     pub(crate) fn wants(self, archived: bool) -> bool {
         match self {
             Self::Live => !archived,
@@ -57,7 +57,7 @@ pub struct Event {
     pub stream: StreamId,
     /// The stream's version with it: 1 for the stream's first event.
     pub version: Version,
-    /// When it happened, by the appender's clock.
+    /// The time at which it happened, by the appender's clock.
     pub at: Time,
     /// The cause, in words that the appender chose.
     pub cause: Option<String>,
@@ -80,7 +80,7 @@ pub struct CachedView {
     pub seq: Seq,
     /// The number of its first piece; the others follow. No piece of another view has one of these numbers.
     pub first: u64,
-    /// How many pieces there are.
+    /// The number of pieces.
     pub pieces: u64,
 }
 
@@ -96,7 +96,7 @@ pub struct NewView {
 }
 
 impl NewView {
-    /// Whether the cached view goes further.
+    /// True if the cached view goes further.
     pub(crate) fn is_behind(&self, cached: CachedView) -> bool {
         self.shape == cached.shape && self.seq < cached.seq
     }
@@ -118,7 +118,7 @@ impl Pieces for Vec<String> {
 /// stream as archived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Which stream.
+    /// The stream.
     pub stream: StreamId,
     /// The stream's version then.
     pub version: Version,
@@ -137,22 +137,22 @@ pub struct Effect {
     pub stream: StreamId,
     /// The effect, JSON.
     pub body: String,
-    /// How many times it was tried.
+    /// The number of times that it was tried.
     pub attempts: u32,
     /// Not before this; `None` until it was tried once: a new effect never waits for a clock.
     pub run_at: Option<Time>,
-    /// Why the last try failed, in words; `None` where that is to pass by itself.
+    /// The reason for which the last try failed, in words; `None` where that is to pass by itself.
     pub why: Option<String>,
-    /// When it was finished; `None` while it is not.
+    /// The time at which it was finished; `None` while it is not.
     pub done_at: Option<Time>,
 }
 
 /// A timer that is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timer {
-    /// Which setting of which timer.
+    /// The timer, and the number of its setting.
     pub timer: TimerRef,
-    /// When it is due.
+    /// The time at which it is due.
     pub due: Time,
 }
 
@@ -203,7 +203,7 @@ pub struct Command {
     pub body: String,
     /// The answer, JSON; `None` while it is pending.
     pub outcome: Option<String>,
-    /// When it was answered, by the answerer's clock.
+    /// The time at which it was answered, by the answerer's clock.
     pub answered_at: Option<Time>,
 }
 
@@ -212,6 +212,6 @@ pub struct Command {
 pub struct Submitted {
     /// The command as the inbox has it: for a repeated id, the first one.
     pub command: Command,
-    /// Whether the id was there already; then nothing was written.
+    /// True if the id was there already; then nothing was written.
     pub repeated: bool,
 }

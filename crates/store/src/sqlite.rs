@@ -84,7 +84,8 @@ impl Sqlite {
 
     /// Opens the journal at this absolute path, to read it: also on a disk that has no room for the index
     /// that processes share, while no process has one. A read then waits for other processes, and they for
-    /// it. Where nothing can be written, the file is read as it stands, as long as there is no log beside it.
+    /// it. Where nothing can be written, the file is read as it stands, as long as there is no log next to
+    /// it.
     ///
     /// # Errors
     /// As [`open`](Self::open); [`Error::Sealed`], [`Error::OlderSchema`].
@@ -169,7 +170,7 @@ pub(crate) async fn create_older(path: &Path, id: &str) -> Result<()> {
 /// A connection to a journal of a schema that is known.
 async fn connect(place: &Place, options: &SqliteConnectOptions) -> Result<SqliteConnection> {
     let path = &place.path;
-    // SQLite does not say why it cannot open or make its files; the system does.
+    // SQLite does not report why it cannot open or make its files; the system does.
     let told = |e| match std::fs::OpenOptions::new().append(true).open(path) {
         Ok(_) => sort("opening the journal", e),
         Err(why) => fault::io("opening", path, why),

@@ -1,4 +1,4 @@
-//! Subscriptions: how a reader learns that something was written to a journal.
+//! Subscriptions: notices to a reader that something was written to a journal.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use tokio::time::timeout;
 
 use crate::{Error, Result};
 
-/// How often a subscriber looks when no notice comes: a lost notice must not be waited for. A notice of
-/// another process's write comes a little before the write can be read, so that some looks follow each
-/// notice.
+/// The interval at which a subscriber looks when no notice comes: a lost notice must not be waited for. A
+/// notice of another process's write comes a little before the write can be read, so that some looks follow
+/// each notice.
 const POLL: Duration = Duration::from_millis(250);
-/// How often it looks when no notice has come for a while.
+/// The interval at which it looks when no notice has come for a while.
 const QUIET: Duration = Duration::from_secs(2);
-/// How many looks follow a notice at the shorter interval.
+/// The number of looks that follow a notice at the shorter interval.
 const LOOKS: u32 = 8;
 
 /// A subscription to the writes to a journal, of this process and of others. It misses no notice: one that
@@ -26,7 +26,7 @@ pub struct Subscription {
     looks: u32,
 }
 
-/// How the writes of other processes come to notice.
+/// The way in which the writes of other processes are noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
     /// There are no other processes.
@@ -86,7 +86,7 @@ impl Notices {
         self.0.send_modify(|sent| *sent = sent.wrapping_add(1));
     }
 
-    /// How many were sent.
+    /// The number of notices that were sent.
     #[cfg(test)]
     pub(crate) fn sent(&self) -> u64 {
         *self.0.borrow()

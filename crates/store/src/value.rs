@@ -47,7 +47,7 @@ impl From<&str> for CommandId {
 }
 
 number! {
-    /// How many events a stream has; 0 is a stream that does not exist yet.
+    /// The number of events of a stream; 0 is a stream that does not exist yet.
     Version(u64)
 }
 

@@ -140,7 +140,7 @@ pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String
     above_that.unwrap_or(above).to_owned()
 }
 
-/// Whether the body has a section `## Notes`.
+/// True if the body has a section `## Notes`.
 pub(crate) fn has_notes(body: &str) -> bool {
     headings(body).iter().any(|heading| heading.name == "Notes")
 }

@@ -31,7 +31,7 @@ fn replaced(text: &str, keep: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Whether a character can deceive. A variation selector for text or picture style is harmless.
+/// True if a character can deceive. A variation selector for text or picture style is harmless.
 fn is_harmful(c: char) -> bool {
     text::hides(c) && !matches!(c, '\u{fe0e}' | '\u{fe0f}')
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use crate::folder::Readings;
 use crate::ticket::Ticket;
 
-/// The dependencies among the tickets of a folder. Every result is ordered by id, unless it says otherwise.
+/// The dependencies among the tickets of a folder. Every result is ordered by id, unless its doc gives
+/// another order.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     ids: Vec<String>,
@@ -107,7 +108,7 @@ impl Graph {
         node.deps.iter().filter_map(|dep| self.blocker(dep)).collect()
     }
 
-    /// Whether `id` waits for any dependency.
+    /// True if `id` waits for any dependency.
     pub fn is_blocked(&self, id: &str) -> bool {
         self.node(id)
             .is_some_and(|node| node.deps.iter().any(|dep| self.blocker(dep).is_some()))

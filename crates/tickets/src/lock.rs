@@ -54,7 +54,7 @@ impl Folder {
         let dir = self.open()?;
         let access = Access::WRITE_OK | Access::EXEC_OK;
         let may = rustix::fs::accessat(&dir, ".", access, AtFlags::EACCESS);
-        // Where the system cannot answer, opening the lock below shows more.
+        // If the system cannot answer, opening the lock below shows more.
         if let Err(source @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) = may {
             return Err(failed("write in", self.path().to_owned(), source));
         }

@@ -132,7 +132,7 @@ impl fmt::Display for ProblemKind {
                     u32::from(*c)
                 )
             }
-            ProblemKind::IdDiffers(id) => write!(f, "the file says id '{}'", clean(id)),
+            ProblemKind::IdDiffers(id) => write!(f, "the file has the id '{}'", clean(id)),
             ProblemKind::NoStatus => f.write_str("no status"),
             ProblemKind::UnknownStatus(status) => write!(f, "unknown status '{}'", clean(status)),
             ProblemKind::BadPriority(priority) => write!(f, "priority '{}' is not 0 to 4", clean(priority)),

@@ -1,9 +1,9 @@
 //! Recovery of an interrupted write: content of another program that the write displaced is put back.
 //!
 //! A write exchanges the ticket's file with the new content (see `write.rs`). If crew is killed right after
-//! the exchange, the displaced content stands under the temporary name, and may be an edit of another
-//! program that nobody has seen. So a note is written before the exchange, from which the next writer can
-//! tell whose content that is.
+//! the exchange, the displaced content stands under the temporary name, and may be an edit of another program
+//! that nobody has seen. So a note is written before the exchange, from which the next writer learns whose
+//! content that is.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -91,7 +91,7 @@ impl Lock<'_> {
             // The content that crew wrote was replaced or removed by a program that may not know of the
             // displaced one.
             Ok(_) | Err(ReadError::Missing | ReadError::Bad(_)) => {}
-            // Whether it was replaced is not known, so the next writer tries again.
+            // It is not known whether it was replaced, so the next writer tries again.
             Err(ReadError::Io(source)) => return Err(self.failed("read", &name, source)),
         }
         if self.has_foreign_content(note)? {
@@ -133,7 +133,7 @@ impl Lock<'_> {
         Ok(())
     }
 
-    /// Whether the temporary file holds neither the content to be replaced nor the content that crew wanted
+    /// True if the temporary file holds neither the content to be replaced nor the content that crew wanted
     /// to write.
     fn has_foreign_content(&self, note: &Note) -> Result<bool, Error> {
         Ok(match self.temporary()? {

@@ -27,14 +27,14 @@ pub struct Scan {
 /// A file at the last scan.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// Whether the ticket could be read.
+    /// True if the ticket could be read.
     readable: bool,
-    /// Whether the ticket could be read at any scan.
+    /// True if the ticket could be read at any scan.
     was_readable: bool,
     changed_at: Timestamp,
     stamp: Stamp,
     digest: u64,
-    /// Whether the file could change without a new stamp, so that the next scan must read it again.
+    /// True if the file could change without a new stamp, so that the next scan must read it again.
     is_recent: bool,
 }
 
@@ -152,7 +152,7 @@ impl Scan {
         self.files.len()
     }
 
-    /// Whether the folder had no file at the last scan.
+    /// True if the folder had no file at the last scan.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

@@ -189,7 +189,7 @@ impl Ticket {
         }
     }
 
-    /// Whether the ticket is closed.
+    /// True if the ticket is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.status == Status::Closed
     }

@@ -129,7 +129,7 @@ impl<'a> Tree<'a> {
 fn walk<'a>(graph: &'a Graph, root: &'a str) -> (Vec<&'a str>, BTreeMap<&'a str, Vec<&'a str>>) {
     let mut order = Vec::new();
     let mut edges: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    // Whether all tickets below a ticket have been visited; absent for one that was not reached yet.
+    // The tickets that were reached: true once all tickets below one have been visited.
     let mut done: BTreeMap<&str, bool> = BTreeMap::from([(root, false)]);
     let mut stack = vec![(root, graph.deps(root), 0)];
     while let Some((at, deps, next)) = stack.last_mut() {

@@ -97,7 +97,7 @@ impl Watch {
     }
 }
 
-/// Whether an event means that a file or folder was made, removed or renamed.
+/// True if an event means that a file or folder was made, removed or renamed.
 fn is_made_or_removed(kind: EventKind) -> bool {
     use notify::event::ModifyKind;
     matches!(

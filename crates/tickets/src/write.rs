@@ -88,7 +88,7 @@ impl Lock<'_> {
         }
     }
 
-    /// Whether the id has a file.
+    /// True if the id has a file.
     pub(crate) fn has(&self, id: &Id) -> bool {
         rustix::fs::statat(&self.dir, id.file_name(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }

@@ -105,12 +105,12 @@ pub(crate) fn check_key(written: &str) -> Result<(), Fault> {
         })
 }
 
-/// Whether a character is printable to YAML (c-printable), line ends excluded.
+/// True if a character is printable to YAML (c-printable), line ends excluded.
 fn is_printable(c: char) -> bool {
     matches!(c, '\t' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// Whether YAML readers disagree on a character that is not escaped.
+/// True if YAML readers disagree on a character that is not escaped.
 fn is_doubtful(c: char) -> bool {
     c.is_control() || !is_printable(c) || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
@@ -244,7 +244,7 @@ pub(crate) fn split_comment(text: &str) -> (&str, &str) {
     (value, &text[value.len()..])
 }
 
-/// Whether quotes have a meaning in a value: only in a quoted text and in a flow collection.
+/// True if quotes have a meaning in a value: only in a quoted text and in a flow collection.
 fn may_quote(text: &str) -> bool {
     text.trim_start().starts_with(['"', '\'', '[', '{'])
 }

@@ -17,7 +17,7 @@ pub(crate) fn symbol_and_tone(sign: Sign) -> (&'static str, Tone) {
         Sign::Preparing => ("◐", Tone::Moving),
         Sign::Working => ("●", Tone::Bold),
         Sign::Ended | Sign::Verifying => ("◍", Tone::Moving),
-        Sign::InLine => ("◌", Tone::Dim),
+        Sign::Queued => ("◌", Tone::Dim),
         Sign::Landing => ("◍", Tone::Good),
         Sign::Apart => ("▪", Tone::Dim),
         Sign::Landed => ("✓", Tone::Good),

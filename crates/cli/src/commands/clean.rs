@@ -37,7 +37,7 @@ impl Clean {
         }
         let Cleaned {
             kept,
-            aside,
+            kept_folders,
             undeletable,
         } = clean::everything(place, self.yes, ui::warn).await?;
         let undeletable = undeletable.map_or(Ok(Exit::Done), |error| Err(error.into()));
@@ -48,7 +48,7 @@ impl Clean {
             context.out.json(&documents::Clean {
                 cleaned: true,
                 kept,
-                aside: aside.iter().map(folder).collect(),
+                kept_folders: kept_folders.iter().map(folder).collect(),
             })?;
             return Ok(Exit::Done);
         }
@@ -62,11 +62,11 @@ impl Clean {
                 Style::Dim,
             )?;
         }
-        if !aside.is_empty() {
+        if !kept_folders.is_empty() {
             context
                 .out
                 .line("kept as they are, since git cannot save all of it, or it is none of crew's:")?;
-            for folder in &aside {
+            for folder in &kept_folders {
                 context.out.line(&format!("  {}", folder.display()))?;
             }
         }

@@ -43,7 +43,8 @@ impl Explain {
         }
         let now = clock::now();
         let failing = inbox::failing(ledger.as_ref()).await?;
-        let facts = Facts::gather(&crew, &place, &settings, now)?;
+        let mut facts = Facts::gather(&crew, &place, &settings, now)?;
+        facts.open_again(&inbox::pending(ledger.as_ref()).await?);
         let beside = inbox::context(&crew, &place, &settings, &facts, failing, now)?;
         let refusal = client::refusals::refusal(&facts, &settings, &id);
         let runs = place.engine()?.is_some();
@@ -149,7 +150,7 @@ impl Explain {
             out.wrapped(&format!("  hint: {MEND}"), HANG, Style::Plain)?;
         }
         if let Some(failure) = failure {
-            let rule = failure::says(failure.class);
+            let rule = failure::reaction(failure.class);
             let errors = agent.map_or(0, |agent| agent.errors);
             let count = failure::in_a_row(failure.class, errors).filter(|_| errors > 0);
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();

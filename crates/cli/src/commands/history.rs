@@ -73,7 +73,10 @@ impl History {
             if let Some(ledger) = &ledger {
                 for place in places {
                     let fold = ledger.row(place).await?;
-                    list.entry(&documents::Told::of(&fold, &effects(ledger, place).await?))?;
+                    list.entry(&documents::HistoryEvent::of(
+                        &fold,
+                        &effects(ledger, place).await?,
+                    ))?;
                 }
             }
             list.end()?;

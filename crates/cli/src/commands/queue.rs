@@ -39,7 +39,8 @@ impl Queue {
             _ => Vec::new(),
         };
         let now = clock::now();
-        let facts = Facts::gather(&crew, &place, &settings, now)?;
+        let mut facts = Facts::gather(&crew, &place, &settings, now)?;
+        facts.open_again(&inbox::pending(ledger.as_ref()).await?);
         // The view over the files too: what no engine has seen yet is in the queue all the same.
         let mut seen = crew.clone();
         seen.tickets.clone_from(&facts.tickets);
@@ -161,7 +162,7 @@ fn style(sign: Sign) -> Style {
         Sign::Asks | Sign::InTheWay | Sign::Waits => Style::Yellow,
         Sign::Ready | Sign::Landed => Style::Green,
         Sign::Preparing | Sign::Working | Sign::Ended => Style::Bold,
-        Sign::InLine | Sign::Verifying | Sign::Landing => Style::Cyan,
+        Sign::Queued | Sign::Verifying | Sign::Landing => Style::Cyan,
         Sign::Apart | Sign::Closed | Sign::Dropped => Style::Dim,
     }
 }

@@ -111,7 +111,7 @@ impl Tell for Journal {
                     "stopping: running steps finish first (Ctrl-C again leaves them to the next engine)"
                 }
                 OnStop::Leave => "stopping: running steps run on, and the next engine adopts them",
-                OnStop::Kill => "stopping: running steps are ended, and said again by the next engine",
+                OnStop::Kill => "stopping: running steps are ended, and sent again by the next engine",
             };
             (Signal::Stop, says)
         } else {
@@ -188,7 +188,7 @@ impl Live<'_, Journal> {
         let mut table = Table::bare(3);
         let works = self.crew.attempts.values();
         let said: BTreeMap<&Oid, &str> = works
-            .filter_map(|work| Some((work.landed.as_ref()?, work.said.as_deref()?)))
+            .filter_map(|work| Some((work.landed.as_ref()?, work.summary.as_deref()?)))
             .collect();
         for landed in landed {
             table.row([

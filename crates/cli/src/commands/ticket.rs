@@ -64,8 +64,11 @@ enum Whose {
 struct Call<'a> {
     context: &'a mut Context,
     words: Vec<String>,
+    whose: Whose,
     given: Option<PathBuf>,
     start: PathBuf,
+    /// Why `start` is in no repository, where the folder of one is meant.
+    outside: Option<Error>,
 }
 
 fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit> {
@@ -81,21 +84,23 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
         return Ok(Exit::Done);
     };
     let given = context.var("TICKETS_DIR").map(PathBuf::from);
-    let start = match whose {
+    let (start, outside) = match whose {
         Whose::Snapshot => match Place::find(&context.dir, &context.env) {
-            Ok(place) => place.root,
+            Ok(place) => (place.root, None),
             // The tickets of this repository are the engine's; a ticket in another folder would be of no use
             // to anybody.
             Err(error @ runtime::Error::CrewDir { .. }) => return Err(error.into()),
-            Err(_) => context.dir.clone(),
+            Err(error) => (context.dir.clone(), Some(error.into())),
         },
-        Whose::Tk => context.dir.clone(),
+        Whose::Tk => (context.dir.clone(), None),
     };
     let mut call = Call {
         context,
         words: rest.to_vec(),
+        whose,
         given,
         start,
+        outside,
     };
     match command.as_str() {
         "create" => call.create(),

@@ -149,7 +149,7 @@ fn of_attempt(event: &attempt::Event, agent: &str) -> Option<(String, Style)> {
                 "{agent} crashed. What it wrote so far is kept; crew starts it again"
             )),
             Class::Stalled | Class::Timeout => Some((
-                format!("{agent} is started again, in a conversation of its own"),
+                format!("{agent} is started again, in a new session"),
                 Style::Plain,
             )),
             _ => yellow(view::describe(&Fact::Ticket(Event::Attempt(event.clone())))),

@@ -35,7 +35,7 @@ struct Attempt {
 /// The rest of the workspaces' folder.
 pub(super) struct Left {
     /// Archived workspaces, which are the only copy of something, and files that were never crew's.
-    pub(super) aside: Vec<PathBuf>,
+    pub(super) kept_folders: Vec<PathBuf>,
     /// The parts that may not be deleted.
     pub(super) undeletable: Vec<Undeletable>,
 }
@@ -122,8 +122,8 @@ impl<'a> Made<'a> {
         Ok(())
     }
 
-    /// Removes the files that crew keeps beside its workspaces. Returns the rest of their folder: an archived
-    /// workspace that is the only copy of something, or files that were never crew's.
+    /// Removes the files that crew keeps next to its workspaces. Returns the rest of their folder: an
+    /// archived workspace that is the only copy of something, or files that were never crew's.
     pub(super) fn sweep(&self, repository: &Repository, workspaces: &Path) -> Result<Left> {
         repository.clear_pool(workspaces)?;
         let undeletable = repository.clear_undeletable(workspaces);
@@ -131,17 +131,20 @@ impl<'a> Made<'a> {
             .iter()
             .filter_map(|left| left.folder.parent())
             .collect();
-        let mut aside = Vec::new();
+        let mut kept_folders = Vec::new();
         for entry in listed(workspaces)? {
             let name = entry.file_name();
             let beside = name.to_str().and_then(|name| name.strip_prefix('.'));
             if beside.is_some_and(|name| self.by_name.contains_key(name)) {
                 git::delete_tree(&entry.path())?;
             } else if !parted.contains(entry.path().as_path()) {
-                aside.push(entry.path());
+                kept_folders.push(entry.path());
             }
         }
-        Ok(Left { aside, undeletable })
+        Ok(Left {
+            kept_folders,
+            undeletable,
+        })
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn begin(place: &Place, crew: &Snapshot, workspaces: &Path) -> Result
             other => other.doing("look at", workspaces.join(&name))?.is_dir(),
         };
         let is_there = stands && is_crews(workspaces, (&attempt.claim.agent, &ticket.id))?;
-        // What is verified is on its branch, too, and may be all that there is of the workspace.
+        // Work that is being verified is on its branch, too, and may be all that there is of the workspace.
         if is_there || !attempt.has_workspace() {
             seen.insert(line);
         } else {

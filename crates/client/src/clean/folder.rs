@@ -11,7 +11,7 @@ use crate::error::{Doing as _, Error, Result};
 /// the journal, the next journal would take the old runs for its own.
 const REMOVED: &str = ".crew.removed";
 
-/// Removes `.crew`, and what an earlier clean that was killed has left of one.
+/// Removes `.crew`, and the remains of an earlier clean that was killed.
 pub(super) fn remove(place: &Place) -> Result<()> {
     let removed = place.root.join(REMOVED);
     delete(&removed)?;
@@ -39,10 +39,10 @@ pub(super) fn remove_checks(place: &Place) -> Result<()> {
 }
 
 /// Removes the folder that the workspaces stood in, when it is empty. This follows [`remove`]: while crew's
-/// own folder says that workspaces stand there, a reader that finds none misses them.
+/// own folder names the workspaces' folder, a reader that finds none misses them.
 pub(super) fn remove_workspaces(workspaces: &Path) -> Result<()> {
     match std::fs::remove_dir(workspaces) {
-        // What somebody has put there, and a link to where they want the workspaces, is theirs.
+        // Files that somebody has put there, and a link to where they want the workspaces, are theirs.
         Err(error) => match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::DirectoryNotEmpty => Ok(()),
             _ => Err(error).doing("remove", workspaces),
@@ -53,7 +53,7 @@ pub(super) fn remove_workspaces(workspaces: &Path) -> Result<()> {
 
 fn delete(removed: &Path) -> Result<()> {
     match git::delete_tree(removed) {
-        // What a check has started as another user may have written there.
+        // A process that a check has started as another user may have written there.
         Err(git::Error::Io { source, path, .. }) if source.kind() == ErrorKind::PermissionDenied => {
             Err(Error::refused(
                 format!("cannot remove {}: {}", path.display(), text::os_message(&source)),

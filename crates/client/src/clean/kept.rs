@@ -8,7 +8,7 @@ use model::TicketId;
 use super::older::Old;
 use crate::error::Result;
 
-/// Kept commits of old tickets that were not kept later. What is kept for a ticket that nobody knows stays.
+/// Kept commits of old tickets that were not kept later. The commits of a ticket that nobody knows stay.
 pub(super) async fn old(repository: &Repository, old: &Old) -> Result<Vec<Kept>> {
     let limit = UNIX_EPOCH + Duration::from_millis(u64::try_from(old.before.0).unwrap_or(0));
     let mut found = Vec::new();

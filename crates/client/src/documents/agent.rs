@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Usage;
 
-/// An agent of the roster. What belongs to its work is of the attempt that it is at.
+/// An agent of the roster. The fields about its work belong to the attempt that it is at.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Agent {
     /// Its name.
@@ -34,9 +34,9 @@ pub struct Agent {
     session: Option<SessionId>,
     /// Its approach to the task, while it is working.
     mode: Option<Mode>,
-    /// In this state since.
+    /// The time since which it is in this state.
     since: Option<Moment>,
-    /// It has the ticket since.
+    /// The time since which it has the ticket.
     assigned_at: Option<Moment>,
     /// The fact that it waits for, in words; `null` when it waits for nothing.
     waits_for: Option<String>,
@@ -81,7 +81,7 @@ pub struct Failure {
 }
 
 impl Agent {
-    /// Of the view; `failing` is what cannot be done for its ticket.
+    /// The document of an agent in the snapshot; `failing` are the orders for its ticket that fail.
     pub fn of(agent: view::Agent, failing: Vec<String>) -> Self {
         let (waits_for, waits_until) = match agent.waits {
             Some(waits) => (Some(waits.what), waits.until),
@@ -119,7 +119,7 @@ impl Agent {
 }
 
 impl Failure {
-    /// Of a failed step.
+    /// The document of the failure of a step.
     pub fn of(failure: &attempt::Failure) -> Self {
         Self {
             class: failure.class,

@@ -12,7 +12,7 @@ pub struct Answer {
     pub command: Option<String>,
     /// `true` when it was taken; the command ends 1 when not.
     pub accepted: bool,
-    /// The deed, or the reason of a refusal, in words.
+    /// The result, or the reason of a refusal, in words.
     pub message: String,
     /// The events that followed, where no engine was running and the command was carried out at once.
     pub events: Vec<Event>,

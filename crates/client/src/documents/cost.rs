@@ -37,8 +37,8 @@ struct Asked {
     since: Option<Moment>,
 }
 
-/// A sum, with what its steps have in common; `null` for what they do not. `step` to `failure` are set by
-/// step only.
+/// A sum, with the fields that its steps have in common; the others are `null`. `step` to `failure` are set
+/// only for a single step.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CostLine")]
 struct Line {
@@ -57,7 +57,7 @@ struct Line {
     step: Option<u32>,
     /// Its run: a folder in `.crew/runs/`.
     run: Option<RunId>,
-    /// The journal's row that says that it ended.
+    /// The journal's row that records its end.
     seq: Option<u64>,
     /// The time at which it ended.
     at: Option<Moment>,
@@ -72,7 +72,7 @@ struct Line {
 struct Sum {
     /// Steps that ended.
     steps: u64,
-    /// Those of them that did not end well.
+    /// The number of them that did not end well.
     failed: u64,
     /// The usage of all of them.
     usage: Usage,

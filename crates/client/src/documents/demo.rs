@@ -43,6 +43,6 @@ pub struct DemoTicket {
     pub steps: u32,
     /// Steps that failed.
     pub failed_steps: u32,
-    /// The deeds of crew about the particular facts of this ticket, in words.
+    /// The reactions of crew to the particular facts of this ticket, in words.
     pub did: Vec<&'static str>,
 }

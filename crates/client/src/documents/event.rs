@@ -22,7 +22,7 @@ pub struct Event {
     version: u64,
     /// Its name.
     kind: &'static str,
-    /// The cause in words; empty where there is nothing to say.
+    /// The cause in words; empty where there is none.
     cause: String,
     /// The event in words.
     says: String,

@@ -31,8 +31,8 @@ pub struct Explanation {
     /// The tasks that crew has for the ticket and cannot do, however often it tries, each with the reason:
     /// partly in git's or the system's words.
     pub failing: Vec<String>,
-    /// The end of what the check printed that it is held for, and how that ended, in words; `null` where it
-    /// is held for nothing of the kind.
+    /// The end of the output of the check for which it is held, and the way in which the check ended, in
+    /// words; `null` where it is held for no check.
     pub printed: Option<String>,
     /// The folder with the whole of that output, in the files `out` and `err`; `null` where it is gone.
     pub printed_in: Option<String>,

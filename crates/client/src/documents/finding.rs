@@ -71,7 +71,7 @@ pub struct Finding {
     pub area: Area,
     /// The severity of a finding.
     pub level: Level,
-    /// The finding in one sentence; more lines say more.
+    /// The finding in one sentence; more lines give details.
     pub says: String,
     /// Advice for a person.
     pub hint: Option<String>,

@@ -16,12 +16,12 @@ pub struct History {
     /// The ticket or agent, as it was asked for.
     pub of: String,
     /// Its events, newest last.
-    pub events: Vec<Told>,
+    pub events: Vec<HistoryEvent>,
 }
 
 /// An event, and the effects that it ordered.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Told {
+pub struct HistoryEvent {
     #[serde(flatten)]
     event: Event,
     /// The effects that it ordered, in order.
@@ -47,7 +47,7 @@ pub struct Past {
     state_after: Value,
 }
 
-impl Told {
+impl HistoryEvent {
     /// The document of a row, with the effects that it ordered.
     pub fn of(fold: &Recorded, effects: &[Effect]) -> Self {
         let ordered = effects.iter().map(|effect| Ordered {

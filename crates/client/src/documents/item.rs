@@ -61,7 +61,7 @@ struct Act {
     /// The act in a word or two.
     #[schemars(extend("enum" = Done::VERBS))]
     verb: &'static str,
-    /// The line to type, `"…"` standing for a text of yours; `null` for what is done by hand.
+    /// The line to type, `"…"` standing for a text of yours; `null` for an act by hand.
     typed: Option<String>,
     /// The task outside crew, in words; `null` where there is a line to type.
     by_hand: Option<String>,

@@ -1,4 +1,4 @@
-//! The agents, and what holds for all of them.
+//! The agents, and the facts that hold for all of them.
 
 use model::attempt::Class;
 use model::project::HarnessPause;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Agent, Pause, Usage};
 
-/// The agents, and what holds for all of them.
+/// The agents, and the facts that hold for all of them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Ps {
     /// The roster, by name.

@@ -16,9 +16,9 @@ use super::{Pause, Usage};
 pub struct Queue {
     /// The number of tickets in each state.
     pub counts: Counts,
-    /// Those that are not over, the nearest to the target first.
+    /// The tickets that are not over, the nearest to the target first.
     pub tickets: Vec<Ticket>,
-    /// Those of them that are held.
+    /// The tickets that are held.
     pub held: Vec<Held>,
     /// The tickets that landed, the oldest first.
     #[serde(serialize_with = "each_landed")]
@@ -46,7 +46,7 @@ pub struct Ticket {
     deps: Vec<TicketId>,
     /// Its state, with that of its attempt: `open`, `in_progress/working`, `verify/checking` …
     state: String,
-    /// In this state since.
+    /// The time since which it is in this state.
     since: Moment,
     /// The agent that has it.
     agent: Option<AgentName>,
@@ -74,7 +74,7 @@ pub struct Held {
     why: &'static str,
     /// The reason in words.
     note: String,
-    /// Since when.
+    /// The time at which the wait began.
     since: Moment,
     /// The time at which crew tries again by itself; `null` when only a person moves it on.
     retry_at: Option<Moment>,
@@ -95,7 +95,7 @@ pub struct Landed {
     commit: Oid,
     /// The time of the landing.
     at: Moment,
-    /// The journal's row that says so.
+    /// The journal's row that records it.
     seq: u64,
     /// Steps of the attempt that landed.
     steps: u32,

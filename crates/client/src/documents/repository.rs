@@ -24,7 +24,7 @@ pub struct Init {
     pub harness: Option<String>,
 }
 
-/// The remains after everything of crew's was taken away.
+/// The remains after crew has removed everything of its own.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Clean {
     /// Always `true`: a clean that cannot be done is an error.
@@ -32,7 +32,7 @@ pub struct Clean {
     /// Commits that no branch has.
     pub kept: Vec<Kept>,
     /// Folders that stay as they are, since something in them cannot be saved by git.
-    pub aside: Vec<String>,
+    pub kept_folders: Vec<String>,
 }
 
 /// The outputs that were removed, and the commits that are kept for as long.
@@ -46,7 +46,7 @@ pub struct Removed {
     pub freed_bytes: u64,
     /// Kept commits of long closed tickets that are kept no longer.
     pub forgotten: Vec<Kept>,
-    /// Those that `--yes` would forget.
+    /// Kept commits that `--yes` would forget.
     pub old: Vec<Kept>,
 }
 

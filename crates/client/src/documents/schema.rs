@@ -1,4 +1,4 @@
-//! The schema of what is printed: one file, with an entry per command and the pieces as definitions.
+//! The schema of the documents: one file, with an entry per command and the pieces as definitions.
 
 use model::settings::Settings;
 use schemars::generate::SchemaSettings;
@@ -43,7 +43,8 @@ pub fn of_settings() -> Schema {
     Schema(Settings::schema())
 }
 
-/// The schema of what `--json` prints: an object with a document for each command, by the command's name.
+/// The schema of the documents of `--json`: an object with a document for each command, by the command's
+/// name.
 pub fn of_documents() -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut commands: Map<String, Value> = Map::new();

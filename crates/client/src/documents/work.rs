@@ -51,7 +51,7 @@ pub struct Work {
     steps: u32,
     /// The usage of its steps, failed ones too.
     usage: Usage,
-    /// A summary of the work in the agent's words; `null` when it said nothing.
+    /// A summary of the work in the agent's words; `null` when it gave none.
     summary: Option<String>,
     /// The commits that git has of it; `null` when there are none.
     git: Option<Commits>,
@@ -81,7 +81,7 @@ impl Work {
             commit: work.landed.clone(),
             steps: work.steps,
             usage: Usage::of(work.usage),
-            summary: work.said.clone(),
+            summary: work.summary.clone(),
             git: deed.map(|deed| Commits {
                 subjects: deed.subjects,
                 files: deed.files,

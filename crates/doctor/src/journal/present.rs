@@ -16,7 +16,7 @@ use client::error::Result;
 
 /// The number of rows that are read of streams without an end: the last of the journal, and of the project.
 const LATELY: u32 = 1000;
-/// So often is it tried to read view and streams while nobody writes.
+/// The number of times that view and streams are read in the hope that nobody writes meanwhile.
 const LOOKS: u32 = 3;
 
 /// Names of workspaces and branches that are there. The names of archived tickets belong to nobody any more.
@@ -63,7 +63,7 @@ pub(super) async fn read(
     let n = read.crew.archived.tickets.len();
     found.push(Finding::fine(
         AREA,
-        format!("{n} tickets are set aside, and were not read again: crew doctor --deep does"),
+        format!("{n} tickets are archived, and were not read again: crew doctor --deep reads them"),
     ));
     Ok(read)
 }

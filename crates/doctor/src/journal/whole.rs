@@ -46,11 +46,11 @@ pub(super) async fn read(ledger: &Ledger, found: &mut Vec<Finding>) -> Result<Re
         let key = (work.ticket.clone(), work.attempt);
         read.crew.attempts.entry(key).or_insert(work);
     }
-    kept.tell(found);
+    kept.report(found);
     Ok(read)
 }
 
-/// Takes a ticket back that was taken up again with this row.
+/// Restores an archived ticket that goes on with this row.
 async fn load(ledger: &Ledger, read: &mut Read, fold: &Recorded) -> Result<()> {
     if let Stream::Ticket(id) = &fold.stream
         && read.crew.archived.tickets.contains(id)
@@ -72,7 +72,7 @@ struct Kept {
     /// more memory.
     records: BTreeMap<TicketId, (u64, u64)>,
     digests: RandomState,
-    /// Those of them that this fold has come by, and still has.
+    /// The ids of those that this fold has come by, and still has.
     passed: BTreeSet<TicketId>,
     /// True while everything that was compared is equal to what the events give.
     is_same: bool,
@@ -115,7 +115,7 @@ impl Kept {
         }
     }
 
-    /// Sets aside what can be.
+    /// Archives every ticket that can be archived.
     fn archive(&mut self, read: &mut Read) {
         for record in read.archive(&std::mem::take(&mut self.passed)) {
             let digest = self.digests.hash_one(&record);
@@ -124,13 +124,13 @@ impl Kept {
         }
     }
 
-    fn tell(&self, found: &mut Vec<Finding>) {
+    fn report(&self, found: &mut Vec<Finding>) {
         match self.records.len() {
             _ if !self.is_same => found.push(misfolded(self.crew.seq)),
             0 => {}
             n => found.push(Finding::fine(
                 AREA,
-                format!("{n} tickets are set aside; what is told of them is what their events give"),
+                format!("{n} tickets are archived; their records are what their events give"),
             )),
         }
     }

@@ -52,7 +52,7 @@ impl Core {
             }
             Standing::Free | Standing::Low(_) => return,
         };
-        self.apply_to_project([event], "what the day has cost");
+        self.apply_to_project([event], "the day's cost changed");
     }
 
     /// A ticket whose budget is spent is held before another step of it is started, and goes on when it was
@@ -62,7 +62,7 @@ impl Core {
         let standing = self.stands(ticket);
         let (event, cause) = match (&ticket.held, standing) {
             (None, Standing::Spent(budget)) if may_be_stepped(ticket) => {
-                (Event::BudgetSpent { budget }, "what it has cost")
+                (Event::BudgetSpent { budget }, "its cost changed")
             }
             (Some(held), standing) => match (&held.why, standing) {
                 (Why::Budget { budget: told }, Standing::Spent(budget)) if *told != budget => {
@@ -89,7 +89,7 @@ impl Core {
         )
     }
 
-    /// The warning of the ticket's budget that the next step holds: once per conversation and budget.
+    /// The warning of the ticket's budget that the next step holds: once per session and budget.
     pub(super) fn warning(&self, id: &TicketId) -> Option<Budget> {
         let ticket = self.ticket(id)?;
         let Standing::Low(budget) = self.stands(ticket) else {

@@ -62,7 +62,11 @@ impl Core {
             }
         }
         if let Some(id) = next.map(|(_, id)| id.clone()) {
-            self.apply_or_note(&id, Event::CheckStarted, "its turn in the line has come");
+            self.apply_or_note(
+                &id,
+                Event::CheckStarted,
+                "it was the next in the queue for checks",
+            );
         }
     }
 
@@ -108,7 +112,7 @@ impl Core {
             self.apply_or_note(
                 &id,
                 Event::Attempt(attempt::Event::StepStarted { run, budget, change }),
-                "it may be stepped",
+                "its next step may start",
             );
         }
     }
@@ -118,7 +122,11 @@ impl Core {
         self.refresh_ready();
         let over: Vec<TicketId> = self.ready.not_needed().cloned().collect();
         for id in over {
-            self.apply_or_note(&id, Event::RecoveryNotNeeded, "what it recovers is done");
+            self.apply_or_note(
+                &id,
+                Event::RecoveryNotNeeded,
+                "the ticket that it recovers is done",
+            );
         }
         self.refresh_ready();
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
@@ -260,7 +268,7 @@ impl Core {
         };
         let answering = WriteMeta {
             fires: Some(timer),
-            ..WriteMeta::because("its time has come")
+            ..WriteMeta::because("its wait is over")
         };
         if let Err(no) = self.apply(&id, [event], answering) {
             self.out.refused.push(format!("{id}: {no}"));

@@ -87,6 +87,9 @@ impl Core {
     /// A person says that a harness may be tried again.
     pub(super) fn free_harness(&mut self, harness: String, by: &Actor) {
         let by = by.clone();
-        self.apply_to_project([project::Event::HarnessFreed { harness, by }], "a person retries");
+        self.apply_to_project(
+            [project::Event::HarnessFreed { harness, by }],
+            "a person asked for another try",
+        );
     }
 }

@@ -313,12 +313,12 @@ fn cause(effect: &Effect) -> &'static str {
     match effect {
         Effect::PrepareWorkspace { .. } => "its workspace was made",
         Effect::Attempt(attempt::Effect::StartStep { .. }) => "its step was started",
-        Effect::Attempt(attempt::Effect::StopRun { .. }) => "its run was told to stop",
-        Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "its workspace was looked at",
-        Effect::BuildCandidate { .. } => "its branch was taken over and merged",
-        Effect::StartCheck { .. } => "its check was to be started",
-        Effect::Land { .. } => "landing it was tried",
-        Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was cleared away",
+        Effect::Attempt(attempt::Effect::StopRun { .. }) => "its run was asked to stop",
+        Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "its workspace was inspected",
+        Effect::BuildCandidate { .. } => "its branch was imported and merged",
+        Effect::StartCheck { .. } => "the start of its check was tried",
+        Effect::Land { .. } => "its landing was tried",
+        Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was removed",
         Effect::WriteFile(_) | Effect::AddNote { .. } => "its file was written",
     }
 }

@@ -111,8 +111,8 @@ fn stands(state: &attempt::State) -> String {
         attempt::State::WaitingForWakeup { at, why } => {
             format!("it sleeps until {at} ({why}); `crew wake` wakes it")
         }
-        attempt::State::Verifying => "what it did is being checked".to_owned(),
-        attempt::State::Done => "what it did waits for landing".to_owned(),
+        attempt::State::Verifying => "its work is being checked".to_owned(),
+        attempt::State::Done => "its work waits for landing".to_owned(),
         attempt::State::Stuck { .. } => "it is stuck".to_owned(),
     }
 }

@@ -31,7 +31,7 @@ fn watch_as(scene: &mut Scene, span: Duration, change: impl Fn(Sample, u64) -> S
         let sample = Sample {
             at: scene.now,
             seen: scene.now,
-            heard: 1,
+            output_bytes: 1,
             cpu_ms: 1,
             children: 1,
             shim: 42,
@@ -181,7 +181,10 @@ fn a_silent_step_is_warned_of_and_then_stopped() {
 
 #[test]
 fn a_step_that_says_or_does_something_is_left_alone() {
-    let says = |seen: Sample, n| Sample { heard: n, ..seen };
+    let says = |seen: Sample, n| Sample {
+        output_bytes: n,
+        ..seen
+    };
     let does = |seen: Sample, n| Sample { cpu_ms: n, ..seen };
     for change in [says as fn(Sample, u64) -> Sample, does] {
         let lines = watch_as(&mut states::working(), secs(3000), change);
@@ -199,7 +202,7 @@ fn a_step_whose_shim_is_frozen_is_warned_of_and_then_stopped() {
 #[test]
 fn a_step_over_its_limit_is_stopped_whatever_it_does() {
     let busy = |seen: Sample, n| Sample {
-        heard: n,
+        output_bytes: n,
         cpu_ms: n,
         ..seen
     };
@@ -241,7 +244,7 @@ fn a_look_at_a_run_that_nobody_waits_for_decides_nothing() {
     let sample = Sample {
         at: Time(0),
         seen: Time(0),
-        heard: 0,
+        output_bytes: 0,
         cpu_ms: 0,
         children: 0,
         shim: 0,

@@ -1,4 +1,4 @@
-//! HEAD of the checkout that was opened.
+//! HEAD: the branch that a checkout shows.
 
 use crate::error::{Error, Result};
 use crate::repository::Repository;
@@ -16,10 +16,22 @@ impl Repository {
             .git_dir(&self.git_dir)
             .args(["--quiet", "HEAD"])
             .run()?;
-        let name = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-        Ok(name
-            .strip_prefix("refs/heads/")
-            .and_then(|short| Branch::parse(short).ok()))
+        Ok(short_branch(&said.stdout))
+    }
+
+    /// The branch that the main checkout shows; `None` when its HEAD is detached.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub fn branch_of_root(&self) -> Result<Option<Branch>> {
+        let said = self.call("symbolic-ref").args(["--quiet", "HEAD"]).run()?;
+        Ok(short_branch(&said.stdout))
+    }
+
+    /// Whether a git, or crew, is changing the main checkout's index at the moment.
+    #[must_use]
+    pub fn is_index_locked(&self) -> bool {
+        self.common_dir().join("index.lock").exists()
     }
 
     /// The branch checked out here, for callers that need one.
@@ -31,4 +43,11 @@ impl Repository {
             path: self.here.clone(),
         })
     }
+}
+
+/// The branch that HEAD names, by what `git symbolic-ref` has printed.
+fn short_branch(printed: &[u8]) -> Option<Branch> {
+    let name = String::from_utf8_lossy(printed);
+    let short = name.trim().strip_prefix("refs/heads/")?;
+    Branch::parse(short).ok()
 }

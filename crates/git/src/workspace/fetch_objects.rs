@@ -33,8 +33,12 @@ impl Repository {
         limits: &Limits,
     ) -> Result<()> {
         let known = [workspace.base(), workspace.start()];
-        // The commit of the branch was fetched before, and the branch has kept it since.
-        if known.contains(&tip) || self.branch_tip(&workspace.branch())?.as_ref() == Some(tip) {
+        if known.contains(&tip) {
+            return Ok(());
+        }
+        // The commit of the branch was fetched before, and the branch has kept it since; unless the user's
+        // `git gc --prune=now` looked at the refs before the branch moved, and deleted the objects after.
+        if self.branch_tip(&workspace.branch())?.as_ref() == Some(tip) && self.is_at_hand(tip) {
             return Ok(());
         }
         let fetch = Fetch {
@@ -66,6 +70,12 @@ impl Repository {
     /// Opens the objects of a workspace, to be read beside the repository's own.
     pub(crate) fn agents_objects(&self, workspace: &Workspace) -> Result<ObjectsView> {
         ObjectsView::of(workspace, &workspace.path())
+    }
+
+    /// Whether the commit and its tree are in the repository. This costs no process of git's.
+    fn is_at_hand(&self, commit: &Oid) -> bool {
+        let tree = self.tree_from_cat_file(commit);
+        tree.is_some_and(|tree| self.objects_of([&tree]).is_some())
     }
 
     /// Walks over everything that `tip` needs and `known` lacks; fails if any of it is missing.

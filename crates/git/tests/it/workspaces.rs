@@ -97,6 +97,28 @@ fn two_hundred_are_made_at_once() {
     assert_eq!(std::fs::read_to_string(some.join("README")).unwrap(), "hello\n");
 }
 
+/// The naive version trusts the branch: a `git gc --prune=now` that read the refs before the branch moved
+/// deletes what was imported, and no later import brings it back.
+#[test]
+fn imported_objects_that_the_users_gc_deleted_are_imported_again() {
+    for part in ["^{commit}", "^{tree}"] {
+        let world = World::new();
+        let repository = world.open_locked();
+        let workspace = world.workspace(&repository);
+        let path = workspace.path();
+        std::fs::write(path.join("new.txt"), "new\n").unwrap();
+        world.git_at(&path, &["add", "."]);
+        world.git_at(&path, &["commit", "-q", "-m", "work"]);
+        let tip = repository.import(&workspace, &limits()).unwrap().tip;
+        let gone = world.git(&["rev-parse", &format!("{tip}{part}")]);
+        let (folder, file) = gone.split_at(2);
+        let object = world.root().join(".git/objects").join(folder).join(file);
+        std::fs::remove_file(object).unwrap();
+        assert_eq!(repository.import(&workspace, &limits()).unwrap().tip, tip);
+        world.git(&["fsck", "--connectivity-only", "--no-dangling"]);
+    }
+}
+
 /// The naive version has no pin: the user rewrites their branch, `git gc` takes the base, and the borrowed
 /// objects are gone.
 #[test]

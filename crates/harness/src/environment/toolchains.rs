@@ -5,8 +5,8 @@ use std::ffi::{OsStr, OsString};
 
 use super::Environment;
 
-/// Names of variables that say where toolchains, their caches and their certificates are. None holds a secret,
-/// and none chooses what is built or tested. docs/settings.md has the same list.
+/// Names of variables that say where toolchains, their caches and their certificates are. None holds a
+/// secret, and none chooses the code that is built or tested. docs/settings.md has the same list.
 pub const TOOLCHAINS: &[(&str, &[&str])] = &[
     (
         "any",

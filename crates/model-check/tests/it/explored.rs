@@ -1,4 +1,4 @@
-//! What holds in every state, and what does not without a guard.
+//! Invariants that hold in every state, and those that break without a guard.
 
 use model_check::{Bounds, Found, Guards, Lease, Summary, explore};
 
@@ -121,9 +121,9 @@ fn without_compare_and_swap_it_falls() {
     assert_eq!(falls(blunt, pushed).invariant, "G5");
 }
 
-/// A landing that was ordered is not taken back by what is decided later: only the lock, which does not run
-/// out, keeps an engine from performing it after its ticket was dropped, or the target was put back. Hosts
-/// that share a repository need more.
+/// A landing that was ordered is not taken back by a later decision: only the lock, which does not run out,
+/// keeps an engine from performing it after its ticket was dropped, or the target was put back. Hosts that
+/// share a repository need more.
 #[test]
 fn a_lease_that_runs_out_does_not_take_a_landing_back() {
     let one = Bounds {

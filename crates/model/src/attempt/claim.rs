@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentName, Fence, Oid};
 
-/// What an agent got when it took a ticket.
+/// The agent, the fence and the start of the work, as they were when the ticket was claimed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Who works.
+    /// The agent that works on the ticket.
     pub agent: AgentName,
     /// The claim's token.
     pub fence: Fence,
     /// The ticket's n-th attempt, from 1: it numbers the kept refs.
     pub number: u32,
-    /// Where the work starts from.
+    /// The start of the work.
     pub from: StartPoint,
     /// The commit its branch was built on; none while preparing.
     pub base: Option<Oid>,
-    /// Whether the claim takes the agent's slot.
+    /// The slot, if the claim takes its agent's one.
     pub slot: Slot,
 }
 
@@ -31,14 +31,14 @@ pub enum Slot {
     Freed,
 }
 
-/// Where an attempt's work starts from.
+/// The start of an attempt's work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartPoint {
     /// The target branch as it is when the workspace is made.
     Target,
-    /// What attempt `number` left under `refs/crew/attempts/<ticket>/<number>`; the target when it left
-    /// nothing.
+    /// The tip that attempt `number` left under `refs/crew/attempts/<ticket>/<number>`; the target, when it
+    /// left nothing.
     Kept {
         /// The earlier attempt.
         number: u32,
@@ -59,7 +59,7 @@ impl Claim {
         }
     }
 
-    /// Whether the claim takes its agent's slot.
+    /// True if the claim takes its agent's slot.
     #[must_use]
     pub fn has_slot(&self) -> bool {
         self.slot == Slot::Taken

@@ -1,4 +1,4 @@
-//! What happens to an attempt, and what it brings about.
+//! Events of an attempt, and the effects and news that follow from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{AfterStop, Attempt, Failure, HarnessChange, HarnessId, Mode, Prompt,
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
 
-/// What was found in a workspace.
+/// The contents of a workspace as they were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Workspace {
@@ -18,7 +18,7 @@ pub enum Workspace {
     Changed,
 }
 
-/// What happened to an attempt.
+/// Something that happened to an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -26,14 +26,14 @@ pub enum Event {
     WorkspaceReady {
         /// The commit its branch was built on.
         base: Oid,
-        /// Whether there is earlier work in it.
+        /// True if the workspace has earlier work.
         earlier_work: bool,
     },
     /// A step was ordered.
     StepStarted {
         /// The run it is.
         run: RunId,
-        /// What it says of the ticket's budget, when the agent must come to an end.
+        /// The state of the ticket's budget that the prompt shows, when the agent must come to an end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
         /// The change to another harness, when the settings do not name the attempt's own any more.
@@ -44,20 +44,20 @@ pub enum Event {
     WorkerSpawned,
     /// Its worker is being stopped.
     StopOrdered {
-        /// What follows when it has ended.
+        /// The action that follows when the worker has ended.
         then: AfterStop,
     },
     /// A step ended well.
     StepFinished {
-        /// What it used.
+        /// The usage of the step.
         usage: Usage,
-        /// What the client now calls the session's running total, in millionths of a US dollar; none when it
-        /// told none.
+        /// The client's running total for the session after the step, in millionths of a US dollar; none when
+        /// the client reported none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total_micro_usd: Option<u64>,
-        /// What it said.
+        /// The way in which the agent ended the step.
         signal: Signal,
-        /// What it says it did.
+        /// The agent's own summary of its work.
         summary: Option<String>,
         /// The mode it announced.
         mode: Option<Mode>,
@@ -65,7 +65,7 @@ pub enum Event {
         steps_left: u32,
         /// Attempts the ticket has left.
         attempts_left: u32,
-        /// When the ticket is given out again, should it go back.
+        /// The time at which the ticket may be dispatched again, if it goes back to the queue.
         reopen_at: Time,
         /// Until when a question is waited for; none for as long as it takes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,13 +73,13 @@ pub enum Event {
     },
     /// A step ended in any other way.
     StepFailed {
-        /// What it used all the same.
+        /// The usage of the failed step.
         usage: Usage,
-        /// What the client now calls the session's running total, in millionths of a US dollar; none when it
-        /// told none.
+        /// The client's running total for the session after the step, in millionths of a US dollar; none when
+        /// the client reported none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total_micro_usd: Option<u64>,
-        /// Why.
+        /// The failure.
         failure: Failure,
         /// The next step is not started before.
         retry_at: Time,
@@ -92,9 +92,9 @@ pub enum Event {
     },
     /// A person answered.
     Answered {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
-        /// What.
+        /// The answer.
         text: String,
         /// The question, which the ticket keeps with the answer.
         question: String,
@@ -103,14 +103,14 @@ pub enum Event {
     Woken,
     /// A person woke it before its time.
     WokenEarly {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
     },
     /// Nobody answered in time.
     WaitTimedOut,
     /// Stuck, and looked at.
     Recovered {
-        /// What was found.
+        /// The contents of the workspace.
         workspace: Workspace,
         /// Its new session.
         fresh: SessionId,
@@ -118,12 +118,12 @@ pub enum Event {
         recoveries_left: u32,
         /// Attempts the ticket has left.
         attempts_left: u32,
-        /// When the ticket is given out again, should it go back.
+        /// The time at which the ticket may be dispatched again, if it goes back to the queue.
         reopen_at: Time,
     },
-    /// A person says: try again.
+    /// A person asked for another try.
     Retried {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
         /// Its new session.
         fresh: SessionId,
@@ -132,11 +132,11 @@ pub enum Event {
     TicketEdited,
     /// It was submitted by other means than a step's end.
     Submitted,
-    /// What it submitted passed.
+    /// The submitted work passed its checks.
     ChecksPassed,
-    /// What it submitted came back.
+    /// The submitted work came back.
     Returned {
-        /// What the next step says.
+        /// The prompt of the next step.
         prompt: Prompt,
     },
 }
@@ -166,17 +166,17 @@ impl Event {
     }
 }
 
-/// What an attempt orders: the part of the executor. What its parent must hear is [`Raised`].
+/// Orders of an attempt to the executor. News for its parent are a [`Raised`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Start the worker of a step, unless its run was started already.
     StartStep {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
         /// The run.
         run: RunId,
-        /// The claim.
+        /// The fence of the claim.
         fence: Fence,
         /// The attempt's number.
         number: u32,
@@ -184,15 +184,15 @@ pub enum Effect {
         step: u32,
         /// The client that the step is started with.
         harness: HarnessId,
-        /// The conversation.
+        /// The id of the session.
         session: SessionId,
-        /// Whether the client has not seen it yet.
+        /// True if the client has not seen the session yet.
         new_session: bool,
-        /// What it says.
+        /// The prompt of the step.
         prompt: Prompt,
         /// The ticket's text changed since the agent last saw it.
         edited: bool,
-        /// What is left of the ticket's budget, when the agent must come to an end.
+        /// The rest of the ticket's budget, when the agent must come to an end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
     },
@@ -203,15 +203,15 @@ pub enum Effect {
     },
     /// Look at the workspace of a stuck attempt.
     InspectWorkspace {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
     },
 }
 
-/// What a child's step means to its parent.
+/// News of a child's step for its parent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raised {
-    /// Nothing.
+    /// Nothing changes for the parent.
     Nothing,
     /// It asks to be verified.
     Submitted,
@@ -219,36 +219,36 @@ pub enum Raised {
     GaveUp {
         /// Attempts the ticket has left.
         attempts_left: u32,
-        /// When it is given out again.
+        /// The time at which the ticket may be dispatched again.
         reopen_at: Time,
     },
     /// Its recoveries were spent.
     Crashed {
         /// Attempts the ticket has left.
         attempts_left: u32,
-        /// When it is given out again.
+        /// The time at which the ticket may be dispatched again.
         reopen_at: Time,
     },
     /// It cannot go on.
     Blocked {
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// Its workspace is gone.
     WorkspaceLost {
         /// Attempts the ticket has left.
         attempts_left: u32,
-        /// When it is given out again.
+        /// The time at which the ticket may be dispatched again.
         reopen_at: Time,
     },
     /// Only a person can help.
     NeedsPerson {
-        /// Why.
+        /// The reason.
         why: Stuck,
-        /// What was seen.
+        /// The observation, in one line.
         message: String,
     },
 }
 
-/// A child's step: the state after, what it orders, and what its parent must hear.
+/// The outcome of a child's step: the state after it, its orders, and its news for the parent.
 pub type Outcome = (Attempt, Vec<Effect>, Raised);

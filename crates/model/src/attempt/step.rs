@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// How an agent goes about its task, while it is working.
+/// The way in which an agent goes about its task, while it is working.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -22,24 +22,24 @@ pub enum Mode {
     Unify,
 }
 
-/// What a step says to the agent.
+/// The prompt of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prompt {
     /// The task, to an agent that has not begun.
     Init,
-    /// The task, to a new conversation about work already begun.
+    /// The task, to a new session about work already begun.
     Resume,
-    /// Go on.
+    /// The agent goes on.
     Step,
-    /// What it submitted did not pass.
+    /// The submitted work did not pass.
     ChecksFailed {
         /// The command that failed.
         which: String,
         /// The end of its output.
         output: String,
     },
-    /// It said it was done and had committed nothing.
+    /// The agent reported that it was done and had committed nothing.
     NothingCommitted,
     /// Its branch does not merge.
     MergeConflict {
@@ -55,7 +55,7 @@ pub enum Prompt {
     },
     /// The wakeup it asked for.
     Wakeup {
-        /// Its reason.
+        /// The reason, in words.
         why: String,
     },
     /// Nobody answered its question in time.
@@ -67,25 +67,25 @@ pub enum Prompt {
 
 impl Prompt {
     /// Makes the prompt fit for a session that knows nothing of the work so far: a plain task or "go on"
-    /// becomes the task with the story so far, and everything else is said as it is.
-    pub(super) fn tell_a_new_session(&mut self) {
+    /// becomes the task with the story so far, and every other prompt stays as it is.
+    pub(super) fn fit_new_session(&mut self) {
         if let Prompt::Init | Prompt::Step = self {
             *self = Prompt::Resume;
         }
     }
 }
 
-/// How a step ended that ended well.
+/// The end of a step that ended well.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Signal {
-    /// It said nothing in particular: stepped again.
+    /// The agent gave no signal: it is stepped again.
     None,
     /// It asks to be verified.
     Done,
     /// It cannot go on.
     Blocked {
-        /// Why, in its words.
+        /// The reason, in the agent's words.
         why: String,
     },
     /// It asks a person.
@@ -95,9 +95,9 @@ pub enum Signal {
     },
     /// It asks to be woken.
     WakeupSet {
-        /// When.
+        /// The time at which the agent wants to go on.
         at: Time,
-        /// Why.
+        /// The reason, in the agent's words.
         why: String,
     },
 }

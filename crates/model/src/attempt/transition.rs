@@ -9,7 +9,7 @@ use crate::SessionId;
 use crate::machine::Rejected;
 
 impl Attempt {
-    /// The next state, its effects and what the ticket must hear.
+    /// The next state, its effects and its news for the ticket.
     ///
     /// # Errors
     /// [`Rejected`] when the state does not accept the event.
@@ -118,10 +118,10 @@ impl Attempt {
                 Ok(Raised::Nothing)
             }
             Event::TicketEdited => {
-                // An agent that was told nothing yet will be told the new text; and a new text is another
-                // input, on which the same failure may be tried again.
+                // An agent that has had no prompt yet gets the new text with its first one; and a new text is
+                // another input, on which the same failure may be tried again.
                 self.edited = self.conversation.runs > 0;
-                (self.edit_told, self.conversation.repeats) = (false, 0);
+                (self.edit_shown, self.conversation.repeats) = (false, 0);
                 Ok(Raised::Nothing)
             }
             Event::Submitted => {
@@ -209,10 +209,10 @@ impl Attempt {
         Ok(Raised::Nothing)
     }
 
-    /// Working again, with `next` to say; the mode does not outlive what interrupted it. The last chance is
-    /// told to an agent that knows the task: a new session hears the task first, and what there is already,
-    /// and the step after that is its last chance. That is one step more for each recovery, of which there
-    /// are few, each after as many failures as an agent may have in a row.
+    /// Working again, with `next` as the next prompt; the mode does not outlive the state that interrupted
+    /// it. The last chance goes to an agent that knows the task: a new session gets the task first, with the
+    /// story so far, and the step after that is its last chance. That is one step more for each recovery, of
+    /// which there are few, each after as many failures as an agent may have in a row.
     fn work(&mut self, next: Prompt) {
         self.state = State::Working(Working {
             mode: Mode::default(),

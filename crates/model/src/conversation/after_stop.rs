@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Class, Failure};
 use crate::Actor;
 
-/// What follows when the worker that is being stopped has ended.
+/// The action that follows when the worker that is being stopped has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterStop {
@@ -16,32 +16,32 @@ pub enum AfterStop {
     },
     /// The step has failed, and its client does not end by itself: it tries again what cannot succeed.
     Fail {
-        /// How.
+        /// The failure.
         failure: Failure,
     },
     /// The engine is being stopped: the step is repeated, nothing is counted.
     Pause,
     /// A person killed the agent: the ticket goes back, held.
     Release {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
     },
     /// The agent is given up for good.
     Reap {
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// A person dropped the ticket.
     Drop {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
 }
 
 impl AfterStop {
-    /// Whether the agent leaves the ticket for it: then what its last step asks for is not heeded.
+    /// True if the agent leaves the ticket for it: then the signal of its last step does not count.
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {
@@ -50,8 +50,8 @@ impl AfterStop {
         }
     }
 
-    /// Whether this wish replaces `other`, for which the worker is being stopped already: what a person asked
-    /// for is not undone by what crew would do, nor the greater act by the lesser.
+    /// True if this wish replaces `other`, for which the worker is being stopped already: a person's request
+    /// is not undone by crew's own, nor the greater act by the lesser.
     #[must_use]
     pub fn outranks(&self, other: &Self) -> bool {
         self.rank() > other.rank()

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// What kind of failure ended a step: each has its own rule.
+/// The kind of failure that ended a step: each has its own rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Gone when tried again.
+    /// A problem that passes: the step is tried again.
     Transient,
     /// The service asks to wait; no error is counted, and the whole harness waits.
     RateLimited,
@@ -17,18 +17,18 @@ pub enum Class {
     Overloaded,
     /// The credentials are refused: stuck at once, and the harness is paused until a person retries.
     Auth,
-    /// Another process has the session: a new id, once.
+    /// Another process has the session: a new session, once.
     SessionInUse,
-    /// The client does not know the session: a new one.
+    /// The client does not know the session: a new session.
     SessionMissing,
-    /// The hard limit of a step: once more with a fresh session.
+    /// The step took too long: once more, in a new session.
     Timeout,
-    /// No sign of life for too long: a fresh session.
+    /// The step showed no sign of life for too long: a new session.
     Stalled,
-    /// Ended with an error, was killed after it had reported its work, or could not be started.
+    /// The step ended with an error, was killed after it had reported its work, or could not be started.
     Crash,
-    /// Killed from outside while it worked, or its shim vanished without a record: the attempt goes on with
-    /// its session.
+    /// The step was killed from outside while it worked, or its shim vanished without a record: the attempt
+    /// goes on with its session.
     Lost,
     /// crew stopped it: never an error.
     KilledByUs,
@@ -39,7 +39,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether it counts towards the five in a row.
+    /// True if it counts towards the five in a row.
     #[must_use]
     pub fn counts(self) -> bool {
         match self {
@@ -57,7 +57,7 @@ impl Class {
         }
     }
 
-    /// Whether it is the service's word, which holds for every agent of the harness.
+    /// True if it comes from the service, so that it holds for every agent of the harness.
     #[must_use]
     pub fn pauses_harness(self) -> bool {
         match self {
@@ -75,7 +75,7 @@ impl Class {
         }
     }
 
-    /// Whether the next step needs a new session.
+    /// True if the next step needs a new session.
     #[must_use]
     pub fn breaks_session(self) -> bool {
         match self {
@@ -95,7 +95,8 @@ impl Class {
         }
     }
 
-    /// Why nothing is tried again after a failure of this class; none while trying again may help.
+    /// The reason for which nothing is tried again after a failure of this class; none while trying again may
+    /// help.
     #[must_use]
     pub fn stuck(self, errors_left: u32, repeats_left: u32) -> Option<Stuck> {
         if self == Class::Auth {
@@ -133,11 +134,11 @@ impl Class {
 /// A failed step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Its kind.
+    /// The kind of failure.
     pub class: Class,
-    /// What was seen, in one line.
+    /// The message of the client or of the service, in one line.
     pub message: String,
-    /// When the service lets it go on, if it said so.
+    /// The time until which the service asked to wait, if it gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
 }
@@ -145,9 +146,9 @@ pub struct Failure {
 /// A wait that the service asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Throttled {
-    /// How it said so: of a class that is not counted.
+    /// The failure with the request: of a class that is not counted.
     pub failure: Failure,
-    /// How often in a row.
+    /// The number of such failures in a row.
     pub times: u32,
 }
 
@@ -162,14 +163,14 @@ impl Failure {
         }
     }
 
-    /// Whether it is the same again: when it is over does not matter.
+    /// True if it is the same failure again: the time at which it is over does not matter.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.class == other.class && self.message == other.message
     }
 }
 
-/// Why a conversation is stuck.
+/// The reason for which a conversation is stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stuck {

@@ -8,7 +8,7 @@ use crate::settings::HarnessKind;
 /// A harness as a conversation records it.
 ///
 /// The settings may change while a run goes on. The record is enough to read the output of the run: the kind
-/// says how the output is read, even when the settings name no such harness any more.
+/// names the reader of the output, even when the settings name no such harness any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HarnessId {
     /// The name of its table in the settings.

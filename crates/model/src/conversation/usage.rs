@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a step used.
+/// The tokens and the cost of a step, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens read.
@@ -11,7 +11,7 @@ pub struct Usage {
     pub output_tokens: u64,
     /// US dollars, in millionths: sums stay exact.
     pub cost_micro_usd: u64,
-    /// The part of the cost that is estimated, where the client told no price; in millionths too.
+    /// The part of the cost that is estimated, where the client reported no price; in millionths too.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub estimated_micro_usd: u64,
 }

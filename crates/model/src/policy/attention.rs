@@ -16,12 +16,12 @@ use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
 use crate::ticket::{Stage, State, Ticket};
 
-/// What counts beside the ticket itself.
+/// The facts that count beside the ticket itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts<'a> {
-    /// Why the ticket is not dispatched.
+    /// The reason for which the ticket is not dispatched.
     pub refusal: Option<&'a Refusal>,
-    /// What of its work crew cannot do and why, when a person has to mend that.
+    /// The failure of an order for this ticket that a person has to mend, in words.
     pub failure: Option<&'a str>,
     /// The pause that keeps its next step from being started now, with the name of the harness.
     pub pause: Option<(&'a str, &'a HarnessPause)>,
@@ -29,7 +29,7 @@ pub struct Facts<'a> {
     pub blocker: Option<&'a TicketId>,
 }
 
-/// What a ticket needs in order to go on.
+/// The next thing that a ticket needs in order to go on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Need<'a> {
     /// Nothing any more: it is over.
@@ -42,14 +42,14 @@ pub enum Need<'a> {
     Agent,
     /// Other tickets, which move it when they move.
     Others(Others<'a>),
-    /// A person.
+    /// A person has to act.
     Person(Reason<'a>),
 }
 
 /// The tickets that a ticket waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Others<'a> {
-    /// Those that it depends on.
+    /// The tickets that it depends on.
     Dependencies(&'a [TicketId]),
     /// The ticket that it recovers, which has not failed.
     Recovered(&'a TicketId),
@@ -71,7 +71,7 @@ impl fmt::Display for Others<'_> {
 }
 
 impl Need<'_> {
-    /// Whether it moves, or will by itself, without a person and without another ticket.
+    /// True if it moves, or will by itself, without a person and without another ticket.
     #[must_use]
     pub fn moves_by_itself(&self) -> bool {
         match self {
@@ -82,8 +82,8 @@ impl Need<'_> {
     }
 }
 
-/// What the ticket needs. A reason that a person can do something about comes before what it waits for
-/// otherwise.
+/// The next thing that the ticket needs. A reason that a person can do something about comes before any other
+/// wait.
 #[must_use]
 pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
     if let State::New | State::Done(_) = ticket.state {
@@ -161,7 +161,7 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
     }
 }
 
-/// Whether a step is what the attempt needs next.
+/// True if a step is the next thing that the attempt needs.
 fn is_between_steps(attempt: &Attempt) -> bool {
     match attempt.state {
         attempt::State::Ready | attempt::State::Working(_) => !attempt.conversation.has_live_worker(),

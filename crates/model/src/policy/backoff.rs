@@ -1,26 +1,29 @@
-//! How long to wait before trying again. Pure doubling: what spreads retries is that each has its own start.
+//! Backoff: the wait before another try. It is pure doubling: retries are spread since each has its own
+//! start.
 
 use std::time::Duration;
 
 /// The first and the longest wait between a failed step and the next.
 const STEP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
-/// The first and the longest wait before a ticket that came back is given out again.
+/// The first and the longest wait before a ticket that came back is dispatched again.
 const REOPEN: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
 
-/// The first and the longest wait for a service that says neither when it has room again nor when a limit is
-/// over.
+/// The first and the longest wait for a service that names neither the time at which it has room again nor
+/// the end of a limit.
 const SERVICE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
-/// The longest wait for a service, whatever it says: then somebody asks again.
+/// The longest wait for a service, whatever it asks for: then it is tried again.
 pub const LONGEST_SERVICE: Duration = Duration::from_hours(24);
 
-/// The wait before an effect that failed outside anyone's reach (a full disk, say) is performed again.
+/// The wait before an effect that failed for a reason outside crew (a full disk, for example) is performed
+/// again.
 pub const EFFECT_RETRY: Duration = Duration::from_secs(5);
-/// So often is one tried in vain before it is a person's to mend: another program may have been at the file,
-/// or the repository.
+/// The number of failed tries of one effect before a person must mend it: another program may have been at
+/// the file, or the repository.
 pub const FAILED_TRIES: u32 = 2;
 /// The longest wait before one is performed again that fails for another reason than the machine's moment.
 const EFFECT_RETRY_LONGEST: Duration = Duration::from_mins(1);
-/// How long what is built or checked keeps its place in the line to the target while the machine hinders it.
+/// The time for which a candidate keeps its place in the queue to the target while the machine hinders its
+/// build or its checks.
 pub const HINDERED: Duration = Duration::from_mins(1);
 /// The shortest and the longest wait before landing is tried again while a person's edits are in the way.
 const LANDING: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
@@ -31,15 +34,15 @@ pub fn step(errors: u32) -> Duration {
     doubling(STEP, errors)
 }
 
-/// The wait for a service that refused for the `times`-th time in a row (from 1) without saying until when:
-/// 30 seconds, doubling to 10 minutes.
+/// The wait for a service that refused for the `times`-th time in a row (from 1) and named no time: 30
+/// seconds, doubling to 10 minutes.
 #[must_use]
 pub fn service(times: u32) -> Duration {
     doubling(SERVICE, times)
 }
 
-/// The wait before a ticket is given out again after its `tries`-th attempt (from 1): 30 seconds, doubling to
-/// 10 minutes.
+/// The wait before a ticket is dispatched again after its `tries`-th attempt (from 1): 30 seconds, doubling
+/// to 10 minutes.
 #[must_use]
 pub fn reopen(tries: u32) -> Duration {
     doubling(REOPEN, tries)
@@ -52,7 +55,7 @@ pub fn hold(round: u32) -> Duration {
     doubling(REOPEN, round)
 }
 
-/// The wait before a review is given out again after its `tries`-th end without a verdict (from 1): 30
+/// The wait before a review is dispatched again after its `tries`-th end without a verdict (from 1): 30
 /// seconds, doubling to 10 minutes.
 #[must_use]
 pub fn review(tries: u32) -> Duration {
@@ -60,8 +63,8 @@ pub fn review(tries: u32) -> Duration {
 }
 
 /// The wait before landing is tried again after it has waited for `waited` already: a quarter of that, from 2
-/// seconds to a minute. Whoever makes way at once is followed at once, and edits that stay over night do not
-/// fill the journal.
+/// seconds to a minute. A person who makes way at once is followed at once, and edits that stay over night do
+/// not fill the journal.
 #[must_use]
 pub fn landing(waited: Duration) -> Duration {
     let (shortest, longest) = LANDING;

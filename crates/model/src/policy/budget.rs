@@ -1,7 +1,7 @@
-//! What a ticket and a day may cost (`[budget]`), and what follows from what was spent.
+//! Budgets: the amounts that a ticket and a day may cost (`[budget]`), and the consequences of spending them.
 //!
-//! A step's price is known when it has ended. So a step is started while something is left, and none when
-//! nothing is: spend exceeds a budget by at most one step of each agent that runs.
+//! A step's price is known when it has ended. A step is started while something is left, and none when
+//! nothing is: the amount spent exceeds a budget by at most one step of each agent that runs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,13 +15,13 @@ use crate::ticket::Ticket;
 use crate::time::Day;
 use crate::{TicketId, Time};
 
-/// From so many hundredths of a budget on, an agent is told to come to an end.
+/// The percentage of a budget from which on an agent is asked to come to an end.
 const WARN_PERCENT: u128 = 80;
 
-/// How many days of a ticket's spend its state keeps: today, and one for a clock that was set back.
+/// The number of days of which a ticket's state keeps the cost: today, and one for a clock that was set back.
 const DAYS: usize = 2;
 
-/// What was spent of a budget; in words, `$4.10 of $5.00`.
+/// The amount spent of a budget; in words, `$4.10 of $5.00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
     /// Spent, in millionths of a US dollar.
@@ -30,39 +30,39 @@ pub struct Budget {
     pub limit_micro_usd: u64,
 }
 
-/// Where a budget stands.
+/// The state of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// There is no budget, or less than 80 % of it are spent.
     Free,
-    /// 80 % are spent: the next step says so.
+    /// 80 % are spent: the next prompt says so.
     Low(Budget),
     /// All is spent: no step is started.
     Spent(Budget),
 }
 
-/// What a ticket's steps have cost, as far as budgets ask. Kept in its state, so that no journal is read for
-/// it.
+/// The cost of a ticket's steps, as far as budgets need it. It is kept in the ticket's state, so that no
+/// journal is read for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Since it was created or a person last granted its budget anew, over all attempts; in millionths of a
-    /// US dollar.
+    /// The cost since it was created or a person last granted its budget anew, over all attempts; in
+    /// millionths of a US dollar.
     pub since_grant_micro_usd: u64,
-    /// Of the latest days on which a step of its ended; in millionths of a US dollar.
+    /// The cost on each of the latest days on which a step of it ended; in millionths of a US dollar.
     pub days: BTreeMap<Day, u64>,
 }
 
 /// No step of any ticket is started for a while: the day's budget is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
-    /// What was spent when that was noticed. Steps that ran then come on top.
+    /// The amount spent when that was noticed. Steps that ran then come on top.
     pub budget: Budget,
     /// The next day's beginning.
     pub until: Time,
 }
 
 impl Budget {
-    /// What is left of it, in millionths of a US dollar.
+    /// The rest of the budget, in millionths of a US dollar.
     #[must_use]
     pub fn left(self) -> u64 {
         self.limit_micro_usd.saturating_sub(self.spent_micro_usd)
@@ -91,7 +91,7 @@ impl fmt::Display for Pause {
 }
 
 impl Spent {
-    /// Whether nothing is.
+    /// True if nothing is spent.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
@@ -111,7 +111,7 @@ impl Spent {
     }
 }
 
-/// Where `spent` of `limit` stands; without a limit everything is free.
+/// The state of a budget of which `spent` of `limit` is used; without a limit everything is free.
 #[must_use]
 pub fn stands(spent_micro_usd: u64, limit: Option<Usd>) -> Standing {
     let Some(Usd(limit_micro_usd)) = limit else {
@@ -130,7 +130,7 @@ pub fn stands(spent_micro_usd: u64, limit: Option<Usd>) -> Standing {
     }
 }
 
-/// What all steps that ended on `day` have cost, in millionths of a US dollar.
+/// The cost of all steps that ended on `day`, in millionths of a US dollar.
 #[must_use]
 pub fn of_day(tickets: &BTreeMap<TicketId, Arc<Ticket>>, day: Day) -> u64 {
     let spent = tickets.values().filter_map(|ticket| ticket.spent.days.get(&day));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_says_what_is_spent_of_how_much() {
+    fn a_budget_shows_how_much_of_it_is_spent() {
         let budget = Budget {
             spent_micro_usd: 4_100_000,
             limit_micro_usd: 5_000_000,

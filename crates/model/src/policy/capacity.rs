@@ -1,5 +1,5 @@
-//! How many agents may be busy, exist, and have a process at once. Of all tickets only those with an attempt
-//! matter; whoever has these apart need not show the others.
+//! Capacity: how many agents may be busy, exist, and have a process at once. Of all tickets only those with
+//! an attempt matter; a caller that has these apart need not pass the others.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub struct Limits {
     /// Agents that crew names by itself: the busy ones, and as many again that only wait for landing. Those
     /// who wait for a person or for a time are not counted. With fixed names, as many as there are names.
     pub names: u32,
-    /// Whether the names are fixed: then nobody is named beyond them, whoever waits.
+    /// True if the names are fixed: then no agent is named beyond them, whatever waits.
     pub fixed: bool,
     /// Agent processes at once.
     pub workers: u32,
@@ -49,7 +49,7 @@ pub fn busy<'t>(tickets: impl Iterator<Item = &'t Ticket>) -> u32 {
     })
 }
 
-/// Whether an attempt waits for a person or for a time, which may be for days.
+/// True if an attempt waits for a person or for a time, which may be for days.
 fn waits(attempt: &attempt::Attempt) -> bool {
     match attempt.state {
         attempt::State::WaitingForInput { .. } | attempt::State::WaitingForWakeup { .. } => true,

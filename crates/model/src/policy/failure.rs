@@ -1,4 +1,4 @@
-//! What a failed step leads to: how long to wait, and what is left of the limits.
+//! Failed steps: the wait before the next step, and the rest of the limits.
 
 use std::time::Duration;
 
@@ -22,33 +22,36 @@ pub fn in_a_row(class: Class, errors: u32) -> Option<String> {
     (class.counts() && class != Class::Auth).then(|| format!("{} of {ERRORS} in a row", errors.min(ERRORS)))
 }
 
-/// What crew does about a failure of this class, in a sentence without its end: for whoever asks why it
-/// waits.
+/// crew's reaction to a failure of this class, in a sentence without its end, for `crew explain`.
 #[must_use]
-pub fn says(class: Class) -> &'static str {
+pub fn reaction(class: Class) -> &'static str {
     match class {
-        Class::Transient => "the step is said again after a wait, 2 s doubling to 60 s",
+        Class::Transient => "the step is sent again after a wait, 2 s doubling to 60 s",
         Class::RateLimited | Class::Overloaded => {
             "no error is counted, and no agent of the harness starts a step before the service is ready"
         }
         Class::Auth => {
-            "held at once, and no agent of the harness starts a step before somebody says `crew retry`"
+            "held at once, and no agent of the harness starts a step before somebody runs `crew retry`"
         }
         Class::SessionInUse => "a new session, once; the second in a row is one too many",
         Class::SessionMissing => "a new session, at once; from the second in a row on after a wait",
         Class::Timeout => "once more with a new session; the second in a row is one too many",
-        Class::Stalled => "stopped, and gone on with in a new session after a wait",
+        Class::Stalled => "stopped, and continued in a new session after a wait",
         Class::Crash => {
-            "the step is said again in the same session after a wait; the same three times is held, not paid again"
+            "the step is sent again in the same session after a wait; the same failure three times holds the ticket, so that it is not paid again"
         }
-        Class::Lost => "gone on with in the same session after a wait",
+        Class::Lost => "continued in the same session after a wait",
         Class::KilledByUs => "no error: crew stopped it itself",
-        Class::MalformedOutput => "a new session after a wait; the same three times is held, not paid again",
-        Class::Budget => "the step is said again after a wait; the same three times is held, not paid again",
+        Class::MalformedOutput => {
+            "a new session after a wait; the same failure three times holds the ticket, so that it is not paid again"
+        }
+        Class::Budget => {
+            "the step is sent again after a wait; the same failure three times holds the ticket, so that it is not paid again"
+        }
     }
 }
 
-/// What follows a failed step.
+/// The consequences of a failed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
     /// Before the next step.
@@ -59,11 +62,11 @@ pub struct Next {
     pub repeats_left: u32,
 }
 
-/// What is made of a class of failures.
+/// The reaction to a class of failures.
 enum Rule {
-    /// The step is said again at once; nothing is counted.
+    /// The step is sent again at once; nothing is counted.
     Free,
-    /// The service asked for time: until it said, else longer each time. Nothing is counted.
+    /// The service asked for time: until the time that it gave, else longer each time. Nothing is counted.
     Later,
     /// It counts towards the five in a row, but the first is tried again at once: the session was at fault.
     Afresh,
@@ -86,7 +89,7 @@ fn rule(class: Class) -> Rule {
     }
 }
 
-/// What follows `failure` at `now`, in a conversation as it is before it.
+/// The consequences of `failure` at `now`, for a conversation as it is before the failure.
 #[must_use]
 pub fn after(conversation: Option<&Conversation>, failure: &Failure, now: Time) -> Next {
     let (errors, repeats) = conversation.map_or((0, 0), |c| {
@@ -128,7 +131,7 @@ pub fn after(conversation: Option<&Conversation>, failure: &Failure, now: Time) 
     }
 }
 
-/// How long a service wants to be left alone. One that always says "now" is still asked ever more rarely.
+/// The wait for a service. A service that always asks for no wait at all is still tried ever more rarely.
 fn service(conversation: Option<&Conversation>, failure: &Failure, now: Time) -> Duration {
     let times = conversation
         .and_then(|c| c.throttled.as_ref())
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_says_until_when_is_asked_then_and_never_at_once_for_ever() {
+    fn a_service_that_names_a_time_is_asked_then_and_never_at_once_for_ever() {
         let conversation = |times| {
             let failure = Failure::new(Class::RateLimited, "no");
             let throttled = (times > 0).then_some(crate::conversation::Throttled { failure, times });
@@ -235,7 +238,7 @@ mod tests {
         assert_eq!(
             [wait(0, 1_000), wait(1, 0), wait(9, 0)],
             [2, 4, 60],
-            "it says: now"
+            "it asks for no wait"
         );
         assert_eq!(wait(0, i64::MAX / 1000), 24 * 3600, "a slip of the service");
     }

@@ -3,8 +3,8 @@
 use crate::policy::failure::REPEATS;
 use crate::ticket::{Fingerprint, Repeat, Ticket};
 
-/// What it means that this came of the ticket's submitted work: how often it was so already, and how often it
-/// may still be.
+/// The meaning of this result of the ticket's submitted work: how often it came already, and how often it may
+/// still come.
 #[must_use]
 pub fn repeat(ticket: Option<&Ticket>, of: Fingerprint) -> Repeat {
     let before = ticket.and_then(|t| t.repeat.as_ref());

@@ -1,4 +1,4 @@
-//! Which ticket goes to which agent next, and why each of the others does not.
+//! Routing: which ticket goes to which agent next, and why each of the others does not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::ticket::{Done, FileStatus, State, Ticket, Why};
 use crate::{AgentName, Moment, TicketId, Time, moment};
 use cycles::Cycles;
 
-/// What is known of a ticket's file beside what the journal has of it.
+/// The facts about a ticket's file that the journal does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File {
     /// The status in it, as crew last read **or wrote** it: crew's own write that is still under way is not a
@@ -35,15 +35,15 @@ pub struct Queue<'a> {
     pub files: &'a BTreeMap<TicketId, File>,
     /// Everyone who can be given a ticket.
     pub roster: &'a BTreeSet<AgentName>,
-    /// How long a file must have been still.
+    /// The time for which a file must have been still.
     pub debounce: Duration,
-    /// Set when no step is started for now, so that nothing is given out.
+    /// Set when no step is started for now, so that nothing is dispatched.
     pub pause: Option<Pause>,
-    /// Now.
+    /// The present time.
     pub now: Time,
 }
 
-/// Why a ticket is not given out: it says itself in words to people, and with its fields to programs.
+/// The reason for which a ticket is not dispatched: a sentence for people, and fields for programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum Refusal {
@@ -51,12 +51,12 @@ pub enum Refusal {
     Unknown,
     /// It is over.
     Done {
-        /// How: the outcome's name.
+        /// The name of the outcome.
         outcome: String,
     },
     /// An agent has it.
     InProgress {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
     },
     /// It is submitted.
@@ -68,7 +68,7 @@ pub enum Refusal {
     Held {
         /// The reason in words.
         note: String,
-        /// When crew tries again by itself.
+        /// The time at which crew tries again by itself.
         #[serde(serialize_with = "moment::some")]
         #[schemars(with = "Option<Moment>")]
         retry_at: Option<Time>,
@@ -77,13 +77,13 @@ pub enum Refusal {
     NoFile,
     /// Its file cannot be read.
     Unreadable,
-    /// Its file says it is closed, and the journal has not heard of it yet.
+    /// Its file's status is closed, and the journal has not recorded that yet.
     FileClosed,
-    /// Its file says `in_progress` and no agent has it.
+    /// Its file's status is `in_progress` and no agent has it.
     TakenByPerson,
     /// Its file changed a moment ago.
     Debouncing {
-        /// When it will have been still for long enough.
+        /// The time at which it will have been still for long enough.
         #[serde(serialize_with = "moment::one")]
         #[schemars(with = "Moment")]
         until: Time,
@@ -92,25 +92,25 @@ pub enum Refusal {
     Epic,
     /// Its backoff is not over.
     NotDue {
-        /// When it is.
+        /// The time at which it may be dispatched again.
         #[serde(serialize_with = "moment::one")]
         #[schemars(with = "Moment")]
         until: Time,
     },
-    /// No such ticket exists, and it depends on it.
+    /// It depends on a ticket that does not exist.
     MissingDependency {
         /// The id, as written.
         id: TicketId,
     },
     /// It depends on itself.
     Cycle {
-        // Of a long cycle only how it begins.
+        // A long cycle has only its beginning here.
         /// The way round, beginning and ending with the ticket.
         path: Vec<TicketId>,
     },
     /// Tickets that must be done before are not.
     WaitsFor {
-        /// Which.
+        /// The ids of the tickets that it waits for.
         ids: Vec<TicketId>,
     },
     /// The ticket that it recovers has not failed.
@@ -125,17 +125,17 @@ pub enum Refusal {
     },
     /// The day's budget is spent.
     DayBudget {
-        /// What was spent of what, and until when nothing is given out.
+        /// The amount spent, its limit, and the time until which nothing is dispatched.
         #[serde(flatten, serialize_with = "paused")]
         #[schemars(with = "Paused")]
         pause: Pause,
     },
     /// It is meant for an agent who has another ticket.
     AssigneeBusy {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
     },
-    /// It is eligible, and every agent that may be busy is.
+    /// It is eligible, and no agent is free.
     NoAgentFree {
         /// Eligible tickets before it.
         ahead: usize,
@@ -145,9 +145,9 @@ pub enum Refusal {
 /// A pause as programs outside read it.
 #[derive(Serialize, JsonSchema)]
 struct Paused {
-    /// What was spent of what.
+    /// The amount spent, and its limit.
     budget: Budget,
-    /// When the next day begins.
+    /// The beginning of the next day.
     until: Moment,
 }
 
@@ -173,9 +173,9 @@ impl fmt::Display for Refusal {
             Refusal::Unreadable => {
                 f.write_str("its file cannot be read as a ticket; mend it, and it goes on")
             }
-            Refusal::FileClosed => f.write_str("its file says that it is closed"),
+            Refusal::FileClosed => f.write_str("its file's status is closed"),
             Refusal::TakenByPerson => f.write_str(
-                "a person has taken it: its file says in_progress; set it to open to give it to an agent",
+                "a person has taken it: its file's status is in_progress; set it to open to give it to an agent",
             ),
             Refusal::Debouncing { until } => {
                 write!(
@@ -184,7 +184,7 @@ impl fmt::Display for Refusal {
                 )
             }
             Refusal::Epic => f.write_str("it is an epic; agents work on its parts"),
-            Refusal::NotDue { until } => write!(f, "it came back and is not given out again before {until}"),
+            Refusal::NotDue { until } => write!(f, "it came back and is not dispatched again before {until}"),
             Refusal::MissingDependency { id } => {
                 write!(
                     f,
@@ -222,7 +222,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Whether the ticket may be given out at all, whoever is free.
+/// True if the ticket may be dispatched at all, whoever is free.
 ///
 /// # Errors
 /// The first reason against the ticket. A cycle is reported as [`Refusal::WaitsFor`]; [`explain`] and
@@ -231,9 +231,9 @@ pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
     look(queue, id, false)
 }
 
-/// Whether a person may give the ticket to an agent, out of turn: as [`eligible`], except that neither a file
-/// that changed a moment ago nor a person who has taken it is in the way. Whoever assigns it has read it, and
-/// speaks for people.
+/// True if a person may give the ticket to an agent, out of turn: as [`eligible`], except that neither a file
+/// that changed a moment ago nor a person who has taken it is in the way. The person who assigns it has read
+/// it, and speaks for people.
 ///
 /// # Errors
 /// The first reason against it.
@@ -312,8 +312,8 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Why each ticket of the journal that is not eligible is not, whoever is free; cycles are told. One walk
-/// over the queue, however long: to be preferred to asking [`explain`] for each.
+/// For each ticket of the journal that is not eligible, the reason, whoever is free; cycles are spelled out.
+/// One walk over the queue, however long: prefer it to asking [`explain`] for each.
 #[must_use]
 pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
     let cycles = Cycles::find(queue);
@@ -323,7 +323,7 @@ pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
         .filter_map(|id| Some((id, eligible(queue, id).err()?)));
     let whole = refused.map(|(id, refusal)| {
         if let Refusal::WaitsFor { ids } = refusal {
-            (id, told(&cycles, id, ids))
+            (id, waits_for(&cycles, id, ids))
         } else {
             (id, refusal)
         }
@@ -331,19 +331,19 @@ pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
     whole.collect()
 }
 
-fn told(cycles: &Cycles<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
+fn waits_for(cycles: &Cycles<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
     cycles
         .way_round(id)
         .map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
 }
 
-/// A ticket's place in the line, were it eligible: by priority, then age, then id; the first to be given out
-/// is the least.
+/// A ticket's place in the queue, were it eligible: by priority, then age, then id; the first to be
+/// dispatched is the least.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     priority: u8,
     created: Time,
-    /// Whose place it is.
+    /// The id of the ticket.
     pub id: TicketId,
 }
 
@@ -357,13 +357,13 @@ impl Place {
     }
 }
 
-/// The ticket's place in the line; none if the journal does not have it.
+/// The ticket's place in the queue; none if the journal does not have it.
 #[must_use]
 pub fn place(queue: Queue<'_>, id: &TicketId) -> Option<Place> {
     queue.tickets.get(id).map(|ticket| Place::of(ticket))
 }
 
-/// Every eligible ticket, first to be given out first.
+/// Every eligible ticket, in the order of dispatch.
 #[must_use]
 pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
     let mut line: Vec<&Ticket> = queue
@@ -376,8 +376,8 @@ pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
     line.into_iter().map(|t| &t.id).collect()
 }
 
-/// Who gets what now: at most `free` pairs, in order. A ticket meant for an agent goes to it or waits for it;
-/// any other goes to an idle agent for whom nothing eligible is meant, if there is one.
+/// The pairs to dispatch now: at most `free`, in order. A ticket meant for an agent goes to it or waits for
+/// it; any other goes to an idle agent for whom nothing eligible is meant, if there is one.
 #[must_use]
 pub fn assign<'a>(queue: Queue<'a>, idle: &[&'a AgentName], free: u32) -> Vec<(&'a TicketId, &'a AgentName)> {
     let line = order(queue);
@@ -385,8 +385,8 @@ pub fn assign<'a>(queue: Queue<'a>, idle: &[&'a AgentName], free: u32) -> Vec<(&
     assign_in(line, queue, &meant, idle, free)
 }
 
-/// [`assign`] for whoever has the line at hand, and knows whom eligible tickets are meant for: no more of the
-/// line is taken than is given out.
+/// [`assign`] for a caller that has the ordered queue at hand, and knows for whom eligible tickets are meant:
+/// no more of the queue is taken than is dispatched.
 #[must_use]
 pub fn assign_in<'a>(
     line: impl IntoIterator<Item = &'a TicketId>,
@@ -416,12 +416,12 @@ pub fn assign_in<'a>(
     pairs
 }
 
-/// Why the ticket is not given out now, for people: nothing when [`assign`] gives it out with the same `idle`
-/// and `free`.
+/// The reason for which the ticket is not dispatched now, for people: none when [`assign`] dispatches it with
+/// the same `idle` and `free`.
 #[must_use]
 pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) -> Option<Refusal> {
     match eligible(queue, id) {
-        Err(Refusal::WaitsFor { ids }) => return Some(told(&Cycles::find(queue), id, ids)),
+        Err(Refusal::WaitsFor { ids }) => return Some(waits_for(&Cycles::find(queue), id, ids)),
         Err(refusal) => return Some(refusal),
         Ok(()) => {}
     }
@@ -432,7 +432,7 @@ pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) 
     Some(left_over(queue, id, idle, ahead))
 }
 
-/// [`explain`] for every ticket at once, in one walk; one that is not in it is given out now.
+/// [`explain`] for every ticket at once, in one walk; one that is not in the result is dispatched now.
 #[must_use]
 pub fn explanations<'a>(
     queue: Queue<'a>,
@@ -449,7 +449,7 @@ pub fn explanations<'a>(
     why
 }
 
-/// Why an eligible ticket with so many before it was not given out.
+/// The reason for which an eligible ticket with so many before it was not dispatched.
 fn left_over(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], ahead: usize) -> Refusal {
     match assignee(queue, id).filter(|agent| !idle.contains(agent)) {
         Some(agent) => Refusal::AssigneeBusy { agent: agent.clone() },
@@ -464,7 +464,7 @@ pub fn not_needed(queue: Queue<'_>) -> Vec<&TicketId> {
     queue.tickets.keys().filter(over).collect()
 }
 
-/// Whether the ticket is one of [`not_needed`].
+/// True if the ticket is one of [`not_needed`].
 #[must_use]
 pub fn is_not_needed(queue: Queue<'_>, id: &TicketId) -> bool {
     queue.tickets.get(id).is_some_and(|ticket| {

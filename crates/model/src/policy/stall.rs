@@ -11,19 +11,19 @@ const LONGEST_GAP: Duration = Duration::from_secs(15);
 /// A shim that is well runs more often than this, even on a machine that has much to do: its heartbeats are
 /// five seconds apart.
 const LONGEST_PULSE: Duration = Duration::from_secs(15);
-/// How long a warning is not repeated.
+/// The time for which a warning is not repeated.
 const COOL_DOWN: Duration = Duration::from_secs(60);
 
-/// What was seen at one look.
+/// The observations of one look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When.
+    /// The time of the look.
     pub at: Time,
-    /// When the processes were looked at: whoever does that does it in a measure of its own, and may have
-    /// been kept from it.
+    /// The time at which the processes were last looked at: that happens at a pace of its own, and may have
+    /// been delayed.
     pub seen: Time,
-    /// Bytes of output so far, both streams; it moves when the agent says anything.
-    pub heard: u64,
+    /// Bytes of output so far, both streams; it grows with every output of the agent.
+    pub output_bytes: u64,
     /// CPU time of the processes below the agent so far, in milliseconds.
     pub cpu_ms: u64,
     /// A digest of which processes those are.
@@ -44,10 +44,10 @@ pub struct Limits {
     pub step_timeout: Duration,
 }
 
-/// What a look means.
+/// The meaning of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing to say.
+    /// No warning is due.
     Alive,
     /// Neither output nor an active process for the threshold: worth a warning.
     Stuck {
@@ -66,7 +66,7 @@ pub enum Verdict {
     TimedOut,
 }
 
-/// What is remembered of a step between two looks. Only watched time counts.
+/// The memory of a step between two looks. Only watched time counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
     last: Option<Sample>,
@@ -77,7 +77,7 @@ pub struct Watch {
     warned: Option<Duration>,
 }
 
-/// Whether the shim of a run is frozen, by what is seen of its pulse between looks. Only watched time counts.
+/// The judge of a frozen shim, by the looks at its pulse. Only watched time counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShimWatch {
     last: Option<(Time, u64)>,
@@ -86,7 +86,7 @@ pub struct ShimWatch {
 }
 
 impl ShimWatch {
-    /// Whether the shim was warned of and has not run since.
+    /// True if the shim was warned of and has not run since.
     fn is_frozen(&self) -> bool {
         self.warned.is_some()
     }
@@ -103,8 +103,8 @@ impl ShimWatch {
         if silent >= threshold.saturating_mul(2) {
             return Verdict::Stalled;
         }
-        let is_told = self.warned.is_some_and(|at| silent - at < COOL_DOWN);
-        if silent < threshold || is_told {
+        let is_warned = self.warned.is_some_and(|at| silent - at < COOL_DOWN);
+        if silent < threshold || is_warned {
             return Verdict::Alive;
         }
         self.warned = Some(silent);
@@ -125,9 +125,9 @@ impl Watch {
             return Verdict::Alive;
         };
         self.ran += sample.at.since(last.at).min(LONGEST_GAP);
-        // What was not looked at anew is neither silent nor idle.
+        // A gap in the looks counts neither as silence nor as idleness.
         let passed = sample.seen.since(last.seen).min(LONGEST_GAP);
-        self.silent = if sample.heard == last.heard {
+        self.silent = if sample.output_bytes == last.output_bytes {
             self.silent + passed
         } else {
             Duration::ZERO
@@ -177,16 +177,16 @@ mod tests {
         step_timeout: Duration::from_secs(100),
     };
 
-    /// A look every five seconds; `at` says what is seen at second `t`.
+    /// A look every five seconds; `at` gives the observation at second `t`.
     fn watch(seconds: i64, at: impl Fn(i64) -> (u64, u64)) -> Vec<(i64, Verdict)> {
         let mut watch = Watch::default();
         (0..=seconds / 5)
             .map(|n| {
-                let (heard, cpu_ms) = at(n * 5);
+                let (output_bytes, cpu_ms) = at(n * 5);
                 let sample = Sample {
                     at: Time(n * 5000),
                     seen: Time(n * 5000),
-                    heard,
+                    output_bytes,
                     cpu_ms,
                     children: 0,
                     shim: 5,
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(
             watch(95, |t| (1, t as u64)),
             [],
-            "a long build says nothing and burns cpu"
+            "a long build prints nothing and burns cpu"
         );
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let look = |at| Sample {
             at: Time(at),
             seen: Time(at),
-            heard: 1,
+            output_bytes: 1,
             cpu_ms: 1,
             children: 0,
             shim: 5,
@@ -243,13 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_looked_at_anew_says_nothing_but_that_time_passes() {
+    fn a_gap_in_the_looks_counts_for_nothing() {
         let mut watch = Watch::default();
         let mut looks = (0..=20).map(|n| {
             let sample = Sample {
                 at: Time(n * 5000),
                 seen: Time(0),
-                heard: 1,
+                output_bytes: 1,
                 cpu_ms: 1,
                 children: 0,
                 shim: 5,
@@ -261,8 +261,7 @@ mod tests {
         assert_eq!(looks.next(), Some(Verdict::TimedOut));
     }
 
-    /// A shim that is looked at every five seconds for so long, with its pulse at each second as `pulse`
-    /// says.
+    /// A shim that is looked at every five seconds for so long; `pulse` gives its pulse at each second.
     fn shim(seconds: i64, stall_after: u64, pulse: impl Fn(i64) -> u64) -> Vec<(i64, Verdict)> {
         let (mut watch, stall_after) = (ShimWatch::default(), Duration::from_secs(stall_after));
         (0..=seconds / 5)
@@ -316,7 +315,7 @@ mod tests {
                 at: Time(n * 5000),
                 // The last heartbeat there was, over and over.
                 seen: Time(0),
-                heard: 1,
+                output_bytes: 1,
                 cpu_ms: 1,
                 children: 0,
                 shim: 5,

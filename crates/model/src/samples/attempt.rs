@@ -9,9 +9,9 @@ use crate::conversation::Conversation;
 use crate::machine::{self, Explored, Sample};
 use crate::{Actor, Fence};
 
-/// What it is.
+/// A description for the page.
 pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its claim until its work is landed or given \
-    back. It is a child of the ticket. Its conversation owns a session and, while a step runs, a worker. What ends it is told to the ticket, \
+    back. It is a child of the ticket. Its conversation owns a session and, while a step runs, a worker. News of its end goes to the ticket, \
     which leaves `in_progress`: this machine alone then stays where it is.";
 
 /// A fresh claim.
@@ -45,7 +45,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     let failed = |class, errors_left, repeats_left| Event::StepFailed {
         usage: Usage::default(),
         total_micro_usd: Some(9),
-        failure: Failure::new(class, "it said no"),
+        failure: Failure::new(class, "refused"),
         retry_at: LATE,
         errors_left,
         repeats_left,
@@ -115,7 +115,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         "then fail",
         Event::StopOrdered {
             then: AfterStop::Fail {
-                failure: Failure::new(Class::Auth, "it said no"),
+                failure: Failure::new(Class::Auth, "refused"),
             },
         },
     )
@@ -232,13 +232,13 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     all.0
 }
 
-/// What matters of an attempt.
+/// The differences between attempts that matter.
 #[must_use]
 pub fn shape(attempt: &Attempt) -> String {
     let state = match &attempt.state {
         State::Working(w) => {
-            let said = w.next == Prompt::LastChance;
-            format!("working {said} {}", w.due.is_some())
+            let is_last_chance = w.next == Prompt::LastChance;
+            format!("working {is_last_chance} {}", w.due.is_some())
         }
         State::Stuck { why: Stuck::Errors } => "stuck".to_owned(),
         State::Stuck {

@@ -1,6 +1,6 @@
-//! What each machine is explored with: first states, an alphabet of events that names its guards, and which
-//! differences between states matter. The diagrams, the matrices and the random histories of the tests are
-//! made of these.
+//! Samples: the first states of each machine, an alphabet of events that names its guards, and the
+//! differences between states that matter. The diagrams, the matrices and the random histories of the tests
+//! are made of these.
 
 pub mod attempt;
 pub mod project;
@@ -19,7 +19,7 @@ use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 pub struct Picture {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in a sentence or two.
+    /// A description in a sentence or two.
     pub about: &'static str,
     /// All that was found.
     pub explored: Explored,
@@ -154,9 +154,9 @@ fn good<T>(name: Result<T, crate::ids::Error>) -> T {
     name.unwrap_or_else(|error| unreachable!("a sample is not a name: {error}"))
 }
 
-/// Before everything.
+/// A time before all others.
 const EARLY: Time = Time(1_000);
-/// After everything.
+/// A time after all others.
 const LATE: Time = Time(9_000);
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::policy::budget::Pause;
 use crate::project::{Event, HarnessPause, Machine, Project};
 use crate::{Actor, Time};
 
-/// What it is.
+/// A description for the page.
 pub const ABOUT: &str = "The project is the life of one engine on one repository, and the roster of its agents. A crashed \
     engine leaves any state behind: the next one opens it from there.";
 

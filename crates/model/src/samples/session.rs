@@ -3,11 +3,11 @@
 use crate::machine::Explored;
 use crate::session::{Event, Machine, State};
 
-/// What it is.
-pub const ABOUT: &str = "A session is what an agent's client remembers under one id, a child of the conversation. A new one is never \
+/// A description for the page.
+pub const ABOUT: &str = "A session is the memory of an agent's client under one id, a child of the conversation. A new one is never \
     resumed, a resumed one always existed, and a broken one is replaced, not used again.";
 
-/// Every event.
+/// All events.
 pub const EVENTS: [Event; 4] = [
     Event::FirstMessageSent,
     Event::Suspended,

@@ -69,7 +69,7 @@ fn alphabets_are_whole() {
     let left_out = super::attempt::alphabet(&super::attempt::first());
     let left_out = left_out
         .iter()
-        .filter(|s| ticket::is_said_by_the_ticket(&s.event))
+        .filter(|s| ticket::belongs_to_the_ticket(&s.event))
         .map(|s| variant(&s.event))
         .collect();
     assert_eq!(&variants::<attempt::Event>() - &nested, left_out);
@@ -127,7 +127,7 @@ fn every_state_is_reached_and_every_event_accepted_somewhere() {
     .into();
     assert!(parts(1).is_superset(&at_work));
     assert!(parts(1).is_superset(&["checking", "reviewing", "landing"].map(str::to_owned).into()));
-    // What is over has left the attempt behind, whatever state that was in.
+    // A ticket that is over has left the attempt behind, whatever state that was in.
     assert!(parts(1).is_disjoint(&["verifying", "done"].map(str::to_owned).into()));
     for state in [
         "open",
@@ -151,7 +151,7 @@ fn what_the_ticket_says_itself_is_refused_from_outside() {
         let samples = super::attempt::alphabet(&child);
         for sample in samples
             .into_iter()
-            .filter(|s| ticket::is_said_by_the_ticket(&s.event))
+            .filter(|s| ticket::belongs_to_the_ticket(&s.event))
         {
             let event = tickets::Event::Attempt(sample.event);
             assert!(

@@ -9,10 +9,10 @@ use crate::ticket::{
 };
 use crate::{Actor, RunId};
 
-/// What it is.
+/// A description for the page.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
     stages, `done`. In any state but done it can be held until a person moves it on. In the diagram one box stands for all \
-    states of the attempt while it is in progress, and an arrow says that at least one of them accepts the event; the tables \
+    states of the attempt while it is in progress, and an arrow means that at least one of them accepts the event; the tables \
     have each state by itself, and the attempt's own diagram has its inside.";
 
 /// The merged result in every sample.
@@ -33,7 +33,7 @@ pub fn first() -> Ticket {
     Ticket::new(ticket_id("t-1"))
 }
 
-/// What a file says.
+/// The text of a file.
 #[must_use]
 pub fn spec() -> Spec {
     let recovers = Some(ticket_id("t-0"));
@@ -287,7 +287,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let child = ticket.attempt().map_or_else(attempt::first, Clone::clone);
     for Sample { guard, event } in attempt::alphabet(&child)
         .into_iter()
-        .filter(|s| !is_said_by_the_ticket(&s.event))
+        .filter(|s| !belongs_to_the_ticket(&s.event))
     {
         all.when(guard, Event::Attempt(event));
     }
@@ -297,7 +297,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
 /// Events of the attempt that only the ticket itself brings about, by an event of its own: from outside they
 /// are refused in every state.
 #[must_use]
-pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
+pub fn belongs_to_the_ticket(event: &crate::attempt::Event) -> bool {
     use crate::attempt::Event as Child;
     match event {
         Child::Submitted
@@ -319,7 +319,7 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
     }
 }
 
-/// What matters of a ticket.
+/// The differences between tickets that matter.
 #[must_use]
 pub fn shape(ticket: &Ticket) -> String {
     let held = ticket.held.as_ref().map(|h| (h.why.name(), h.retry_at.is_some()));
@@ -357,7 +357,7 @@ fn verify_shape(verify: &Verify) -> String {
             format!("landing {} {then:?}", waiting.is_some())
         }
     };
-    // Of the attempt only what the way back depends on: everything else is behind it.
+    // The attempt matters only as far as the way back depends on it: everything else is behind it.
     let cleared = verify.cleared.as_ref().map(|cleared| match cleared.by {
         Clearance::Waived { .. } => "waived",
         Clearance::Approved { .. } => "approved",

@@ -3,11 +3,11 @@
 use crate::machine::Explored;
 use crate::worker::{Event, Machine, State};
 
-/// What it is.
+/// A description for the page.
 pub const ABOUT: &str = "A worker is the process of one step, a child of the conversation. Its end counts once, and \
     only for its conversation.";
 
-/// Every event.
+/// All events.
 pub const EVENTS: [Event; 4] = [Event::Spawned, Event::Exited, Event::Failed, Event::Killed];
 
 /// The machine, explored.

@@ -1,4 +1,4 @@
-//! Which test runner a repository has, seen from its files.
+//! Detection of the test runner of a repository, from its files.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub enum Runner {
     Cargo,
     /// The `test` target of a makefile.
     Make,
-    /// Go's own.
+    /// `go test`.
     Go,
 }
 
@@ -39,15 +39,15 @@ impl fmt::Display for Runner {
 /// A runner that was seen, and what to write into `[checks]` for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Detected {
-    /// Which one.
+    /// The runner.
     pub runner: Runner,
     /// The file that gave it away.
     pub seen_in: String,
-    /// For `checks.setup`.
+    /// The proposal for `checks.setup`.
     pub setup: Vec<String>,
-    /// For `checks.keep`.
+    /// The proposal for `checks.keep`.
     pub keep: Vec<String>,
-    /// For `checks.commands`.
+    /// The proposal for `checks.commands`.
     pub commands: Vec<String>,
 }
 
@@ -156,7 +156,7 @@ fn npm(files: &Files<'_>) -> Option<Detected> {
     let text = files.text("package.json")?;
     let package: serde_json::Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
     let script = package.get("scripts")?.get("test")?.as_str()?;
-    // `npm init` writes a script that says so and fails.
+    // `npm init` writes a script that only prints this message and fails.
     if script.trim().is_empty() || script.contains("no test specified") {
         return None;
     }
@@ -233,7 +233,7 @@ fn make(files: &Files<'_>) -> Option<Detected> {
     })
 }
 
-/// Whether a makefile has a rule for `test`: not an assignment, not a recipe's line, not a mention in
+/// True if a makefile has a rule for `test`: not an assignment, not a recipe's line, not a mention in
 /// `.PHONY`.
 fn has_test_target(makefile: &str) -> bool {
     let joined = makefile.replace("\\\r\n", " ").replace("\\\n", " ");

@@ -18,9 +18,9 @@ pub struct Diagnostic {
     pub line: usize,
     /// The character of that line that the span begins at, from 1.
     pub column: usize,
-    /// What is wrong, with the key in question.
+    /// The fault, with the key in question.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl Diagnostic {
     }
 }
 
-/// What a message quotes of the file cannot act on a terminal or hide in it.
+/// Makes the text of the file safe to quote: it can neither act on a terminal nor hide in it.
 fn seen(text: String) -> String {
     let hides = |c: char| c != ' ' && is_unseen(c);
     if !text.contains(hides) {

@@ -99,7 +99,7 @@ pub(super) fn serialize_some<S: Serializer>(
     }
 }
 
-/// What a duration is in the schema.
+/// The form of a duration in the schema.
 pub(super) struct Text;
 
 impl JsonSchema for Text {

@@ -58,7 +58,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ("budget", &["ticket_usd", "day_usd"]),
 ];
 
-/// What is designed and not in this build: the table, the key, and what it needs.
+/// Keys that are designed and not in this build: the table, the key, and its requirement.
 pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "train", "the merge train comes later"),
@@ -80,7 +80,7 @@ pub(super) fn of(table: &str) -> &'static [&'static str] {
         .map_or(&[], |(_, keys)| keys)
 }
 
-/// Why a known key is not in this build.
+/// The reason for which a known key is not in this build.
 pub(super) fn later(table: &str, key: &str) -> Option<&'static str> {
     LATER
         .iter()
@@ -96,7 +96,7 @@ pub(super) fn renamed(table: &str, key: &str) -> Option<&'static str> {
         .map(|(_, _, new)| *new)
 }
 
-/// What to write instead of an unknown key of a table. `as_written` is the table as the file has it.
+/// A hint for an unknown key of a table. `as_written` is the table as the file has it.
 pub(super) fn hint(table: &str, as_written: &str, key: &str) -> String {
     let elsewhere = KNOWN
         .iter()
@@ -138,7 +138,7 @@ pub(super) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
     })
 }
 
-/// Whether one word is likely a slip of the other, rather than something else.
+/// True if one word is likely a slip of the other, rather than something else.
 pub(super) fn is_slip(word: &str, known: &str) -> bool {
     let word: String = word.chars().take(64).collect::<String>().to_lowercase();
     strsim::damerau_levenshtein(&word, known) <= (known.len() / 3).max(2)

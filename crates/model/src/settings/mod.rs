@@ -18,6 +18,7 @@ mod set_up;
 mod template;
 #[cfg(test)]
 mod tests;
+mod weaker;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -60,25 +61,25 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub prompts_dir: Option<String>,
-    /// What the crew works on.
+    /// The project to work on.
     pub project: Project,
     /// Limits and times of a run.
     pub run: Run,
-    /// Who works.
+    /// The agents.
     pub agents: Agents,
     /// The agent clients that can be named by `agents.harness`: a table for each.
     pub harness: BTreeMap<String, Harness>,
-    /// What must pass before work lands.
+    /// The checks that must pass before work lands.
     pub checks: Checks,
-    /// Whether another agent reads the work before it lands.
+    /// Review of the work by another agent before it lands.
     pub review: Review,
-    /// What lands only with a person's word.
+    /// Paths that land only with a person's approval.
     pub land: Land,
-    /// What the crew may cost.
+    /// The limits of the cost.
     pub budget: Budget,
 }
 
-/// `[project]`: what the crew works on.
+/// `[project]`: the project to work on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Project {
@@ -103,38 +104,39 @@ pub struct Run {
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
     pub step_timeout: Duration,
-    /// How long a step may show no output and no activity before it counts as stuck.
+    /// The time for which a step may show no output and no activity before it counts as stuck.
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
     pub stall_after: Duration,
-    /// A ticket's file must have been still for this long before the ticket is given out; `"0s"` for at once.
+    /// A ticket's file must have been still for this long before the ticket is dispatched; `"0s"` for at
+    /// once.
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
     pub debounce: Duration,
-    /// What stopping the engine does to running steps.
+    /// The fate of running steps when the engine stops.
     pub on_stop: OnStop,
-    /// How often the agent is asked to resolve a merge conflict of one attempt; then the ticket is held. 0
-    /// holds it at the first conflict.
+    /// The number of times that the agent is asked to resolve a merge conflict of one attempt; then the
+    /// ticket is held. 0 holds it at the first conflict.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub conflict_resolutions: u32,
-    /// How often a stuck attempt is recovered before it counts as crashed; 0 for never.
+    /// The number of times that a stuck attempt is recovered before it counts as crashed; 0 for never.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub recoveries: u32,
-    /// How long an agent waits for the answer to a question; then it is told that nobody answered, and goes
-    /// on. Without it, it waits for as long as it takes.
+    /// The time for which an agent waits for the answer to a question; then it gets the message that nobody
+    /// answered, and goes on. Without it, it waits for as long as it takes.
     #[serde(
         serialize_with = "duration::serialize_some",
         skip_serializing_if = "Option::is_none"
     )]
     #[schemars(with = "duration::Text")]
     pub answer_within: Option<Duration>,
-    /// What steps and checks have printed may take so many MiB on the disk, all of it together; above it, the
-    /// oldest of closed tickets goes.
+    /// The outputs of steps and checks may take so many MiB on the disk, all of them together; above it, the
+    /// oldest of closed tickets are deleted.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub outputs_mib: u32,
 }
 
-/// What stopping the engine does to running steps.
+/// The fate of running steps when the engine stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnStop {
@@ -170,7 +172,7 @@ pub struct Agents {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Harness {
-    /// Which client it is; without it, the table's name.
+    /// The kind of client; without it, the table's name.
     pub kind: HarnessKind,
     /// The program and its first arguments: required for the kind `command`; the kind `claude` has `claude`.
     /// It is started directly, never by a shell; a path with a `/` that is not absolute is relative to the
@@ -188,12 +190,12 @@ pub struct Harness {
     /// Variables added to the agent's environment.
     #[schemars(default)]
     pub env: BTreeMap<String, String>,
-    /// Names of variables of crew's own environment that the agent gets, beside PATH, HOME, LANG, TERM,
+    /// Names of variables of crew's own environment that the agent gets, besides PATH, HOME, LANG, TERM,
     /// TMPDIR, USER and SHELL.
     #[schemars(default)]
     pub pass_env: Vec<String>,
-    /// What tokens cost, for the kind `claude`: used for a step that was killed before the client could say
-    /// what it cost. Without it, such a step is taken to be as dear as the tokens of the session's earlier
+    /// The price of tokens, for the kind `claude`: used for a step that was killed before the client could
+    /// report its cost. Without it, such a step is taken to be as dear as the tokens of the session's earlier
     /// steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Price")]
@@ -211,7 +213,7 @@ pub enum HarnessKind {
 }
 
 impl HarnessKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 2] = [Self::Claude, Self::Command];
 
     /// As the file writes it.
@@ -231,7 +233,7 @@ impl HarnessKind {
 }
 
 impl Harness {
-    /// A client of this kind with every default: what the kind `command` runs is still to be said.
+    /// A client of this kind with every default: the command of the kind `command` is still missing.
     #[must_use]
     pub fn new(kind: HarnessKind) -> Self {
         let command = match kind {
@@ -267,7 +269,7 @@ pub enum ReviewWhen {
     Never,
 }
 
-/// `[land]`: what lands only with a person's word.
+/// `[land]`: paths that land only with a person's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Land {
@@ -276,14 +278,14 @@ pub struct Land {
     pub hold_paths: Vec<String>,
 }
 
-/// `[budget]`: what the crew may cost, as far as its clients tell prices. A step that runs is never stopped
-/// for it.
+/// `[budget]`: the limits of the cost, as far as clients report prices. A step that runs is never stopped for
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Budget {
-    /// US dollars that one ticket may cost, over all its attempts. When 80 % are spent its agent is told;
-    /// when all is spent the ticket is held, until a person retries it or raises this. Without it there is no
-    /// limit.
+    /// The US dollars that one ticket may cost, over all its attempts. When 80 % are spent its agent gets a
+    /// warning; when all is spent the ticket is held, until a person retries it or raises this. Without it
+    /// there is no limit.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "money::serialize")]
     #[schemars(with = "money::Number")]
     pub ticket_usd: Option<Usd>,
@@ -343,9 +345,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it, in the order of the text; `file_name` only names it in the
-    /// diagnostics. Where the text is not TOML at all, only that is told: what stands behind a broken line
-    /// cannot be trusted.
+    /// Every fault in it, in the order of the text; `file_name` only names it in the diagnostics. Where the
+    /// text is not TOML at all, that is the only diagnostic: the text behind a broken line cannot be trusted.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, Vec<Diagnostic>> {
         parse::settings(text, file_name)
     }
@@ -401,7 +402,7 @@ impl Settings {
         })
     }
 
-    /// Whether a step can be started with this harness: there is a table of its name, and of its kind.
+    /// True if a step can be started with this harness: there is a table of its name, and of its kind.
     #[must_use]
     pub fn has_harness(&self, harness: &HarnessId) -> bool {
         let named = self.harness.get(&harness.name);
@@ -416,7 +417,7 @@ impl Settings {
         other.flatten().unwrap_or_else(|| own.clone()).name
     }
 
-    /// Whether a change to this path, relative to the repository's root and with `/`, waits for a person: one
+    /// True if a change to this path, relative to the repository's root and with `/`, waits for a person: one
     /// of `land.hold_paths`, `crew.toml` or a file in `prompts_dir`.
     #[must_use]
     pub fn holds(&self, path: &str) -> bool {
@@ -448,8 +449,8 @@ pub fn duration(text: &str) -> Result<Duration, &'static str> {
     duration::parse(text)
 }
 
-/// Makes the schema of what is written one of what is read: no key is required, and each that has a default
-/// tells it, durations too.
+/// Makes the schema of the file out of one of the values that are read: no key is required, and each key that
+/// has a default shows it, durations too.
 fn loosen(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

@@ -16,7 +16,7 @@ pub(super) fn serialize<S: Serializer>(amount: &Option<Usd>, serializer: S) -> R
     }
 }
 
-/// What an amount is in the schema.
+/// The form of an amount in the schema.
 pub(super) struct Number;
 
 impl JsonSchema for Number {

@@ -83,7 +83,7 @@ pub fn branch_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// White space, and what is there without being seen or changes the order of what is.
+/// White space, and characters that cannot be seen or that change the order of the others.
 pub(super) fn is_unseen(c: char) -> bool {
     c.is_whitespace() || text::hides(c)
 }

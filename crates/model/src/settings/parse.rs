@@ -303,7 +303,7 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
             harness_kind(reader, name, key_span.clone(), message)
         }
     };
-    // What a client of another kind may have in its table cannot be known here.
+    // The keys that a client of another kind may have in its table cannot be known here.
     let kind = kind?;
     let mut harness = Harness::new(kind);
     match table.take("command") {
@@ -347,10 +347,7 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
         HarnessKind::Command => {
             for (key, hint) in [
                 ("model", "give it to the program by `args` or `env`"),
-                (
-                    "price",
-                    "the program tells by itself what it cost, in its line of usage",
-                ),
+                ("price", "the program reports its own cost, in its line of usage"),
             ] {
                 if let Some(value) = table.take(key) {
                     let message = format!("`{}` means nothing to the kind `command`", value.name);
@@ -363,7 +360,7 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
     Some(harness)
 }
 
-/// What tokens cost: reading and writing must be said, the cache has the usual share.
+/// The price of tokens: reading and writing must be given, the cache has the usual share.
 fn price(reader: &mut Reader<'_>, mut table: Table<'_>) -> Option<Price> {
     let place = table.name().to_owned();
     let mut take = |reader: &mut Reader<'_>, key| {
@@ -391,7 +388,7 @@ fn price(reader: &mut Reader<'_>, mut table: Table<'_>) -> Option<Price> {
     Some(price)
 }
 
-/// `unknown` is what to say where it is not even one that comes later.
+/// `unknown` is the message for a kind that is not even one of a later build.
 fn harness_kind(
     reader: &mut Reader<'_>,
     kind: &str,
@@ -416,7 +413,7 @@ fn harness_kind(
     None
 }
 
-/// Those that there are.
+/// The kinds that there are.
 fn kinds() -> String {
     HarnessKind::ALL.map(HarnessKind::name).join(", ")
 }

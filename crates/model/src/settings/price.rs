@@ -1,4 +1,4 @@
-//! What tokens cost, as the file has it: US dollars per million of them.
+//! The price of tokens, as the file has it: US dollars per million of them.
 
 use std::borrow::Cow;
 

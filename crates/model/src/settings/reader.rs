@@ -18,7 +18,7 @@ use super::diagnostic::Diagnostic;
 use super::price::PerMillion;
 use super::{duration, keys};
 
-/// Where the diagnostics of one file gather.
+/// The reader of one file: it gathers the diagnostics.
 pub(super) struct Reader<'t> {
     file: &'t str,
     text: &'t str,
@@ -33,17 +33,17 @@ pub(super) struct Value<'t> {
     value: DeValue<'t>,
 }
 
-/// A table of the file. What is not taken out of it by [`Reader::finish`] is unknown.
+/// A table of the file. A key that nobody has taken by [`Reader::finish`] is unknown.
 pub(super) struct Table<'t> {
     /// As the file has it: `harness.scripted`; empty at the top.
     name: String,
-    /// Where it stands.
+    /// The place of the table in the text.
     span: Range<usize>,
     entries: BTreeMap<String, Value<'t>>,
 }
 
 impl Value<'_> {
-    /// Whether it is exactly this string.
+    /// True if it is exactly this string.
     pub(super) fn is_text(&self, text: &str) -> bool {
         self.value.as_str() == Some(text)
     }
@@ -371,7 +371,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether a duration may be nothing.
+/// Whether a duration may be zero.
 #[derive(Clone, Copy)]
 pub(super) enum Zero {
     Refused,

@@ -1,5 +1,5 @@
-//! What a transition changes beside the state: slot, timer and file are functions of the state, so their
-//! changes are the difference of two states and can neither be forgotten nor done twice.
+//! The consequences of a transition beside the state: slot, timer and file are functions of the state, so
+//! their changes are the difference of two states and can neither be forgotten nor done twice.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use crate::{AgentName, Fence, Time};
 pub struct Change {
     /// The ticket after.
     pub ticket: Ticket,
-    /// What is ordered, in order.
+    /// The orders, in order.
     pub effects: Vec<Effect>,
     /// Slots freed and taken, in that order.
     pub slots: Vec<SlotChange>,
-    /// What happens to the ticket's timer.
+    /// The changes of the ticket's timer.
     pub timers: Vec<TimerChange>,
 }
 
@@ -41,28 +41,28 @@ pub enum TimerChange {
     Set(Deadline),
 }
 
-/// What a waiting ticket waits for.
+/// The deadline of a waiting ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
-    /// What happens then.
+    /// The purpose of the timer.
     pub key: TimerKey,
-    /// When.
+    /// The time of the deadline.
     pub at: Time,
 }
 
-/// What happens when a ticket's timer fires.
+/// The purpose of a ticket's timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimerKey {
-    /// It may be given out again.
+    /// The ticket may be dispatched again.
     Due,
     /// Its agent may be stepped again.
     Step,
-    /// What holds it is tried again.
+    /// The step that holds it is tried again.
     Retry,
     /// Its agent is woken.
     Wakeup,
-    /// Its agent goes on without an answer.
+    /// The agent goes on without an answer.
     Answer,
     /// Landing is tried again.
     Land,
@@ -102,7 +102,7 @@ impl TimerKey {
     }
 }
 
-/// What a ticket's file says of it while crew holds it.
+/// The contents of a ticket's file while crew holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filing {
     /// tk's status.
@@ -119,7 +119,7 @@ pub enum FileStatus {
     Open,
     /// Someone works on it.
     InProgress,
-    /// Over.
+    /// The ticket is over.
     Closed,
 }
 
@@ -169,7 +169,7 @@ impl Ticket {
         {
             attempt.since = at;
         }
-        // A ticket seen for the first time is not written: its file says what a person wanted it to say.
+        // A ticket that is seen for the first time is not written: its file is as a person wanted it.
         let drifted = matches!(event, Event::FileDrifted);
         let before = self.filing();
         if let (Some(filing), false) = (ticket.filing(), before.is_none())
@@ -215,7 +215,7 @@ impl Ticket {
         }
     }
 
-    /// What its file should say; none before it is created.
+    /// The contents that its file should have; none before it is created.
     #[must_use]
     pub fn filing(&self) -> Option<Filing> {
         let mut tags: BTreeSet<String> = self.labels.iter().map(|l| l.as_str().to_owned()).collect();

@@ -12,27 +12,27 @@ use crate::{Oid, RunId, Time};
 pub struct Checks {
     /// The merged result that is checked.
     pub candidate: Candidate,
-    /// What is run.
+    /// The commands to run.
     pub plan: CheckPlan,
-    /// How many of the commands have passed on the candidate.
+    /// The number of commands that have passed on the candidate.
     pub passed: u32,
     /// The output of the first command that failed on the candidate. The commands up to that one then run on
     /// the target, which proves whether the branch is at fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// How many of the commands have passed on the target since.
+    /// The number of commands that have passed on the target since.
     #[serde(default)]
     pub on_target: u32,
-    /// How many set-up commands have run in the checkout; none as long as nobody found that it needs any.
+    /// The number of set-up commands that have run in the checkout; none as long as no run needed any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_up: Option<u32>,
-    /// How many runs in a row have come to nothing, since somebody else ended them.
+    /// The number of runs in a row that came to nothing, since somebody else ended them.
     pub lost: u32,
-    /// How often the checkout did not keep what the commands before the next one had left in it, so that they
-    /// had to run anew.
+    /// The number of times that the checkout lost the files which earlier commands had left in it, so that
+    /// those commands had to run anew.
     #[serde(default)]
     pub restarts: u32,
-    /// How many runs were ordered: it numbers them.
+    /// The number of runs that were ordered: it numbers them.
     pub runs: u32,
     /// The run that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,21 +49,21 @@ pub struct CheckPlan {
     pub commands: Vec<String>,
 }
 
-/// A run of the checks: one process that was ordered and whose end nobody has heard of.
+/// A run of the checks: one process that was ordered and whose end is not recorded yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckRun {
     /// Its id.
     pub run: RunId,
-    /// What it does.
+    /// The task of the run.
     pub task: CheckTask,
     /// When it was ordered.
     pub since: Time,
-    /// Why it was ordered to stop.
+    /// The reason of the order to stop it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<CheckStop>,
 }
 
-/// What a run of the checks does.
+/// The task of a run of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckTask {
@@ -75,7 +75,7 @@ pub enum CheckTask {
     Target,
 }
 
-/// Why a run of the checks is ordered to stop although its verdict is still wanted.
+/// The reason for which a run of the checks is ordered to stop although its verdict is still wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStop {
@@ -85,7 +85,7 @@ pub enum CheckStop {
     Frozen,
 }
 
-/// How a run of the checks ended.
+/// The end of a run of the checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckOutcome {
@@ -97,22 +97,22 @@ pub enum CheckOutcome {
     NotSetUp,
     /// The command failed.
     Failed {
-        /// The end of what it printed, and on the last line, in brackets, how it ended.
+        /// The end of its output, and on the last line, in brackets, the way in which it ended.
         output: String,
     },
     /// The command could not be run.
     CouldNotRun {
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
-    /// Somebody else ended it, so it says nothing about the commit.
+    /// Somebody else ended it, so it proves nothing about the commit.
     Lost {
-        /// How.
+        /// The way in which it was lost.
         how: Loss,
     },
 }
 
-/// How a run of the checks was lost.
+/// The way in which a run of the checks was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
@@ -127,12 +127,13 @@ pub enum Loss {
     Vanished,
     /// It was never started.
     NotStarted {
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
 }
 
-/// How a command ended, by the last lines of what a failed check came to: `exit code 1`, `timed out after 3 s`.
+/// The way in which a failed command ended, from the last lines of its output: `exit code 1`, `timed out
+/// after 3 s`.
 #[must_use]
 pub fn how_it_ended(output: &str) -> Option<&str> {
     let is_end = |how: &&str| {
@@ -185,7 +186,7 @@ impl Checks {
         commands.get(at as usize).map(String::as_str)
     }
 
-    /// How many commands have passed on the commit of a task before it.
+    /// The number of commands that have passed on the commit of a task before it.
     #[must_use]
     pub fn passed_before(&self, task: CheckTask) -> u32 {
         match task {
@@ -219,7 +220,7 @@ impl Checks {
         }
     }
 
-    /// Whether every command has passed on the candidate.
+    /// True if every command has passed on the candidate.
     #[must_use]
     pub fn are_passed(&self) -> bool {
         self.failed.is_none() && self.passed as usize == self.plan.commands.len()
@@ -258,7 +259,7 @@ impl Checks {
             (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
                 (self.on_target, self.lost) = (self.on_target + 1, 0);
             }
-            // What these come to is a verdict, which ends the checks.
+            // These lead to a verdict, which ends the checks.
             (CheckTask::SetUp | CheckTask::Target, CheckOutcome::Failed { .. })
             | (_, CheckOutcome::CouldNotRun { .. }) => {}
         }

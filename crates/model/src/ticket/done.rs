@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Actor, AgentName, Oid};
 
-/// How a ticket ended.
+/// The end of a ticket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Done {
@@ -12,23 +12,23 @@ pub enum Done {
     Landed {
         /// The merge commit.
         commit: Oid,
-        /// What proves it: the reviewer's acceptance test, else the checks that passed.
+        /// The proof: the reviewer's acceptance test, else the checks that passed.
         acceptance: String,
-        /// Who did the work.
+        /// The agent that did the work.
         agent: AgentName,
     },
     /// A reviewer found it cannot be done.
     Failed {
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
     /// A recovery ticket whose ticket did not fail.
     NotNeeded,
     /// A person dropped it.
     Dropped {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
     /// A person closed its file while crew did not hold it.

@@ -1,4 +1,4 @@
-//! What happens to a ticket, and what it orders.
+//! Events of a ticket, and its orders.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,23 +7,23 @@ use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
 
-/// What happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
+/// Something that happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// Its file was seen for the first time.
     Created {
-        /// What the file says.
+        /// The contents of the file.
         spec: Spec,
     },
-    /// Its file says something else now.
+    /// Its file has new contents.
     Edited {
-        /// What the file says.
+        /// The contents of the file.
         spec: Spec,
     },
     /// An agent has taken it.
     Claimed {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
         /// The claim's token: greater than the last.
         fence: Fence,
@@ -31,9 +31,9 @@ pub enum Event {
         harness: HarnessId,
         /// Its first session.
         session: SessionId,
-        /// When.
+        /// The time at which it happened.
         at: Time,
-        /// Whether it may be given out at all: due, dependencies done, slot free; resolved by the route
+        /// True if it may be dispatched at all: due, dependencies done, slot free; resolved by the route
         /// policy.
         eligible: bool,
     },
@@ -41,96 +41,96 @@ pub enum Event {
     Attempt(attempt::Event),
     /// The work is submitted by other means than a step's end.
     Submitted {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
-        /// When.
+        /// The time at which it happened.
         at: Time,
     },
     /// The attempt ended without a verdict on the work.
     Released {
-        /// Why.
+        /// The reason.
         why: Released,
     },
     /// Its turn has come: its work is saved, imported and merged.
     CheckStarted,
     /// The merged result exists.
     CandidateBuilt {
-        /// It.
+        /// The candidate.
         candidate: Candidate,
-        /// How it is checked.
+        /// The checks of the candidate.
         plan: CheckPlan,
     },
     /// A run of the checks is ordered.
     CheckOrdered {
-        /// The run.
+        /// The id of the run.
         run: RunId,
-        /// What it does.
+        /// The task of the run.
         task: CheckTask,
-        /// When.
+        /// The time at which it happened.
         at: Time,
     },
     /// The run of the checks that is under way is ordered to stop.
     CheckStopOrdered {
-        /// Why.
+        /// The reason.
         why: CheckStop,
     },
     /// A run of the checks has ended.
     CheckEnded {
-        /// The run.
+        /// The id of the run.
         run: RunId,
-        /// How.
+        /// The end of the run.
         outcome: CheckOutcome,
     },
     /// All checks passed on the merged result.
     ChecksPassed {
         /// The tree they passed on.
         tree: Oid,
-        /// The commands.
+        /// The commands that passed.
         passed: Vec<String>,
-        /// Whether a gatekeeper looks at it before it lands.
+        /// True if a gatekeeper reviews it before it lands.
         review: bool,
     },
     /// A check failed, and the target alone passes it.
     ChecksFailed {
-        /// The command.
+        /// The command that failed.
         which: String,
         /// The end of its output.
         output: String,
-        /// Steps left.
+        /// The number of steps that the agent has left.
         steps_left: u32,
-        /// When it is given out again, should it go back.
+        /// The time at which the ticket may be dispatched again, if it goes back to the queue.
         reopen_at: Time,
-        /// How often that was so already.
+        /// The count of this failure, if it came before.
         repeat: Option<Repeat>,
     },
     /// The branch adds nothing to the target.
     NoCommits {
-        /// Steps left.
+        /// The number of steps that the agent has left.
         steps_left: u32,
-        /// When it is given out again, should it go back.
+        /// The time at which the ticket may be dispatched again, if it goes back to the queue.
         reopen_at: Time,
-        /// How often that was so already.
+        /// The count of this failure, if it came before.
         repeat: Option<Repeat>,
     },
     /// The branch does not merge.
     Conflicted {
         /// The paths in conflict.
         paths: Vec<String>,
-        /// Resolutions left.
+        /// The number of resolutions that are left.
         resolutions_left: u32,
-        /// How often that was so already.
+        /// The count of this failure, if it came before.
         repeat: Option<Repeat>,
     },
     /// The checks could not be run: never the agent's fault.
     CouldNotRun {
-        /// Why.
+        /// The reason, in words.
         why: String,
         /// When they are tried again.
         retry_at: Time,
     },
     /// The target alone fails the check too.
     TargetRed {
-        /// The command.
+        /// The command that failed.
         which: String,
         /// The end of what it printed on the target, and on the last line how it ended.
         #[serde(default)]
@@ -140,53 +140,53 @@ pub enum Event {
     },
     /// It touches paths that a person must approve.
     SensitivePaths {
-        /// The paths.
+        /// The paths that need a person's approval.
         paths: Vec<String>,
         /// The tip that touches them.
         tip: Oid,
     },
     /// A gatekeeper has taken its review.
     ReviewClaimed {
-        /// Who.
+        /// The name of the agent.
         agent: AgentName,
         /// The review's token.
         fence: Fence,
     },
     /// The review ended in errors.
     ReviewCrashed {
-        /// Tries left.
+        /// The number of tries that are left.
         left: u32,
         /// When it is reviewed again.
         due: Time,
     },
     /// The review ended without a verdict.
     ReviewGaveUp {
-        /// Tries left.
+        /// The number of tries that are left.
         left: u32,
         /// When it is reviewed again.
         due: Time,
     },
     /// The gatekeeper approved.
     Approved {
-        /// How it was tested.
+        /// The way in which it was tested.
         acceptance_test: String,
-        /// What the reviewer says.
+        /// The reviewer's feedback.
         feedback: String,
     },
     /// The gatekeeper sent it back.
     Rejected {
-        /// Why.
+        /// The reason, in words.
         reason: String,
-        /// What to do about it.
+        /// The reviewer's advice to the agent.
         feedback: String,
-        /// Attempts left.
+        /// The number of attempts that are left.
         attempts_left: u32,
-        /// When it is given out again.
+        /// The time at which the ticket may be dispatched again.
         reopen_at: Time,
     },
     /// The gatekeeper found that it cannot be done.
     WorkFailed {
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
     /// The target branch is at the merge commit.
@@ -198,7 +198,7 @@ pub enum Event {
     TargetMoved,
     /// A person's edits are in the way.
     CheckoutEdited {
-        /// What is in the way.
+        /// The files in the way.
         paths: Vec<InTheWay>,
         /// When landing is tried again.
         retry_at: Time,
@@ -207,118 +207,118 @@ pub enum Event {
     LandingRetried,
     /// A person has asked for something else while the ticket was landing: the landing is ended first.
     LandingEndOrdered {
-        /// What follows, unless it has landed.
+        /// The action that follows, unless it has landed.
         then: AfterLanding,
     },
     /// The landing was ended, and the target does not hold the merged result.
     NotLanded,
     /// A recovery ticket whose ticket did not fail.
     RecoveryNotNeeded,
-    /// What holds it is tried again by itself: nothing is counted afresh.
+    /// The step that holds it is tried again by itself: no counter starts afresh.
     RetryDue,
-    /// A person says: try again.
+    /// A person asked for another try.
     Retried {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
-        /// Whether its agent's slot is free to be taken again.
+        /// True if its agent's slot is free to be taken again.
         slot_free: bool,
         /// A session for its agent, should it go on.
         fresh: SessionId,
     },
-    /// A person lets it pass in spite of what holds it.
+    /// A person lets it pass in spite of the reason that holds it.
     Waived {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
     /// A person approved the sensitive paths.
     PathsApproved {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
     },
     /// A person gave it up.
     Dropped {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
     /// A person closed its file while crew did not hold it.
     ClosedByPerson,
     /// It was opened again.
     Reopened {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
     },
-    /// Its file did not say what crew holds true: it is written again.
+    /// Its file did not have the contents that crew wants: it is written again.
     FileDrifted,
-    /// What it may cost is spent: no further step of it is started.
+    /// The ticket's budget is spent: no further step of it is started.
     BudgetSpent {
-        /// What was spent of what.
+        /// The amount spent, and its limit.
         budget: Budget,
     },
     /// A person has raised what it may cost.
     BudgetRaised {
-        /// Whether its agent's slot is free to be taken again.
+        /// True if its agent's slot is free to be taken again.
         slot_free: bool,
     },
 }
 
-/// Why an attempt ended without a verdict on its work.
+/// The reason for which an attempt ended without a verdict on its work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Released {
     /// A person killed the agent.
     Killed {
-        /// Who.
+        /// The actor who did it.
         by: Actor,
     },
     /// The agent was given up.
     Reaped {
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// Its workspace could not be made.
     WorkspaceFailed {
-        /// Why.
+        /// The reason, in words.
         why: String,
-        /// Attempts left.
+        /// The number of attempts that are left.
         attempts_left: u32,
-        /// When it is given out again.
+        /// The time at which the ticket may be dispatched again.
         reopen_at: Time,
     },
     /// Its workspace is gone.
     WorkspaceLost {
-        /// Attempts left.
+        /// The number of attempts that are left.
         attempts_left: u32,
-        /// When it is given out again.
+        /// The time at which the ticket may be dispatched again.
         reopen_at: Time,
     },
 }
 
-/// What a ticket orders. Slots, timers and its file are derived from the state: [`super::Change`].
+/// An order of a ticket. Slots, timers and its file are derived from the state: [`super::Change`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Make workspace, branch and instructions, unless they exist.
     PrepareWorkspace {
-        /// Who works in it.
+        /// The agent that works in it.
         agent: AgentName,
-        /// The claim.
+        /// The fence of the claim.
         fence: Fence,
         /// The attempt's number.
         number: u32,
-        /// Where it starts.
+        /// The start of the work.
         from: attempt::StartPoint,
     },
     /// The attempt's own.
     Attempt(attempt::Effect),
     /// Save what the workspace holds, import it, merge it on the target.
     BuildCandidate {
-        /// Whose workspace.
+        /// The agent that the workspace belongs to.
         agent: AgentName,
-        /// The claim.
+        /// The fence of the claim.
         fence: Fence,
         /// The attempt's number.
         number: u32,
@@ -329,9 +329,9 @@ pub enum Effect {
     },
     /// Start a run of the checks, unless it was started, or need not be.
     StartCheck {
-        /// The run.
+        /// The id of the run.
         run: RunId,
-        /// What it does.
+        /// The task of the run.
         task: CheckTask,
         /// The commit that is checked out for it.
         commit: Oid,
@@ -339,14 +339,15 @@ pub enum Effect {
         command: String,
         /// All commands of these checks.
         plan: CheckPlan,
-        /// How many of the set-up commands have run for it.
+        /// The number of set-up commands that have run for it.
         set_up: u32,
-        /// How many of the others have passed on the commit: it goes on in the files that they left.
+        /// The number of commands that have passed on the commit before it: it goes on in the files that they
+        /// left.
         passed: u32,
     },
     /// Move the target to the merged result, and the checkouts that follow it.
     Land {
-        /// Who did the work.
+        /// The agent that did the work.
         agent: AgentName,
         /// The merged result.
         candidate: Candidate,
@@ -354,23 +355,23 @@ pub enum Effect {
     /// Keep what the attempt made under `refs/crew/attempts/<ticket>/<number>`, then remove workspace and
     /// branch.
     KeepWork {
-        /// Whose.
+        /// The agent that the workspace belongs to.
         agent: AgentName,
         /// The attempt's number.
         number: u32,
     },
     /// The work is landed: remove workspace and branch.
     RemoveWorkspace {
-        /// Whose.
+        /// The agent that the workspace belongs to.
         agent: AgentName,
         /// The attempt's number.
         number: u32,
     },
-    /// Make the ticket's file say what the journal holds true.
+    /// Give the ticket's file the contents that the journal wants.
     WriteFile(super::Filing),
     /// Add a note to the ticket's file.
     AddNote {
-        /// The note.
+        /// The text of the note.
         text: String,
     },
 }
@@ -393,7 +394,7 @@ impl Effect {
         }
     }
 
-    /// Whether it is about the ticket's file, not its work.
+    /// True if it is about the ticket's file, not its work.
     #[must_use]
     pub fn is_of_file(&self) -> bool {
         match self {
@@ -408,7 +409,7 @@ impl Effect {
         }
     }
 
-    /// What was not done when it failed, in words.
+    /// The order as a thing that was not done, in words, for its failure.
     #[must_use]
     pub fn undone(&self) -> String {
         match self {
@@ -427,7 +428,7 @@ impl Effect {
         }
     }
 
-    /// The claim that it belongs to, where it says so itself.
+    /// The fence of the claim that it belongs to, for an order that carries one.
     #[must_use]
     pub fn fence(&self) -> Option<Fence> {
         match self {

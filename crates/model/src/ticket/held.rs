@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::policy::budget::Budget;
 use crate::{Oid, Time};
 
-/// Why a ticket is held, and until when.
+/// The reason for which a ticket is held, and the end of that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Held {
     /// The reason's kind.
     pub why: Why,
     /// The reason in words, for people.
     pub note: String,
-    /// Since when.
+    /// The time at which that began.
     pub since: Time,
     /// When crew tries again by itself; none when only a person moves it on.
     pub retry_at: Option<Time>,
@@ -27,7 +27,7 @@ pub struct Held {
 pub enum Why {
     /// Its attempts are spent.
     Failed,
-    /// Its agent says that it cannot go on.
+    /// Its agent reported that it cannot go on.
     Blocked,
     /// A person killed its agent.
     Killed,
@@ -39,7 +39,7 @@ pub enum Why {
     TargetRed,
     /// It touches paths that a person must approve.
     Paths {
-        /// The paths.
+        /// The paths that need a person's approval.
         paths: Vec<String>,
         /// The tip that touches them: an approval counts for it alone.
         tip: Oid,
@@ -52,9 +52,9 @@ pub enum Why {
     NoProgress,
     /// Its review ended without a verdict too often.
     Review,
-    /// What it may cost is spent.
+    /// The ticket's budget is spent.
     Budget {
-        /// What was spent of what.
+        /// The amount spent, and its limit.
         budget: Budget,
     },
 }

@@ -1,4 +1,4 @@
-//! What of a person's is in the way of a landing.
+//! Obstacles: files of a person that are in the way of a landing.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct InTheWay {
     /// The file: from the root of the repository's own checkout, absolute in another one. The checkout itself
     /// where it is about no file.
     pub path: String,
-    /// What is there.
+    /// The obstacle at the path.
     pub what: Obstacle,
 }
 
@@ -20,7 +20,7 @@ impl fmt::Display for InTheWay {
     }
 }
 
-/// What may be in the way.
+/// A kind of file that may be in the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
@@ -47,7 +47,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// In words.
+    /// The obstacle in words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ pub fn in_words(all: &[InTheWay]) -> String {
     words.join(", ")
 }
 
-/// What a person does about all of it, each once: commands of git's, without the folder.
+/// The remedy for all of them, each once: commands of git's, without the folder.
 #[must_use]
 pub fn remedy(all: &[InTheWay]) -> String {
     let mut todo: Vec<&str> = Vec::new();
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_in_the_way_has_a_remedy_of_its_own_told_once() {
+    fn each_thing_in_the_way_has_a_remedy_that_is_shown_once() {
         let seen = |path: &str, what| InTheWay {
             path: path.to_owned(),
             what,

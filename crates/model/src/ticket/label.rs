@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is true of a ticket now, for people and other tools: written as tags into its file.
+/// A fact that is true of a ticket now, for people and other tools: written as a tag into its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Label {
@@ -30,7 +30,7 @@ pub enum Label {
 }
 
 impl Label {
-    /// Every label, so that crew's own tags can be told from the author's.
+    /// Every label, to distinguish crew's own tags from the author's.
     pub const ALL: [Label; 10] = [
         Label::AgentIncomplete,
         Label::AgentError,

@@ -28,15 +28,15 @@ pub enum Fingerprint {
     Conflict {
         /// The branch's tip.
         tip: Oid,
-        /// The target's.
+        /// The tip of the target.
         target: Oid,
     },
 }
 
 impl Fingerprint {
-    /// What came again, as the beginning of a sentence.
+    /// The failure that came again, as the beginning of a sentence.
     #[must_use]
-    pub fn says(&self) -> String {
+    pub fn sentence(&self) -> String {
         match self {
             Fingerprint::NothingCommitted => "it was submitted with nothing committed".to_owned(),
             Fingerprint::Check { which, tip } => {
@@ -55,13 +55,13 @@ impl Fingerprint {
     }
 }
 
-/// How often the same failure of submitted work came, with no other in between.
+/// The number of times that the same failure of submitted work came, with no other in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeat {
-    /// Which.
+    /// The failure.
     pub of: Fingerprint,
     /// The n-th time, from 1.
     pub times: u32,
-    /// How many more times it may come before the ticket is held: `no_progress`.
+    /// The number of times that it may still come before the ticket is held: `no_progress`.
     pub left: u32,
 }

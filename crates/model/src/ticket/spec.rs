@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TicketId, Time};
 
-/// What a ticket's file says.
+/// The contents of a ticket's file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     /// The first heading.
@@ -19,7 +19,7 @@ pub struct Spec {
     pub deps: BTreeSet<TicketId>,
     /// The author's tags; crew's own labels are not among them.
     pub tags: BTreeSet<String>,
-    /// Who it is meant for; counts only when it names an agent.
+    /// The agent that it is meant for; it counts only when it names an agent.
     pub assignee: Option<String>,
     /// The ticket this one recovers.
     pub recovers: Option<TicketId>,

@@ -231,7 +231,7 @@ impl Draft<'_> {
                 };
                 let mut candidate = candidate.clone();
                 if acceptance_test.trim().is_empty() {
-                    return self.no("an approval says how the work was tested");
+                    return self.no("an approval needs an acceptance test");
                 }
                 candidate.passed = vec![acceptance_test.clone()];
                 self.ticket.labels.clear();

@@ -11,9 +11,9 @@ use crate::{Actor, AgentName, Oid, Time};
 pub struct Verify {
     /// The attempt that submitted it.
     pub attempt: Attempt,
-    /// Who submitted: the agent, or a person by closing the file.
+    /// The actor who submitted: the agent, or a person by closing the file.
     pub by: Actor,
-    /// Since when it is in the line.
+    /// The time at which it was submitted; it orders the queue.
     pub submitted_at: Time,
     /// Times it was built: it numbers the candidates.
     pub round: u32,
@@ -22,7 +22,7 @@ pub struct Verify {
     /// The verdict on this tip, so that the branch needs no further one however often it is merged anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cleared: Option<Cleared>,
-    /// Which stage.
+    /// The stage.
     pub stage: Stage,
 }
 
@@ -32,22 +32,22 @@ pub struct Verify {
 pub struct Cleared {
     /// The branch's tip.
     pub tip: Oid,
-    /// Whose verdict it is.
+    /// The authority behind the clearance.
     pub by: Clearance,
 }
 
-/// Who let a branch pass, and so which verdicts it needs no more.
+/// The authority that let a branch pass, and so the verdicts that it does not need any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clearance {
     /// A person waived what held it: it is neither checked nor reviewed.
     Waived {
-        /// Who and why.
+        /// The person and the reason.
         words: String,
     },
     /// A reviewer approved of it: each merge is checked, and none is reviewed again.
     Approved {
-        /// How the work was tested.
+        /// The way in which the work was tested.
         acceptance_test: String,
     },
 }
@@ -56,7 +56,7 @@ pub enum Clearance {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Checking: in the line for the one candidate that is built at a time.
+    /// Checking: in the queue for the one candidate that is built at a time.
     Queued,
     /// Checking: its work is being saved, imported and merged.
     Building,
@@ -64,40 +64,41 @@ pub enum Stage {
     Checking(Box<Checks>),
     /// A gatekeeper looks at it.
     Reviewing {
-        /// What is reviewed.
+        /// The candidate under review.
         candidate: Candidate,
-        /// Who reviews; none while it waits for one.
+        /// The reviewer; none while it waits for one.
         reviewer: Option<AgentName>,
         /// Not given to a reviewer before.
         due: Option<Time>,
     },
     /// It passed; the target is moved to it.
     Landing {
-        /// What is landed.
+        /// The candidate that lands.
         candidate: Candidate,
         /// The person's edits that are in the way, and when it is tried again.
         waiting: Option<Waiting>,
-        /// What a person has asked for meanwhile.
+        /// A person's request that came meanwhile.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         then: Option<AfterLanding>,
     },
 }
 
-/// What follows a landing that is being ended. Whether the target has moved is not known while a ticket
-/// lands: the landing is ended first, and this follows where the target does not hold the merged result.
+/// The action that follows a landing that is being ended. It is not known whether the target has moved while
+/// a ticket lands: the landing is ended first, and this follows if the target does not hold the merged
+/// result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterLanding {
     /// The ticket is dropped.
     Drop {
-        /// Who asked for it.
+        /// The actor who asked for it.
         by: Actor,
-        /// Why.
+        /// The reason, in words.
         reason: String,
     },
     /// The branch is merged and checked anew.
     Retry {
-        /// Who asked for it.
+        /// The actor who asked for it.
         by: Actor,
     },
 }
@@ -105,13 +106,13 @@ pub enum AfterLanding {
 /// A person's checkout is in the way of landing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// What is in the way.
+    /// The files in the way.
     pub paths: Vec<InTheWay>,
     /// When landing is tried again.
     pub retry_at: Time,
 }
 
-/// The merged result: what is checked is what lands.
+/// The merged result: exactly the commit that is checked lands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The merge commit, not yet on any branch.
@@ -127,7 +128,7 @@ pub struct Candidate {
 }
 
 impl Verify {
-    /// Who let this tip of the branch pass, if anybody did.
+    /// The clearance of this tip of the branch, if it has one.
     #[must_use]
     pub fn clearance(&self, tip: &Oid) -> Option<&Clearance> {
         let cleared = self.cleared.as_ref().filter(|cleared| cleared.tip == *tip);
@@ -136,7 +137,7 @@ impl Verify {
 }
 
 impl Stage {
-    /// The stage's name; the line, the merge and the checks are all checking.
+    /// The stage's name; the wait in the queue, the merge and the checks are all checking.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

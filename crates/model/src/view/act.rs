@@ -1,4 +1,4 @@
-//! What a person can do about something that waits: as a line to type, as a command to send.
+//! Acts: what a person can do about something that waits, as a line to type or as a command to send.
 
 use crate::command::{Command, Question};
 use crate::{AgentName, TicketId};
@@ -8,56 +8,56 @@ use crate::{AgentName, TicketId};
 pub enum Act {
     /// Answer a question.
     Answer {
-        /// Who asks.
+        /// The agent that asks.
         agent: AgentName,
-        /// Which question.
+        /// The question.
         question: Question,
     },
     /// Approve the sensitive paths that a ticket touches.
     Approve {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
     },
     /// Try a held ticket again.
     Retry {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
     },
-    /// Let a held ticket pass in spite of what holds it.
+    /// Let a held ticket pass in spite of the reason that holds it.
     Waive {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
     },
     /// Give a ticket up.
     Drop {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
     },
     /// Try to land a ticket now.
     Merge {
-        /// Which.
+        /// The id of the ticket.
         ticket: TicketId,
     },
     /// Wake an agent before its time.
     Wake {
-        /// Whom.
+        /// The name of the agent.
         agent: AgentName,
     },
     /// Take an agent's ticket from it; its work is kept.
     Kill {
-        /// Whose.
+        /// The name of the agent.
         agent: AgentName,
     },
     /// Remove a dependency from a ticket's file.
     Undep {
-        /// Of which ticket.
+        /// The id of the ticket.
         ticket: TicketId,
         /// On which.
         on: TicketId,
     },
     /// Something outside crew, in words: partly text of a ticket's author, not sanitised.
     ByHand {
-        /// What.
+        /// The act, in words.
         what: String,
     },
 }
@@ -68,8 +68,8 @@ impl Act {
         "answer", "approve", "retry", "waive", "drop", "merge", "wake", "kill", "undep", "by hand",
     ];
 
-    /// The line to type. Where a person's own text is wanted, `"…"` stands for it; an act by hand is told in
-    /// words.
+    /// The line to type. Where a person's own text is wanted, `"…"` stands for it; an act by hand is
+    /// described in words.
     #[must_use]
     pub fn typed(&self) -> String {
         match self {
@@ -103,7 +103,7 @@ impl Act {
         }
     }
 
-    /// Whether a person's own text belongs to it: an answer, the reason of a waiver.
+    /// True if a person's own text belongs to it: an answer, the reason of a waiver.
     #[must_use]
     pub fn wants_text(&self) -> bool {
         match self {

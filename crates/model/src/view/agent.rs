@@ -15,7 +15,7 @@ use crate::{AgentName, RunId, SessionId, TicketId, Time};
 pub struct Agent {
     /// Its name.
     pub name: AgentName,
-    /// Where it stands.
+    /// The current state.
     pub status: Status,
     /// Its ticket; none when it is idle, and everything below belongs to that ticket's attempt.
     pub ticket: Option<TicketId>,
@@ -25,21 +25,21 @@ pub struct Agent {
     pub attempt: Option<u32>,
     /// The step that runs, or the last one that ended well; 0 before the first.
     pub step: u32,
-    /// Whether a step's process may be alive.
+    /// True if a step's process may be alive.
     pub running: bool,
     /// The run of that step, or of the last one.
     pub run: Option<RunId>,
-    /// The conversation.
+    /// The id of the session.
     pub session: Option<SessionId>,
-    /// How it goes about the task, while it is working.
+    /// The way in which it goes about the task, while it is working.
     pub mode: Option<Mode>,
-    /// What this attempt used so far.
+    /// The usage of this attempt so far.
     pub usage: Usage,
-    /// Since when it stands where it stands.
+    /// The time at which the present state began.
     pub since: Option<Time>,
     /// When it got the ticket.
     pub assigned_at: Option<Time>,
-    /// What it waits for, when it does.
+    /// The reason and the end of its wait, if it waits.
     pub waits: Option<Waits>,
     /// Failed steps in a row.
     pub errors: u32,
@@ -49,7 +49,7 @@ pub struct Agent {
     pub totals: Member,
 }
 
-/// Where an agent stands, in the words and symbols of every surface.
+/// The state of an agent, in the words and symbols of every surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -63,16 +63,16 @@ pub enum Status {
     Working,
     /// It waits for a person or for a time.
     Waiting,
-    /// What it submitted is being checked.
+    /// Its submitted work is being checked.
     Verifying,
-    /// What it submitted passed, and waits for landing.
+    /// Its submitted work passed, and waits for landing.
     Done,
     /// It failed too often.
     Stuck,
 }
 
 impl Agent {
-    /// What it waits for, and until when, in words: partly text of the agent, not sanitised. None while it
+    /// The reason and the end of its wait, in words: partly text of the agent, not sanitised. None while it
     /// works.
     #[must_use]
     pub fn waiting(&self, now: Time) -> Option<String> {
@@ -81,7 +81,7 @@ impl Agent {
         // Between two steps a wait has an end; other waits end earlier when what they wait for comes.
         let when = match self.status {
             Status::Ready | Status::Working => "again in",
-            // What is in the way of a landing is looked at again and again.
+            // The files in the way of a landing are looked at again and again.
             Status::Verifying => "looked at again in",
             Status::Idle | Status::Preparing | Status::Waiting | Status::Done | Status::Stuck => {
                 "at the latest in"
@@ -92,7 +92,7 @@ impl Agent {
     }
 }
 
-/// What a waiting agent waits for.
+/// The reason and the end of an agent's wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waits {
     /// For what, in words: partly text of the agent, not sanitised.
@@ -220,8 +220,8 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// What keeps its next step from being started, whatever it did itself: its harness is paused. As of the
-    /// journal's last row; a frontend looks whether the time has passed.
+    /// The wait for its harness, which is paused: no next step is started, whatever the agent did. As of the
+    /// journal's last row; a frontend checks whether the time has passed.
     fn paused(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         let next = match &attempt.state {
             attempt::State::Ready => None,

@@ -1,8 +1,8 @@
-//! What lies behind: tickets that are over and taken out of the fold, so that what is folded is as large as
-//! what goes on.
+//! Archive: tickets that are over and taken out of the fold, so that the fold is as large as the work that
+//! goes on.
 //!
-//! Each leaves a [`Record`]. With all of them taken back, a view is what it would be had nothing been set
-//! aside; what is shown without them (counts, dependencies, the latest landings) is the same either way.
+//! Each leaves a [`Record`]. With all of them restored, a view is as it would be had nothing been archived;
+//! everything that is shown without them (counts, dependencies, the latest landings) is the same either way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,44 +15,44 @@ use crate::attempt::Usage;
 use crate::ticket::{Done, State, Ticket};
 use crate::{TicketId, Time};
 
-/// The shape of a stored view and its records, and of what the fold makes of a row: one that was stored with
-/// another is made anew from the rows.
+/// The shape of a stored view and its records, and of the fold's result for a row: a view that was stored
+/// with another is made anew from the rows.
 pub const SHAPE: u32 = 3;
 
-/// How long a ticket has been over when it is set aside: what it cost then belongs to no day whose budget
-/// still counts.
+/// The time for which a ticket has been over when it is archived: its cost then belongs to no day whose
+/// budget still counts.
 const REST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// So many of the latest landings stay in the view, whatever was set aside.
+/// The number of latest landings that stay in the view, archived or not.
 pub const LANDINGS: usize = 100;
 
-/// What was set aside, as far as it is shown without its records.
+/// The archived tickets, as far as they are shown without their records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Archived {
-    /// Which tickets.
+    /// Their ids.
     pub tickets: BTreeSet<TicketId>,
-    /// Those of them that were found impossible: a ticket may recover one.
+    /// The ids of those that were found impossible: a ticket may recover one.
     pub failed: BTreeSet<TicketId>,
-    /// How many of them landed.
+    /// The number of them that landed.
     pub landed: u32,
-    /// How many ended in any other way.
+    /// The number of them that ended in any other way.
     pub ended: u32,
     /// Landings that are in no view but with their records.
     pub landings: u32,
 }
 
-/// A ticket that was set aside: what the view had of it beside its state.
+/// An archived ticket: the entries that the view had of it beside its state.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Record {
-    /// Which.
+    /// The id of the ticket.
     pub ticket: TicketId,
-    /// What it cost.
+    /// The cost of the ticket.
     pub cost: TicketCost,
-    /// What was done for it.
+    /// The attempts at it.
     pub summaries: Summaries,
 }
 
-/// What a ticket cost, step by step.
+/// The cost of a ticket, step by step.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct TicketCost {
     /// Its title: text of its author, not sanitised.
@@ -64,14 +64,14 @@ pub struct TicketCost {
 /// The attempts at a ticket, and its landings.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Summaries {
-    /// By number.
+    /// The attempts, by number.
     pub attempts: Vec<AttemptSummary>,
     /// The oldest first.
     pub landed: Vec<Landed>,
 }
 
 impl Snapshot {
-    /// Tickets that may be set aside, at most so many: over for a day, and no ticket that is not over depends
+    /// Tickets that may be archived, at most so many: over for a day, and no ticket that is not over depends
     /// on them or recovers them.
     #[must_use]
     pub fn behind(&self, now: Time, most: usize) -> BTreeSet<TicketId> {
@@ -87,7 +87,7 @@ impl Snapshot {
             .collect()
     }
 
-    /// Takes tickets that are over out of the view; what is not there stays away.
+    /// Takes tickets that are over out of the view; a ticket that is not there stays away.
     pub fn archive(&mut self, tickets: &BTreeSet<TicketId>) -> Vec<Record> {
         let mut charges: BTreeMap<TicketId, Vec<Charge>> = BTreeMap::new();
         let all = std::mem::take(&mut self.charges);
@@ -138,7 +138,7 @@ impl Snapshot {
         records
     }
 
-    /// Puts a ticket back that was set aside, as it was.
+    /// Restores an archived ticket as it was.
     pub fn restore(&mut self, record: Record, ticket: Arc<Ticket>) {
         if !self.archived.tickets.remove(&record.ticket) {
             return;
@@ -163,12 +163,12 @@ impl Snapshot {
         }
     }
 
-    /// Puts what was taken in where it belongs: charges are told the oldest first.
+    /// Puts restored entries where they belong: the charges are sorted, the oldest first.
     pub fn sort_charges(&mut self) {
         self.charges.sort_by_key(|charge| charge.seq);
     }
 
-    /// What all steps that ever ended used, as their agents were charged for them.
+    /// The usage of all steps that ever ended, as their agents were charged for them.
     #[must_use]
     pub fn paid(&self) -> Usage {
         let mut paid = Usage::default();
@@ -176,13 +176,13 @@ impl Snapshot {
         paid
     }
 
-    /// How many landings there ever were.
+    /// The number of landings that there ever were.
     #[must_use]
     pub fn landings(&self) -> usize {
         self.landed.len() + self.archived.landings as usize
     }
 
-    /// Whether a ticket is over, set aside or not.
+    /// True if a ticket is over, archived or not.
     pub(super) fn is_over(&self, id: &TicketId) -> bool {
         self.archived.tickets.contains(id) || self.tickets.get(id).is_some_and(|ticket| ticket.is_done())
     }

@@ -1,4 +1,4 @@
-//! What each agent did: every attempt at a ticket, from its claim on.
+//! Attempt summaries: every attempt at a ticket, from its claim on.
 
 use std::cmp::Ordering;
 
@@ -9,35 +9,35 @@ use crate::attempt::{self, Attempt, Usage};
 use crate::ticket::{self, Done, State, Ticket};
 use crate::{AgentName, Oid, TicketId, Time};
 
-/// An attempt at a ticket, from when to when, and what came of it.
+/// An attempt at a ticket: its time, and its result.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct AttemptSummary {
     /// The ticket.
     pub ticket: TicketId,
     /// Its title: text of its author, not sanitised.
     pub title: String,
-    /// Who worked.
+    /// The agent that worked.
     pub agent: AgentName,
     /// The ticket's n-th attempt, from 1.
     pub attempt: u32,
-    /// Since when it had the ticket.
+    /// The time since which the agent had the ticket.
     pub since: Time,
     /// Until when; none while it goes on.
     pub until: Option<Time>,
-    /// Where it stands, or what came of it, in a word or two.
+    /// The state or the outcome, in a word or two.
     pub came_to: String,
     /// Steps that ended well.
     pub steps: u32,
-    /// What its steps used, failed ones too.
+    /// The usage of its steps, failed ones too.
     pub usage: Usage,
-    /// What the agent says it did, if it said so: not sanitised.
-    pub said: Option<String>,
+    /// The agent's own summary of its work, if it gave one: not sanitised.
+    pub summary: Option<String>,
     /// The merge commit on the target, when it landed.
     pub landed: Option<Oid>,
-    /// The commits it stands between, as far as they are known: what it was built on, and the tip of its
-    /// branch once that was taken over.
+    /// The commits that it stands between, as far as they are known: the one that it was built on, and the
+    /// tip of its branch once that was imported.
     pub base: Option<Oid>,
-    /// See [`AttemptSummary::base`].
+    /// The tip of the branch: see [`AttemptSummary::base`].
     pub tip: Option<Oid>,
     /// The merge of both that is to land, or has.
     pub merged: Option<Oid>,
@@ -61,7 +61,7 @@ impl AttemptSummary {
             came_to: String::new(),
             steps: 0,
             usage: Usage::default(),
-            said: None,
+            summary: None,
             landed: None,
             base: None,
             tip: None,
@@ -72,7 +72,7 @@ impl AttemptSummary {
     fn goes_on(&mut self, ticket: &Ticket, attempt: &Attempt) {
         self.title.clone_from(&ticket.spec.title);
         (self.steps, self.usage) = (attempt.conversation.steps, attempt.conversation.usage);
-        self.said.clone_from(&attempt.summary);
+        self.summary.clone_from(&attempt.summary);
         self.base = attempt.claim.base.clone().or_else(|| self.base.take());
         if let Some(candidate) = ticket.candidate() {
             (self.base, self.tip) = (Some(candidate.target.clone()), Some(candidate.tip.clone()));
@@ -93,7 +93,7 @@ impl AttemptSummary {
         if let ticket::Event::Attempt(attempt::Event::StepFinished { usage, summary, .. }) = event {
             self.steps += 1;
             self.usage.add(*usage);
-            self.said = summary.clone().or_else(|| self.said.take());
+            self.summary = summary.clone().or_else(|| self.summary.take());
         } else if let ticket::Event::Attempt(attempt::Event::StepFailed { usage, .. }) = event {
             self.usage.add(*usage);
         }
@@ -111,7 +111,7 @@ impl AttemptSummary {
 }
 
 impl Snapshot {
-    /// What agents did, the latest first.
+    /// The attempts of all agents, the latest first.
     #[must_use]
     pub fn work(&self) -> Vec<&AttemptSummary> {
         let mut attempts: Vec<&AttemptSummary> = self.attempts.values().collect();

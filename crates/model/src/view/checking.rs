@@ -1,4 +1,4 @@
-//! How far the checks of a ticket are, in words.
+//! The progress of the checks of a ticket, in words.
 
 use super::figures::span;
 use crate::Time;

@@ -1,4 +1,4 @@
-//! What was paid: one charge per step that ended, and sums of them. Every surface's figures come from here.
+//! Costs: one charge per step that ended, and sums of them. Every surface's figures come from here.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::ticket::Ticket;
 use crate::time::Day;
 use crate::{AgentName, RunId, TicketId, Time};
 
-/// What one step used. A step is charged once, when it has ended, however it ended; one that runs is not in
-/// it yet.
+/// The usage of one step. A step is charged once, when it has ended, however it ended; a step that runs is
+/// not in it yet.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Charge {
-    /// The row of the journal that says so.
+    /// The row of the journal that records it.
     pub seq: u64,
     /// When it ended.
     pub at: Time,
@@ -24,19 +24,19 @@ pub struct Charge {
     pub ticket: TicketId,
     /// The ticket's n-th attempt, from 1.
     pub attempt: u32,
-    /// Who worked.
+    /// The agent that worked.
     pub agent: AgentName,
     /// The step, from 1; one that failed is followed by another of the same number.
     pub step: u32,
-    /// Its run.
+    /// The id of the run.
     pub run: Option<RunId>,
-    /// What it failed by; none when it ended well.
+    /// The class of its failure; none when it ended well.
     pub failed: Option<Class>,
-    /// What it used.
+    /// The usage of the step.
     pub usage: Usage,
 }
 
-/// What charges are summed by.
+/// The key by which charges are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
@@ -44,22 +44,22 @@ pub enum By {
     Step,
     /// Attempts, by ticket.
     Attempt,
-    /// Tickets, the dearest first.
+    /// Tickets, the most expensive first.
     Ticket,
-    /// Agents, the dearest first.
+    /// Agents, the most expensive first.
     Agent,
     /// Days of UTC, oldest first.
     Day,
 }
 
-/// Which charges count.
+/// The charges that count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this ticket.
+    /// Only steps of this ticket.
     pub ticket: Option<TicketId>,
-    /// Of this agent.
+    /// Only steps of this agent.
     pub agent: Option<AgentName>,
-    /// Of steps that ended then or later.
+    /// Only steps that ended then or later.
     pub since: Option<Time>,
 }
 
@@ -68,13 +68,13 @@ pub struct Filter {
 pub struct Sum {
     /// Steps that ended.
     pub steps: u64,
-    /// Those of them that did not end well, stopped ones too.
+    /// The number of them that did not end well, stopped ones too.
     pub failed: u64,
-    /// What all of them used.
+    /// The usage of all of them.
     pub usage: Usage,
 }
 
-/// Charges that belong together. What they do not have in common is none.
+/// Charges that belong together. A field that they do not have in common is none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     /// The ticket.
@@ -100,7 +100,7 @@ pub struct Costs {
     pub lines: Vec<Line>,
     /// All of them together.
     pub total: Sum,
-    /// Steps that run, of what was asked for: they count when they have ended.
+    /// Steps that run and pass the filter: they count when they have ended.
     pub running: u32,
 }
 
@@ -197,13 +197,13 @@ impl Sums {
 }
 
 impl Snapshot {
-    /// What was paid for the steps that `filter` takes, summed by `by`.
+    /// The costs of the steps that `filter` takes, summed by `by`.
     #[must_use]
     pub fn costs(&self, by: By, filter: &Filter) -> Costs {
         self.costs_of(self.sums(by, filter))
     }
 
-    /// The same, still to be added to: what was set aside is not in it.
+    /// The same, still to be added to: archived tickets are not in it.
     #[must_use]
     pub fn sums(&self, by: By, filter: &Filter) -> Sums {
         let mut sums = Sums {
@@ -219,7 +219,7 @@ impl Snapshot {
         sums
     }
 
-    /// What the sums come to, in order.
+    /// The sums as costs, in order.
     #[must_use]
     pub fn costs_of(&self, sums: Sums) -> Costs {
         let Sums {

@@ -17,7 +17,8 @@ pub fn span(span: Duration) -> String {
     }
 }
 
-/// A span that is left, in its largest unit, rounded up: what is said to come in `2h` is never later.
+/// A span that is left, in its largest unit, rounded up: an event that is shown to come in `2h` is never
+/// later.
 #[must_use]
 pub fn left(left: Duration) -> String {
     let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
@@ -55,7 +56,7 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// What something cost: nothing for nothing, `<$0.01` for what rounds to it, `~` before what is estimated in
+/// A cost: nothing for nothing, `<$0.01` for an amount that rounds to it, `~` before one that is estimated in
 /// part.
 #[must_use]
 pub fn cost(usage: Usage) -> String {

@@ -1,4 +1,5 @@
-//! What waits for a person: one list for every surface, each entry with what may be typed next.
+//! Inbox: everything that waits for a person. One list for every surface, each entry with the commands that
+//! may be typed next.
 
 mod of_ticket;
 mod other;
@@ -25,11 +26,11 @@ use other::{bad, disk, failing, harnesses, locked, unwritable};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// The same for as long as it waits, another one for the next of its kind: the kind, the ticket or file,
-    /// and since when.
+    /// and the time at which the wait began.
     pub id: String,
-    /// What it is.
+    /// The kind of entry.
     pub kind: Kind,
-    /// How much waits with it.
+    /// The weight of the work that waits with it.
     pub urgency: Urgency,
     /// The ticket; none for a file that cannot be one, and for what is no ticket's.
     pub ticket: Option<TicketId>,
@@ -37,15 +38,15 @@ pub struct Item {
     pub agent: Option<AgentName>,
     /// The ticket's title, or the file's name: text of its author, not sanitised.
     pub title: String,
-    /// Since when; none where nothing in the journal says so.
+    /// The time at which the wait began; none where nothing in the journal shows it.
     pub since: Option<Time>,
-    /// Why, in words: partly text of agents and of tickets, maybe of several lines, not sanitised.
+    /// The reason, in words: partly text of agents and of tickets, maybe of several lines, not sanitised.
     pub why: String,
     /// The end of what the check printed for which a ticket is held: made fit to be shown, of several lines.
     pub printed: Option<String>,
     /// When it moves by itself, if nobody does anything: an answer's deadline, a timed retry.
     pub until: Option<Time>,
-    /// What a person can do, the likeliest first. Never empty.
+    /// The acts that a person can take, the likeliest first. Never empty.
     pub acts: Vec<Act>,
 }
 
@@ -59,7 +60,7 @@ impl Item {
     }
 }
 
-/// What kind of thing waits.
+/// A kind of entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -75,7 +76,7 @@ pub enum Kind {
     Dependency,
     /// A file cannot be read as a ticket, or cannot be one; or none can be written.
     File,
-    /// What crew has to do for a ticket fails each time.
+    /// An order for a ticket fails each time.
     Failing,
     /// A disk is full, or crew may not write on it: nothing new begins.
     Disk,
@@ -98,33 +99,33 @@ impl Kind {
     }
 }
 
-/// How much waits: what comes first in the list.
+/// The weight of the work that waits: the first comes first in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
     /// Other tickets will run into the same.
     Everyone,
-    /// An agent, or finished work, waits for a word.
+    /// An agent, or finished work, waits for a person's word.
     Word,
     /// It lies until somebody has time.
     Parked,
 }
 
-/// What the ticket folder and the router know beside the journal.
+/// The facts that the ticket folder and the router know beside the journal.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// Why tickets are not given out.
+    /// The reasons for which tickets are not dispatched.
     pub refusals: BTreeMap<TicketId, Refusal>,
     /// Files in the ticket folder that are no tickets.
     pub files: Vec<BadFile>,
-    /// Why nothing new can begin, a full disk or a folder that cannot be written, in words; nothing where it
-    /// can.
+    /// The reason for which nothing new can begin, a full disk or a folder that cannot be written, in words;
+    /// none where it can.
     pub refuses_work: Option<String>,
-    /// Why no ticket's file can be written now, in words; nothing where they can.
+    /// The reason for which no ticket's file can be written now, in words; none where they can.
     pub unwritable: Option<String>,
     /// Locks of checkouts' indexes that a killed engine has left, by their paths.
     pub locked: Vec<String>,
-    /// What crew has to do and cannot.
+    /// The orders that fail each time.
     pub failing: Vec<Failing>,
     /// The paused harness, by its name, that the next step of a ticket is started on.
     pub pauses: BTreeMap<TicketId, (String, HarnessPause)>,
@@ -133,7 +134,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// What counts beside a ticket.
+    /// The facts that count beside a ticket.
     #[must_use]
     pub fn facts(&self, ticket: &TicketId) -> Facts<'_> {
         // Without its file a ticket goes on.
@@ -148,26 +149,26 @@ impl Context {
         }
     }
 
-    /// Where a ticket stands.
+    /// The standing of a ticket.
     #[must_use]
     pub fn standing(&self, ticket: &Ticket, now: Time) -> Standing {
         Standing::of(ticket, self.facts(&ticket.id), now)
     }
 }
 
-/// What a person does about what fails each time.
-pub const MEND: &str = "mend what it says: an engine does it then by itself";
+/// The remedy for an order that fails each time.
+pub const MEND: &str = "mend the cause: an engine then does it by itself";
 
-/// What crew has to do for a ticket, and fails each time until a person has mended something.
+/// An order for a ticket that fails each time until a person has mended something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// What was ordered.
+    /// The order.
     pub of: EffectId,
     /// For which ticket.
     pub ticket: TicketId,
-    /// Whether it is about the ticket's file.
+    /// True if it is about the ticket's file.
     pub is_file: bool,
-    /// What was not done and why, in words: partly git's or the system's, not sanitised.
+    /// The order and its failure, in words: partly git's or the system's, not sanitised.
     pub why: String,
     /// When it was ordered.
     pub since: Time,
@@ -182,22 +183,22 @@ pub struct BadFile {
     pub name: String,
     /// The ticket that it would be; none when its name cannot be an id.
     pub ticket: Option<TicketId>,
-    /// What is wrong with it, with the place.
+    /// The fault, with the place.
     pub what: String,
-    /// What a person can do about it.
+    /// The remedy.
     pub hint: String,
 }
 
 impl Snapshot {
-    /// What waits for a person, as [`inbox`] gives it.
+    /// Everything that waits for a person, as [`inbox`] gives it.
     #[must_use]
     pub fn inbox(&self, beside: &Context) -> Vec<Item> {
         inbox(&self.tickets, beside)
     }
 }
 
-/// What waits for a person: by urgency, then the oldest first. `tickets` may hold those that only have a file
-/// yet.
+/// Everything that waits for a person: by urgency, then the oldest first. `tickets` may hold those that only
+/// have a file yet.
 #[must_use]
 pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
     let mut items: Vec<Item> = tickets
@@ -209,13 +210,13 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
     items.extend(beside.refuses_work.as_deref().map(disk));
     items.extend(beside.unwritable.as_deref().map(unwritable));
     items.extend(beside.locked.iter().map(|lock| locked(lock)));
-    // Where no file can be written, that is said once.
-    let told = |failing: &&Failing| !(failing.is_file && beside.unwritable.is_some());
+    // A failure to write any file is one entry.
+    let is_shown = |failing: &&Failing| !(failing.is_file && beside.unwritable.is_some());
     items.extend(
         beside
             .failing
             .iter()
-            .filter(told)
+            .filter(is_shown)
             .map(|one| failing(one, tickets)),
     );
     for item in &mut items {
@@ -227,7 +228,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
     items
 }
 
-/// What has no moment in the journal lies since before anybody can remember, and comes last all the same.
+/// An entry without a time in the journal is older than memory, and comes last all the same.
 fn key(item: &Item) -> (Urgency, Time, &str) {
     (item.urgency, item.since.unwrap_or(Time(i64::MAX)), &item.id)
 }

@@ -1,11 +1,11 @@
-//! Why no step is started on a harness, in words.
+//! Pauses: the reasons for which no step is started on a harness, in words.
 
 use super::{Snapshot, clock, left};
 use crate::Time;
 use crate::policy::attention;
 
 impl Snapshot {
-    /// Why no step is started on a harness now, a line for each: not sanitised.
+    /// The reasons for which no step is started on a harness now, a line for each: not sanitised.
     #[must_use]
     pub fn pauses(&self, now: Time) -> Vec<String> {
         let paused = self.project.paused.iter().filter(|(_, pause)| pause.holds(now));

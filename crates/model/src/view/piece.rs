@@ -10,27 +10,26 @@ use crate::project::Project;
 use crate::ticket::Ticket;
 use crate::{AgentName, Time};
 
-/// So many tickets, attempts, charges or landings are in one piece.
+/// The number of tickets, attempts, charges or landings in one piece.
 const MANY: usize = 250;
 
-/// A part of a view. The first piece has what there is one of; the others are lists of what there are many
-/// of.
+/// A part of a view. The first piece has the parts of which there is one; the others are lists.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Piece {
-    /// The first.
+    /// The first piece.
     Head(Box<Head>),
     /// Tickets by id.
     Tickets(Vec<Arc<Ticket>>),
     /// Attempts by ticket and number.
     Attempts(Vec<AttemptSummary>),
-    /// What steps used, oldest first.
+    /// The usage of steps, oldest first.
     Charges(Vec<Charge>),
     /// Landings, oldest first.
     Landed(Vec<Landed>),
 }
 
-/// What there is one of in a view, and what is about agents.
+/// The parts of which a view has one, and those about agents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Head {
     project: Project,
@@ -94,7 +93,7 @@ impl Snapshot {
     }
 }
 
-/// What there is, so many at a time.
+/// The entries, so many at a time.
 fn lists<'a, T: Clone + 'a>(mut all: impl Iterator<Item = &'a T>) -> impl Iterator<Item = Vec<T>> {
     std::iter::from_fn(move || {
         let list: Vec<T> = all.by_ref().take(MANY).cloned().collect();

@@ -1,4 +1,4 @@
-//! The queue as it is counted and told.
+//! The queue in numbers and lists.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::Snapshot;
 use crate::ticket::{Done, State, Ticket};
 use crate::{TicketId, Time};
 
-/// How many tickets stand where. Each ticket counts once; epics only as epics.
+/// The number of tickets in each state. Each ticket counts once; epics only as epics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// In the queue and not held.
@@ -22,7 +22,7 @@ pub struct Counts {
     pub verifying: u32,
     /// Waiting for a person, or for something outside crew.
     pub held: u32,
-    /// Landed.
+    /// Tickets that landed.
     pub landed: u32,
     /// Over in any other way.
     pub ended: u32,
@@ -41,7 +41,7 @@ impl Counts {
 /// A held ticket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Held {
-    /// Which.
+    /// The id of the ticket.
     pub ticket: TicketId,
     /// Its title.
     pub title: String,
@@ -49,16 +49,16 @@ pub struct Held {
     pub why: &'static str,
     /// The reason in words, partly an agent's: not sanitised.
     pub note: String,
-    /// Since when.
+    /// The time at which that began.
     pub since: Time,
     /// When crew tries again by itself; none when only a person moves it on.
     pub retry_at: Option<Time>,
-    /// Whether its work is submitted, so that a person may wave it through.
+    /// True if its work is submitted, so that a person may wave it through.
     pub submitted: bool,
 }
 
 impl Snapshot {
-    /// How many tickets stand where.
+    /// The number of tickets in each state.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts {
@@ -91,14 +91,14 @@ impl Snapshot {
         counts
     }
 
-    /// What is worked on or verified, and not held.
+    /// Tickets that are worked on or verified, and not held.
     pub fn under_way(&self) -> impl Iterator<Item = &Arc<Ticket>> {
         self.tickets.values().filter(|ticket| {
             ticket.held.is_none() && matches!(ticket.state, State::InProgress(_) | State::Verify(_))
         })
     }
 
-    /// What is held, by id.
+    /// Tickets that are held, by id.
     #[must_use]
     pub fn held(&self) -> Vec<Held> {
         let held = |ticket: &Arc<Ticket>| {
@@ -119,8 +119,8 @@ impl Snapshot {
         self.tickets.values().filter_map(held).collect()
     }
 
-    /// Tickets that are not over, in the order in which they are shown: what is nearest to the target first,
-    /// then by priority, age and id.
+    /// Tickets that are not over, in the order in which they are shown: the nearest to the target first, then
+    /// by priority, age and id.
     #[must_use]
     pub fn order(&self) -> Vec<&Ticket> {
         let rank = |ticket: &Ticket| match &ticket.state {

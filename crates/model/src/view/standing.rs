@@ -1,4 +1,4 @@
-//! Where a ticket stands, in a word or two, and why there.
+//! Standing: the state of a ticket in a word or two, and the reason.
 
 use super::checking::checking;
 use super::figures::left;
@@ -8,18 +8,18 @@ use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
 use crate::ticket::{Done, Stage, State, Ticket};
 
-/// Where a ticket stands.
+/// The state of a ticket in a word or two, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// What a frontend's symbol and colour say.
+    /// The key for a frontend's symbol and colour.
     pub sign: Sign,
-    /// In a word or two.
+    /// The state in a word or two.
     pub word: &'static str,
-    /// Why it stands there: partly text of agents and tickets, not sanitised.
+    /// The reason: partly text of agents and tickets, not sanitised.
     pub why: Option<String>,
 }
 
-/// How it goes with a ticket.
+/// The condition of a ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// It does not move before a person has done something about it.
@@ -28,9 +28,9 @@ pub enum Sign {
     Asks,
     /// A person's edits are in the way of its landing.
     InTheWay,
-    /// Its agent sleeps, or it is not to be given out yet.
+    /// Its agent sleeps, or it is not to be dispatched yet.
     Waits,
-    /// It can be given out.
+    /// It can be dispatched.
     Ready,
     /// Its agent has no step.
     Preparing,
@@ -39,7 +39,7 @@ pub enum Sign {
     /// Its agent has ended.
     Ended,
     /// It is submitted, and others are before it.
-    InLine,
+    Queued,
     /// It is submitted, and looked at.
     Verifying,
     /// It is being landed.
@@ -57,7 +57,7 @@ pub enum Sign {
 }
 
 impl Standing {
-    /// A ticket's, with what counts beside it.
+    /// The standing of a ticket, with the facts that count beside it.
     #[must_use]
     pub fn of(ticket: &Ticket, facts: Facts<'_>, now: Time) -> Self {
         let need = attention(ticket, facts);
@@ -66,7 +66,7 @@ impl Standing {
             return of_reason(reason, again.map(|at| left(at.since(now))));
         }
         if let Need::Others(others @ Others::Blocker(_)) = &need {
-            return new(Sign::InLine, "in line", Some(others.to_string()));
+            return new(Sign::Queued, "queued", Some(others.to_string()));
         }
         match &ticket.state {
             State::InProgress(attempt) => of_attempt(attempt),
@@ -83,7 +83,7 @@ fn of_reason(reason: &Reason<'_>, again: Option<String>) -> Standing {
     let why = format!("{reason}{}", again.unwrap_or_default());
     let (sign, word, why) = match reason {
         Reason::Held(_) => (Sign::Wrong, "held", why),
-        // The agent stands beside it.
+        // The agent's name is shown next to it.
         Reason::Question { .. } => (Sign::Asks, "asks", reason.words()),
         Reason::Edits(_) => (Sign::InTheWay, "landing", why),
         Reason::Failure(_) => (Sign::Wrong, "failing", why),
@@ -116,7 +116,7 @@ fn of_attempt(attempt: &Attempt) -> Standing {
 
 fn of_stage(stage: &Stage, now: Time) -> Standing {
     match stage {
-        Stage::Queued => new(Sign::InLine, "in line", None),
+        Stage::Queued => new(Sign::Queued, "queued", None),
         Stage::Building => new(Sign::Verifying, "merging", None),
         Stage::Checking(checks) => {
             let result = || format!("the merged result {}", checks.candidate.commit.short());
@@ -153,7 +153,7 @@ fn of_end(done: &Done) -> Standing {
 fn of_refusal(refusal: Option<&Refusal>) -> Standing {
     match refusal {
         None | Some(Refusal::NoAgentFree { .. }) => new(Sign::Ready, "ready", None),
-        // What it was and until when is said once, for all.
+        // The pause and its end are shown once, for all tickets.
         Some(Refusal::DayBudget { .. }) => {
             new(Sign::Waits, "waits", Some("the day's budget is spent".to_owned()))
         }

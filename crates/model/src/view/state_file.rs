@@ -9,10 +9,10 @@ use crate::Time;
 /// its end.
 ///
 /// Every key of the seed is there with its meaning; `status` is one of the seed's five words (a workspace
-/// being made is `ready`, waiting is `working`, being checked is `done`). What the seed has not is beside it:
-/// `state` and `symbol` as `crew ps` shows them, `attempt`, `waits_for`, `waits_until`, and the queue's
-/// counts. Step count and session belong to the present attempt, the totals to the agent over all its
-/// tickets. Times are UTC, RFC 3339.
+/// being made is `ready`, waiting is `working`, being checked is `done`). The further keys are `state` and
+/// `symbol` as `crew ps` shows them, `attempt`, `waits_for`, `waits_until`, and the queue's counts. Step
+/// count and session belong to the present attempt, the totals to the agent over all its tickets. Times are
+/// UTC, RFC 3339.
 #[must_use]
 pub fn state_json(crew: &Snapshot, workspaces: &str) -> Value {
     let agents: Vec<Value> = crew.agents().iter().map(|agent| one(agent, workspaces)).collect();

@@ -10,7 +10,7 @@ use crate::{Actor, Fence, RunId, SessionId};
 /// A journal being written: every ticket row goes through the machine, so that the fold sees what an engine
 /// writes.
 #[derive(Default)]
-struct Told {
+struct Story {
     crew: Snapshot,
     seq: u64,
 }
@@ -27,7 +27,7 @@ fn oid(digit: char) -> Oid {
     Oid::new(String::from(digit).repeat(40)).unwrap()
 }
 
-impl Told {
+impl Story {
     /// One event a second, from 2026-01-02T03:04:05Z on.
     fn now(&self) -> Time {
         Time(1_767_323_045_000 + i64::try_from(self.seq).unwrap() * 1000)
@@ -74,13 +74,13 @@ impl Told {
     }
 
     fn up(agents: &[&str]) -> Self {
-        let mut told = Self::default();
-        told.project(&project::Event::Opened);
+        let mut story = Self::default();
+        story.project(&project::Event::Opened);
         for agent in agents {
-            told.project(&project::Event::AgentSpawned { name: name(agent) });
+            story.project(&project::Event::AgentSpawned { name: name(agent) });
         }
-        told.project(&project::Event::Initialized);
-        told
+        story.project(&project::Event::Initialized);
+        story
     }
 
     fn create(&mut self, of: &str, title: &str, deps: &[&str]) {
@@ -203,8 +203,8 @@ impl Told {
 }
 
 /// Six agents, each in a state of its own.
-fn fleet() -> Told {
-    let mut told = Told::up(&["ada", "bob", "cem", "dee", "eve", "fay"]);
+fn fleet() -> Story {
+    let mut story = Story::up(&["ada", "bob", "cem", "dee", "eve", "fay"]);
     for (of, title) in [
         ("t-1", "Land"),
         ("t-2", "Ask"),
@@ -212,9 +212,9 @@ fn fleet() -> Told {
         ("t-4", "Step"),
         ("t-5", "Check"),
     ] {
-        told.create(of, title, &[]);
+        story.create(of, title, &[]);
     }
-    told.create("t-6", "After t-5", &["t-5"]);
+    story.create("t-6", "After t-5", &["t-5"]);
     for (of, by) in [
         ("t-1", "ada"),
         ("t-2", "bob"),
@@ -222,19 +222,19 @@ fn fleet() -> Told {
         ("t-4", "dee"),
         ("t-5", "eve"),
     ] {
-        told.claim(of, by);
-        told.start(of, 1);
+        story.claim(of, by);
+        story.start(of, 1);
     }
-    told.finish("t-1", Signal::Done);
-    told.land("t-1");
-    told.finish(
+    story.finish("t-1", Signal::Done);
+    story.land("t-1");
+    story.finish(
         "t-2",
         Signal::Asked {
             question: "red or blue?".to_owned(),
         },
     );
     let failure = Failure::new(Class::Crash, "exit code 1");
-    told.ticket(
+    story.ticket(
         "t-3",
         T::Attempt(A::StepFailed {
             usage: Usage {
@@ -243,16 +243,16 @@ fn fleet() -> Told {
             },
             total_micro_usd: None,
             failure,
-            retry_at: told.now() + std::time::Duration::from_secs(2),
+            retry_at: story.now() + std::time::Duration::from_secs(2),
             errors_left: 4,
             repeats_left: 2,
             fresh: SessionId(uuid::Uuid::from_u128(9)),
         }),
     );
-    told.finish("t-4", Signal::None);
-    told.start("t-4", 2);
-    told.finish("t-5", Signal::Done);
-    told
+    story.finish("t-4", Signal::None);
+    story.start("t-4", 2);
+    story.finish("t-5", Signal::Done);
+    story
 }
 
 #[test]
@@ -262,14 +262,14 @@ fn every_agent_says_what_it_does_and_what_it_waits_for() {
 
 #[test]
 fn tickets_are_counted_once_each() {
-    let mut told = fleet();
-    let counts = told.crew.counts();
+    let mut story = fleet();
+    let counts = story.crew.counts();
     assert_eq!(
         (counts.open, counts.ready, counts.in_progress, counts.verifying),
         (1, 0, 3, 1)
     );
     assert_eq!((counts.held, counts.landed, counts.total()), (0, 1, 6));
-    told.ticket(
+    story.ticket(
         "t-4",
         T::Attempt(A::StopOrdered {
             then: attempt::AfterStop::Release {
@@ -277,7 +277,7 @@ fn tickets_are_counted_once_each() {
             },
         }),
     );
-    let order: Vec<&str> = told.crew.order().iter().map(|t| t.id.as_str()).collect();
+    let order: Vec<&str> = story.crew.order().iter().map(|t| t.id.as_str()).collect();
     assert_eq!(
         order,
         ["t-5", "t-2", "t-3", "t-4", "t-6"],
@@ -287,24 +287,24 @@ fn tickets_are_counted_once_each() {
 
 #[test]
 fn a_blocked_ticket_is_held_and_its_agent_idle() {
-    let mut told = Told::up(&["ada"]);
-    told.create("t-1", "Block", &[]);
-    told.claim("t-1", "ada");
-    told.start("t-1", 1);
-    told.finish(
+    let mut story = Story::up(&["ada"]);
+    story.create("t-1", "Block", &[]);
+    story.claim("t-1", "ada");
+    story.start("t-1", 1);
+    story.finish(
         "t-1",
         Signal::Blocked {
             why: "no network".to_owned(),
         },
     );
-    let held = told.crew.held();
+    let held = story.crew.held();
     assert_eq!(
         (held.len(), held[0].why, held[0].submitted),
         (1, "blocked", false)
     );
     assert!(held[0].note.contains("no network"), "{held:?}");
-    assert_eq!(told.crew.counts().held, 1);
-    let ada = told.crew.agent(&name("ada")).unwrap();
+    assert_eq!(story.crew.counts().held, 1);
+    let ada = story.crew.agent(&name("ada")).unwrap();
     assert_eq!((ada.status, ada.ticket, ada.step), (Status::Idle, None, 0));
     assert_eq!(
         ada.totals.usage.input_tokens, 1000,
@@ -314,25 +314,25 @@ fn a_blocked_ticket_is_held_and_its_agent_idle() {
 
 #[test]
 fn what_landed_is_kept_with_who_and_how_much() {
-    let told = fleet();
-    let [landed] = told.crew.landed.as_slice() else {
-        panic!("{:?}", told.crew.landed)
+    let story = fleet();
+    let [landed] = story.crew.landed.as_slice() else {
+        panic!("{:?}", story.crew.landed)
     };
     assert_eq!(
         (landed.ticket.as_str(), landed.agent.clone(), landed.steps),
         ("t-1", Some(name("ada")), 1)
     );
     assert_eq!(landed.usage.cost_micro_usd, 50_000);
-    assert_eq!(told.crew.members[&name("ada")].landed, 1);
+    assert_eq!(story.crew.members[&name("ada")].landed, 1);
 }
 
 #[test]
 fn a_row_that_was_folded_is_passed_over() {
-    let mut told = fleet();
-    let before = told.crew.clone();
-    told.seq -= 1;
-    told.project(&project::Event::AgentSpawned { name: name("zed") });
-    assert_eq!(told.crew, before);
+    let mut story = fleet();
+    let before = story.crew.clone();
+    story.seq -= 1;
+    story.project(&project::Event::AgentSpawned { name: name("zed") });
+    assert_eq!(story.crew, before);
 }
 
 #[test]
@@ -366,49 +366,49 @@ fn the_state_file_has_the_seeds_shape() {
 
 #[test]
 fn whoever_waits_for_a_harness_says_which_and_until_when() {
-    let mut told = Told::up(&["ada", "bob", "cem"]);
+    let mut story = Story::up(&["ada", "bob", "cem"]);
     for (of, by) in [("t-1", "ada"), ("t-2", "bob"), ("t-3", "cem")] {
-        told.create(of, of, &[]);
-        told.claim(of, by);
+        story.create(of, of, &[]);
+        story.claim(of, by);
     }
-    told.start("t-1", 1);
-    let waits = |told: &Told, of: &str| {
-        let agent = told.crew.agent(&name(of)).unwrap();
+    story.start("t-1", 1);
+    let waits = |story: &Story, of: &str| {
+        let agent = story.crew.agent(&name(of)).unwrap();
         agent.waits.map(|waits| (waits.what, waits.until))
     };
     let mut pause = project::HarnessPause {
         class: Class::RateLimited,
         message: "too much".to_owned(),
-        until: Some(Time(told.now().0 + 60_000)),
-        since: told.now(),
+        until: Some(Time(story.now().0 + 60_000)),
+        since: story.now(),
         ticket: id("t-9"),
     };
     let paused = |pause: &project::HarnessPause| project::Event::HarnessPaused {
         harness: "scripted".to_owned(),
         pause: pause.clone(),
     };
-    told.project(&project::Event::HarnessPaused {
+    story.project(&project::Event::HarnessPaused {
         harness: "another".to_owned(),
         pause: pause.clone(),
     });
-    assert_eq!(waits(&told, "bob"), Some(("its first step".to_owned(), None)));
-    told.project(&paused(&pause));
-    assert_eq!(waits(&told, "ada"), None, "its step runs");
+    assert_eq!(waits(&story, "bob"), Some(("its first step".to_owned(), None)));
+    story.project(&paused(&pause));
+    assert_eq!(waits(&story, "ada"), None, "its step runs");
     let until = pause.until;
     assert_eq!(
-        waits(&told, "bob"),
+        waits(&story, "bob"),
         Some(("scripted (rate_limited): too much".to_owned(), until))
     );
 
     (pause.class, pause.until) = (Class::Auth, None);
-    told.project(&paused(&pause));
-    let (what, until) = waits(&told, "cem").unwrap();
+    story.project(&paused(&pause));
+    let (what, until) = waits(&story, "cem").unwrap();
     assert!(
         what.contains("(auth)") && what.contains("crew retry t-9"),
         "{what}"
     );
     assert_eq!(until, None);
     let (harness, by) = ("scripted".to_owned(), Actor::person("pat"));
-    told.project(&project::Event::HarnessFreed { harness, by });
-    assert_eq!(waits(&told, "bob"), Some(("its first step".to_owned(), None)));
+    story.project(&project::Event::HarnessFreed { harness, by });
+    assert_eq!(waits(&story, "bob"), Some(("its first step".to_owned(), None)));
 }

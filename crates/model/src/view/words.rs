@@ -1,5 +1,5 @@
-//! Facts and orders in words, for people. What they quote of agents and tickets is not sanitised: that is the
-//! face's.
+//! Facts and orders in words, for people. Text of agents and tickets in them is not sanitised: the frontend
+//! does that.
 
 use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::Fact;
@@ -7,7 +7,7 @@ use crate::policy::{attention, failure};
 use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
 use crate::{Oid, project};
 
-/// What happened, as the end of a sentence that began with the ticket or the project.
+/// The event, as the end of a sentence that began with the ticket or the project.
 #[must_use]
 pub fn describe(fact: &Fact) -> String {
     match fact {
@@ -16,7 +16,7 @@ pub fn describe(fact: &Fact) -> String {
     }
 }
 
-/// The end of what a failed check printed, and below that how it ended.
+/// The end of a failed check's output, and below that the way in which it ended.
 #[must_use]
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {
@@ -33,7 +33,7 @@ fn in_brackets(output: &str) -> String {
     how.map(|how| format!(" ({how})")).unwrap_or_default()
 }
 
-/// Whether a person who watches a run wants a line about it.
+/// True if a person who watches a run wants a line about it.
 #[must_use]
 pub fn matters(fact: &Fact) -> bool {
     match fact {
@@ -134,13 +134,13 @@ fn of_project(event: &project::Event) -> String {
             None => format!("no step is started: {}", attention::refused(harness, pause)),
         },
         project::Event::HarnessFreed { harness, by } => {
-            format!("steps are started on {harness} again: {by} said so")
+            format!("steps are started on {harness} again: {by} asked for it")
         }
         project::Event::DayBudgetLow { budget, .. } => {
             format!("most of the day's budget is spent: {budget}")
         }
         project::Event::DayBudgetSpent { pause } => pause.to_string(),
-        project::Event::DayBudgetFree => "there is money again: steps are started".to_owned(),
+        project::Event::DayBudgetFree => "the day's budget has room again: steps are started".to_owned(),
     }
 }
 
@@ -232,7 +232,7 @@ fn of_ticket(event: &ticket::Event) -> String {
             )
         }
         Event::SensitivePaths { paths, .. } => {
-            format!("touches what a person must approve: {}", paths.join(", "))
+            format!("touches paths that a person must approve: {}", paths.join(", "))
         }
         Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
         Event::ReviewCrashed { left: n, .. } => format!("the review ended in errors, {}", left(*n, "try")),
@@ -251,18 +251,18 @@ fn of_ticket(event: &ticket::Event) -> String {
         } => format!("to be dropped by {by} unless it has landed: {reason}"),
         Event::LandingEndOrdered {
             then: AfterLanding::Retry { by },
-        } => format!("to be merged anew unless it has landed: {by} said so"),
+        } => format!("to be merged anew unless it has landed: {by} asked for it"),
         Event::NotLanded => "its landing was ended: the target does not hold it".to_owned(),
-        Event::RecoveryNotNeeded => "not needed: what it recovers did not fail".to_owned(),
+        Event::RecoveryNotNeeded => "not needed: the ticket that it recovers did not fail".to_owned(),
         Event::RetryDue => "tried again by itself".to_owned(),
-        Event::Retried { by, .. } => format!("tried again: {by} said so"),
+        Event::Retried { by, .. } => format!("tried again: {by} asked for it"),
         Event::Waived { by, reason } => format!("let pass by {by}: {reason}"),
         Event::PathsApproved { by } => format!("its paths approved by {by}"),
         Event::Dropped { by, reason } if reason.is_empty() => format!("dropped by {by}"),
         Event::Dropped { by, reason } => format!("dropped by {by}: {reason}"),
         Event::ClosedByPerson => "closed by a person".to_owned(),
         Event::Reopened { by } => format!("opened again by {by}"),
-        Event::FileDrifted => "its file said otherwise and is written again".to_owned(),
+        Event::FileDrifted => "its file differed and is written again".to_owned(),
         Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
     }
@@ -285,11 +285,11 @@ fn of_attempt(event: &attempt::Event) -> String {
             let on = change
                 .as_ref()
                 .map(|change| format!(", now on {}", change.to.name));
-            let told = budget.map(|budget| format!(", told that {budget} are spent"));
+            let warning = budget.map(|budget| format!(", with the warning that {budget} are spent"));
             format!(
                 "step started ({run}){}{}",
                 on.unwrap_or_default(),
-                told.unwrap_or_default()
+                warning.unwrap_or_default()
             )
         }
         Event::WorkerSpawned => "its process runs".to_owned(),
@@ -308,7 +308,7 @@ fn of_attempt(event: &attempt::Event) -> String {
             AfterStop::Drop { by, .. } => format!("step stopped: the ticket was dropped by {by}"),
         },
         Event::StepFinished { signal, summary, .. } => {
-            let said = match signal {
+            let ending = match signal {
                 Signal::None => "step finished".to_owned(),
                 Signal::Done => "step finished: DONE".to_owned(),
                 Signal::Blocked { why } => format!("step finished: BLOCKED: {why}"),
@@ -316,8 +316,8 @@ fn of_attempt(event: &attempt::Event) -> String {
                 Signal::WakeupSet { at, why } => format!("sleeps until {at}: {why}"),
             };
             match summary {
-                Some(summary) => format!("{said} ({summary})"),
-                None => said,
+                Some(summary) => format!("{ending} ({summary})"),
+                None => ending,
             }
         }
         // Nobody's failure: it costs no try.
@@ -337,7 +337,7 @@ fn of_attempt(event: &attempt::Event) -> String {
             let again = if *errors_left == 0 || *repeats_left == 0 || class == Class::Auth {
                 String::new()
             } else {
-                format!(", again from {retry_at} on")
+                format!(", next try not before {retry_at}")
             };
             format!(
                 "step failed ({}{count}{again}): {}",
@@ -346,7 +346,7 @@ fn of_attempt(event: &attempt::Event) -> String {
             )
         }
         Event::Answered { by, text, .. } => format!("{by} answers: {text}"),
-        Event::Woken => "woken: its time has come".to_owned(),
+        Event::Woken => "woken: its wait is over".to_owned(),
         Event::WokenEarly { by } => format!("woken before its time by {by}"),
         Event::WaitTimedOut => "nobody answered in time".to_owned(),
         Event::Recovered { workspace, .. } => {
@@ -355,17 +355,17 @@ fn of_attempt(event: &attempt::Event) -> String {
                 Workspace::Clean => "its workspace is clean",
                 Workspace::Changed => "there is work in its workspace",
             };
-            format!("brought back from stuck: {found}")
+            format!("recovered from being stuck: {found}")
         }
-        Event::Retried { by, .. } => format!("tried again: {by} said so"),
-        Event::TicketEdited => "the ticket's text changed: its agent hears of it".to_owned(),
+        Event::Retried { by, .. } => format!("tried again: {by} asked for it"),
+        Event::TicketEdited => "the ticket's text changed: its agent gets the new text".to_owned(),
         Event::Submitted => "submitted".to_owned(),
-        Event::ChecksPassed => "what it submitted passed".to_owned(),
+        Event::ChecksPassed => "its submitted work passed".to_owned(),
         Event::Returned { .. } => "came back to its agent".to_owned(),
     }
 }
 
-/// What was ordered, in words.
+/// The order, in words.
 #[must_use]
 pub fn describe_effect(effect: &ticket::Effect) -> String {
     use ticket::Effect;
@@ -409,7 +409,7 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     }
 }
 
-/// How a run of the checks has ended.
+/// The end of a run of the checks.
 fn ended(outcome: &CheckOutcome) -> String {
     match outcome {
         CheckOutcome::Passed => "has passed".to_owned(),
@@ -417,7 +417,7 @@ fn ended(outcome: &CheckOutcome) -> String {
         CheckOutcome::NotSetUp => "has to wait: its checkout is not set up".to_owned(),
         CheckOutcome::Failed { output } => format!("has failed{}", in_brackets(output)),
         CheckOutcome::CouldNotRun { why } => format!("could not be run: {why}"),
-        CheckOutcome::Lost { how } => format!("said nothing: it {how}"),
+        CheckOutcome::Lost { how } => format!("was lost: it {how}"),
     }
 }
 
@@ -440,7 +440,7 @@ fn short(oid: &Oid) -> &str {
     oid.short()
 }
 
-/// How often it was the same on unchanged input, from the second time on.
+/// The number of times that it was the same on unchanged input, from the second time on.
 fn same(repeat: Option<&ticket::Repeat>) -> String {
     match repeat {
         Some(repeat) if repeat.times > 1 => {

@@ -51,8 +51,8 @@ impl Notes<'_> {
 
 impl Executor {
     /// The checkout as a run needs it; none where the set-up, or the commands before this one, have to run
-    /// anew. The first set-up command begins with nothing; each other one goes on after the one before it. The
-    /// first check begins with what the set-up has made and with the folders that are kept; each other one
+    /// anew. The first set-up command begins with nothing, and each other one goes on after the one before
+    /// it. The first check begins with the files of the set-up and with the kept folders, and each other one
     /// goes on in the files of the one before it.
     pub(super) fn checkout_for(
         &self,

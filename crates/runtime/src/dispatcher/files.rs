@@ -1,15 +1,23 @@
 //! The files that the loop hears of, and what a person writes into them while it turns: settings and prompts.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::driver;
+use git::Branch;
 use notify::Watcher as _;
 use tokio::sync::mpsc;
 
 use super::{Dispatcher, Event};
 use crate::executor::Executor;
 use crate::{Error, Options, Place, Result};
+
+/// How long the settings must be still at least, whatever the debounce of tickets is.
+const LEAST_STILLNESS: Duration = Duration::from_millis(100);
+/// A lock on the index that stands for longer is not waited for: its git may be dead.
+const LOCKED: Duration = Duration::from_secs(60);
 
 impl Dispatcher {
     /// Reads `crew.toml` and the prompt templates again after a person's edit; the result arrives as an
@@ -28,6 +36,9 @@ impl Dispatcher {
         );
         let threads = Arc::clone(&executor.threads);
         tokio::spawn(async move {
+            let debounce = executor.settings.run.debounce.max(LEAST_STILLNESS);
+            let is_git_at_work = || executor.repository.is_index_locked();
+            still(&executor.place.settings_path, debounce, is_git_at_work).await;
             let read = threads.begin(move || renewed(&executor, &options)).await;
             drop(tell.send(Event::SettingsRead(read.ok().flatten())));
         });
@@ -47,6 +58,9 @@ impl Dispatcher {
             Some(Ok(None)) => self.settings_error = None,
             Some(Ok(Some(executor))) => {
                 tracing::info!("{} read again", what(&executor, &self.executor));
+                for weaker in executor.settings.weaker_than(&self.executor.settings) {
+                    tracing::warn!("{weaker}");
+                }
                 self.settings_error = None;
                 let settings = Box::new(executor.settings.clone());
                 self.executor = Arc::from(executor);
@@ -96,13 +110,41 @@ pub(super) enum Rereading {
     Again,
 }
 
+/// Waits until the file has been still for so long, and no git works on the main checkout. An editor may write
+/// a file in pieces, and the half of a settings file may name no checks. A git that switches branches replaces
+/// the file long before HEAD says so.
+async fn still(path: &Path, debounce: Duration, is_git_at_work: impl Fn() -> bool) {
+    let stamp = || {
+        let meta = std::fs::metadata(path).ok()?;
+        Some((meta.mtime(), meta.mtime_nsec(), meta.len(), meta.ino()))
+    };
+    let mut waited = Duration::ZERO;
+    loop {
+        let before = stamp();
+        tokio::time::sleep(debounce).await;
+        waited += debounce;
+        if stamp() == before && (waited >= LOCKED || !is_git_at_work()) {
+            return;
+        }
+    }
+}
+
 /// The executor under the settings as they are now; none when these are in force.
 fn renewed(executor: &Executor, options: &Options) -> Result<Option<Box<Executor>>> {
-    let settings = options.over(executor.place.settings()?);
-    let old = &executor.settings;
-    if settings == *old && executor.are_prompts_same()? {
+    let read = executor.place.settings();
+    let (shown, from) = (executor.repository.branch_of_root()?, &executor.settings_branch);
+    let (settings, old) = (read.map(|read| options.over(read)), &executor.settings);
+    if settings.as_ref().is_ok_and(|settings| settings == old) && executor.are_prompts_same()? {
         return Ok(None);
     }
+    if shown != *from {
+        let short = |branch: &Option<Branch>| branch.as_ref().map(|branch| branch.short().to_owned());
+        return Err(Error::OtherBranch {
+            shown: short(&shown),
+            from: short(from),
+        });
+    }
+    let settings = settings?;
     if settings.project.target != old.project.target || settings.workspace_dir != old.workspace_dir {
         return Err(Error::NeedsRestart);
     }
@@ -164,4 +206,34 @@ pub(super) fn watch_files(
         .watch(&place.root, notify::RecursiveMode::NonRecursive)
         .ok()?;
     Some(watcher)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_that_is_written_in_pieces_is_waited_for_and_so_is_a_git() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("crew.toml");
+        std::fs::write(&path, "").unwrap();
+        let (is_written, is_locked) = (AtomicBool::new(false), AtomicBool::new(true));
+        let write = async {
+            for piece in 1..20 {
+                std::fs::write(&path, "x".repeat(piece)).unwrap();
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            is_written.store(true, Ordering::Relaxed);
+        };
+        let read = async {
+            // The lock goes with the second question.
+            let is_git_at_work = || is_locked.swap(false, Ordering::Relaxed);
+            still(&path, Duration::from_millis(100), is_git_at_work).await;
+            assert!(is_written.load(Ordering::Relaxed), "the file was not still");
+            assert!(!is_locked.load(Ordering::Relaxed), "a git was at work");
+        };
+        tokio::join!(write, read);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -92,17 +92,35 @@ impl Opened {
         // A link would lead elsewhere, and a pipe would wait for a reader.
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
         let mut options = File::options();
-        options.create(true).append(true).mode(0o600);
+        options.create(true).read(true).append(true).mode(0o600);
         let file = options.custom_flags(flags.cast_signed()).open(path)?;
         let meta = file.metadata()?;
         if !meta.is_file() {
             return Err(io::Error::other("it is no regular file"));
         }
-        Ok(Self {
+        if meta.mode() & 0o077 != 0 {
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
+        let mut opened = Self {
             file,
             bytes: meta.len(),
             id: (meta.dev(), meta.ino()),
-        })
+        };
+        if opened.ends_in_the_middle()? {
+            opened.append(b"\n", 1)?;
+        }
+        Ok(opened)
+    }
+
+    /// Whether the last line has no line break: its writer was killed, and the next line is not to be glued
+    /// to it.
+    fn ends_in_the_middle(&self) -> io::Result<bool> {
+        let Some(last) = self.bytes.checked_sub(1) else {
+            return Ok(false);
+        };
+        let mut byte = [0];
+        self.file.read_exact_at(&mut byte, last)?;
+        Ok(byte != *b"\n")
     }
 
     /// Whether the path still names this file.
@@ -124,8 +142,6 @@ impl Opened {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
     /// A log of so many bytes a file, with two older files.
@@ -179,9 +195,26 @@ mod tests {
     #[test]
     fn only_the_owner_can_read_the_log() {
         let folder = tempfile::tempdir().unwrap();
-        small(folder.path(), 20).append(b"x\n").unwrap();
-        let mode = |path: &str| folder.path().join(path).metadata().unwrap().permissions().mode() & 0o777;
+        let path = |path: &str| folder.path().join(path);
+        let mode = |name: &str| path(name).metadata().unwrap().permissions().mode() & 0o777;
+        let append = || small(folder.path(), 20).append(b"x\n").unwrap();
+        append();
         assert_eq!((mode("logs"), mode("logs/engine.log")), (0o700, 0o600));
+        fs::set_permissions(path("logs/engine.log"), fs::Permissions::from_mode(0o666)).unwrap();
+        append();
+        assert_eq!(mode("logs/engine.log"), 0o600);
+    }
+
+    #[test]
+    fn a_line_begins_on_its_own_though_the_one_before_it_was_torn() {
+        let folder = tempfile::tempdir().unwrap();
+        small(folder.path(), 40).append(b"whole\n").unwrap();
+        let torn = fs::OpenOptions::new()
+            .append(true)
+            .open(folder.path().join("logs/engine.log"));
+        torn.unwrap().write_all(b"half a li").unwrap();
+        small(folder.path(), 40).append(b"next\n").unwrap();
+        assert_eq!(read(folder.path(), "engine.log"), "whole\nhalf a li\nnext\n");
     }
 
     #[test]

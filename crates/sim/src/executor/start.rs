@@ -1,4 +1,4 @@
-//! A step begins: what its agent is going to do is drawn here, whatever happens to the engine meanwhile.
+//! Starting a step: the acts of its agent are drawn here, whatever happens to the engine meanwhile.
 
 use engine::{End, Report};
 use model::attempt::{self, Class, Failure, Prompt, Signal};
@@ -96,7 +96,7 @@ impl Executor<'_> {
         Report::StepSpawned
     }
 
-    /// What a step is going to do, drawn when it begins.
+    /// The acts of a step, drawn when it begins.
     fn plan(
         &mut self,
         key: &(AgentName, TicketId),
@@ -121,16 +121,16 @@ impl Executor<'_> {
             then(
                 &mut acts,
                 rng.ms(500, 20_000),
-                Act::End(process::said(Signal::Done)),
+                Act::End(process::ended_well(Signal::Done)),
             );
             return (acts, true);
         }
         if self.world.lazy.contains(&key.1) && rng.percent(80) {
-            // It says that it is done whatever it is told, and changes nothing.
+            // The agent reports that it is done whatever its prompt is, and changes nothing.
             then(
                 &mut acts,
                 rng.ms(100, 9_000),
-                Act::End(process::said(Signal::Done)),
+                Act::End(process::ended_well(Signal::Done)),
             );
             return (acts, true);
         }
@@ -171,7 +171,7 @@ impl Executor<'_> {
                 _ => None,
             };
             if let Some(failure) = refused {
-                // Some clients say so and end; others go on trying.
+                // Some clients report that and end; others go on trying.
                 acts.truncate(usize::try_from(rng.below(4)).unwrap_or(0));
                 let last = acts.last().map_or(began, |(at, _)| *at);
                 let act = if rng.percent(50) {
@@ -218,11 +218,15 @@ impl Executor<'_> {
                 why: "there is no such file".to_owned(),
             },
         };
-        then(&mut acts, rng.ms(0, 20_000), Act::End(process::said(signal)));
+        then(
+            &mut acts,
+            rng.ms(0, 20_000),
+            Act::End(process::ended_well(signal)),
+        );
         (acts, true)
     }
 
-    /// What an agent does that is not its business.
+    /// An act of an agent in a place that is not its own.
     fn meddle(&mut self, key: &(AgentName, TicketId), mut rng: Rng) -> Act {
         let ids: Vec<TicketId> = self.world.files.files.keys().cloned().collect();
         let ticket = if rng.percent(50) {
@@ -240,7 +244,7 @@ impl Executor<'_> {
         }
     }
 
-    /// What a process of the agent's goes on doing after its end, until it is swept away.
+    /// Acts of a process of the agent's after its end, until the process is swept away.
     fn straggle(&mut self, acts: &mut Vec<(Time, Act)>, mut rng: Rng) {
         let Some(mut at) = acts.last().map(|(at, _)| *at) else {
             return;

@@ -1,4 +1,4 @@
-//! What each event must keep to: limits, waits, no progress, budgets.
+//! Limits that each event must keep to: attempts, waits, no progress, budgets.
 #![cfg_attr(
     not(test),
     expect(
@@ -50,7 +50,7 @@ impl Witness {
             Event::Reopened { .. } => *free = (0, free.1),
             Event::Claimed { .. } => free.1 = 0,
             Event::Conflicted { .. } => free.1 += 2,
-            // The machine means it so: a new session hears the task first, and the step after that is its
+            // The machine intends this: a new session gets the task first, and the step after that is its
             // last chance.
             Event::Attempt(attempt::Event::Recovered { .. }) => free.1 += 1,
             _ => {}
@@ -69,8 +69,8 @@ impl Witness {
         )
     }
 
-    /// No step is started before its wait is over, nor on a harness whose service refuses; what the service
-    /// asks for is no error.
+    /// No step is started before its wait is over, nor on a harness whose service refuses; a service's
+    /// request to wait is no error.
     pub(super) fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
         let Event::Attempt(event) = event else {
             return Ok(());
@@ -177,8 +177,8 @@ impl Witness {
         )
     }
 
-    /// A step is started only while there is money for it, and whoever comes near the end of it is told. Then
-    /// spend exceeds a budget by at most one step per running agent.
+    /// A step is started only while there is money for it, and an agent that comes near the end of it gets a
+    /// warning. Then spend exceeds a budget by at most one step per running agent.
     pub(super) fn budgets_hold(
         &mut self,
         id: &TicketId,
@@ -236,7 +236,7 @@ impl Witness {
             .filter(|Usd(limit)| *paid * 5 >= limit * 4 && warned != Some(*limit));
         ensure(
             self.old_engine || untold.is_some() == budget.is_some(),
-            "a low budget is told once",
+            "the warning of a low budget comes once",
             || {
                 format!(
                     "{id} has cost {paid} of {:?}, warned of {warned:?}: {budget:?}",

@@ -1,4 +1,4 @@
-//! What the world must be like beside the journal: processes, target, files.
+//! Invariants between the journal and the world: processes, target, files.
 
 use std::collections::BTreeSet;
 
@@ -112,24 +112,27 @@ impl Witness {
         Ok(())
     }
 
-    /// What its steps have cost, and have told, is what the ticket says that it has cost. What no engine was
-    /// told of, since nobody waited for it any more, is not in it.
+    /// The reported cost of its steps is the cost in the ticket. The cost of a step whose end no engine
+    /// waited for any more is not in it.
     pub(super) fn costs_add_up(&self, ticket: &Ticket, world: &World) -> Checked {
         let runs = world
             .processes
             .values()
             .filter(|process| process.ticket == ticket.id);
         let most: u64 = runs.map(|process| process.cost).sum();
-        let told: u64 = ticket.spent.days.values().sum();
-        ensure(told <= most, "costs add up", || {
-            format!("{} says {told}, and its steps have cost {most}", ticket.id)
+        let reported: u64 = ticket.spent.days.values().sum();
+        ensure(reported <= most, "costs add up", || {
+            format!(
+                "{} has a cost of {reported}, and its steps have cost {most}",
+                ticket.id
+            )
         })
     }
 
-    /// The target's first-parent chain is what landed, in its order, and what others pushed; each landed
-    /// once, and tested.
+    /// The target's first-parent chain has the landed commits, in their order, and those that others pushed;
+    /// each landed once, and tested.
     pub(super) fn target_is_what_was_landed(&self, world: &World, options: &Options) -> Checked {
-        // What someone took back from the target is nobody's to answer for but theirs.
+        // Only the person who took a commit back from the target answers for that.
         let there = |(id, _): &&(Oid, bool)| {
             let at = world.git.find(id);
             at.is_none_or(|at| !world.taken_back.contains(&at))
@@ -160,20 +163,20 @@ impl Witness {
                 matches!(verify.stage, Stage::Landing { .. })
                     && t.candidate().is_some_and(|c| c.commit == commit.id)
             });
-            let told = match landing.and_then(Ticket::candidate) {
+            let landing_waived = match landing.and_then(Ticket::candidate) {
                 Some(candidate) => Some(is_waived(candidate)),
                 None => landed
                     .next()
                     .filter(|(id, _)| *id == commit.id)
                     .map(|(_, waived)| *waived),
             };
-            ensure(told.is_some(), "the target is what was landed", || {
+            ensure(landing_waived.is_some(), "the target is what was landed", || {
                 format!(
                     "{} of {ticket} is on the target and was not landed, or out of order",
                     commit.id
                 )
             })?;
-            let waived = told == Some(true);
+            let waived = landing_waived == Some(true);
             ensure(
                 waived || world.checks.have_passed(at, &options.settings.checks.commands),
                 "what landed was tested",
@@ -191,7 +194,8 @@ impl Witness {
         })
     }
 
-    /// What crew wrote into a file itself opens no ticket again: its work would be done, and paid for, twice.
+    /// A status that crew itself wrote into a file opens no ticket again: its work would be done, and paid
+    /// for, twice.
     pub(super) fn only_people_open_again(&mut self, world: &World) -> Checked {
         for id in std::mem::take(&mut self.reopened) {
             let file = world.files.files.get(&id);
@@ -228,7 +232,7 @@ impl Witness {
     }
 }
 
-/// Whether a person let it pass in spite of its checks.
+/// True if a person let it pass in spite of its checks.
 pub(super) fn is_waived(candidate: &Candidate) -> bool {
     candidate
         .passed
@@ -266,7 +270,7 @@ pub(super) fn work_is_reachable(world: &World) -> Checked {
     Ok(())
 }
 
-/// What a person edited in the checkout is as it was left.
+/// A person's edits in the checkout are as the person left them.
 pub(super) fn edits_are_intact(world: &World) -> Checked {
     for (path, content) in &world.edits {
         ensure(

@@ -1,4 +1,4 @@
-//! The engine of a simulation: started, and what it orders carried out.
+//! The engine of a simulation: its start, and the execution of its orders.
 
 use std::collections::BTreeSet;
 
@@ -46,8 +46,8 @@ impl Simulation {
         }
     }
 
-    /// What the engine is started for: the queue, or at times one command that a person gives while no engine
-    /// is up.
+    /// The duty for which the engine is started: the queue, or at times one command that a person gives while
+    /// no engine is up.
     fn duty(&mut self) -> engine::Duty {
         self.errand = None;
         let Some(mut rng) = self.chance.strikes(Site::Errand) else {
@@ -74,7 +74,7 @@ impl Simulation {
         engine::Duty::Command { lands }
     }
 
-    /// Whether the one command that the engine is up for has been carried out, or its person's patience is
+    /// True if the one command that the engine is up for has been carried out, or its person's patience is
     /// over.
     pub(super) fn errand_is_over(&self) -> bool {
         let (Some((id, patience)), Some(shell)) = (&self.errand, &self.shell) else {
@@ -136,7 +136,7 @@ impl Simulation {
         self.carry_out(batch, &[])
     }
 
-    /// The driver handles what has come, and what it decides is carried out.
+    /// The driver handles the events that have come, and its decisions are carried out.
     pub(super) fn handle(&mut self) -> Checked {
         let now = self.world.now;
         let Some(shell) = &mut self.shell else {
@@ -151,12 +151,12 @@ impl Simulation {
         let batch = shell.driver.handle(events, now);
         self.note(Who::Engine, || {
             let came = came.unwrap_or_default().join("; ");
-            format!("heard: {came}{}{}", facts(&batch.writes), notes(&batch))
+            format!("input: {came}{}{}", facts(&batch.writes), notes(&batch))
         });
         self.carry_out(batch, &reported)
     }
 
-    /// Makes durable what was decided, as a shell does: all of it in one transaction.
+    /// Makes the decisions durable, as a shell does: all of them in one transaction.
     fn carry_out(&mut self, mut batch: Batch, reported: &[Ordered]) -> Checked {
         self.spoil(&mut batch.writes);
         let now = self.world.now;
@@ -190,7 +190,7 @@ impl Simulation {
         let later = batch.postponed;
         let mut finished = batch.finished;
         let halted = (!finished.is_empty() || !later.is_empty() || !batch.answers.is_empty())
-            .then(|| self.chance.strikes(Site::KillWhileSettling))
+            .then(|| self.chance.strikes(Site::KillWhileNoting))
             .flatten();
         if let Some(mut rng) = halted {
             finished.truncate(usize::try_from(rng.below(2)).unwrap_or(0));
@@ -267,8 +267,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// What was decided is not what is stored. An engine that goes on loads a core anew, while what an
-    /// earlier core ordered is still being performed.
+    /// The decision is not in the journal. An engine that goes on loads a core anew, while the orders of an
+    /// earlier core are still being performed.
     fn start_over(&mut self, error: &store::Error) -> Checked {
         self.note(Who::Engine, || format!("the journal refused: {error}"));
         let shell = self.shell.as_mut();

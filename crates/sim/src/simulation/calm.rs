@@ -20,7 +20,7 @@ impl Simulation {
         self.options.settings.budget.day_usd = None;
         let memory = self.memory.snapshot();
         self.memory.restore(&memory);
-        // What an old engine may have written is known to a new one only.
+        // Only a new engine knows the rows that an old engine may have written.
         self.crash("the engine is started again");
         self.check()
     }

@@ -1,5 +1,5 @@
-//! What happens to the machine under the engine: its clock is set, it is suspended, its disk fills, its
-//! repository is tampered with.
+//! Events of the machine under the engine: its clock is set, it is suspended, its disk fills, its repository
+//! is tampered with.
 
 use std::time::Duration;
 
@@ -68,9 +68,9 @@ impl Simulation {
         self.note(Who::World, || format!("the file of {id} is away for {ms} ms"));
     }
 
-    /// The clock is set: an hour off, as by a wrong time zone, or a little, as by a time server. What waits
-    /// by the clock waits on; what goes on in the world, and what a driver measures by a clock that only runs
-    /// on, is not touched.
+    /// The clock is set: an hour off, as by a wrong time zone, or a little, as by a time server. Waits by the
+    /// clock go on; processes of the world, and spans that a driver measures by a clock that only runs on,
+    /// are not touched.
     pub(super) fn set_clock(&mut self, mut rng: Rng) {
         let by = match rng.below(4) {
             0 => 3_600_000,
@@ -84,7 +84,7 @@ impl Simulation {
         self.world.set_clock(by);
         for at in [&mut self.boot_at]
             .into_iter()
-            .chain(self.late.iter_mut().map(|told| &mut told.at))
+            .chain(self.late.iter_mut().map(|delivery| &mut delivery.at))
         {
             at.0 += by;
         }

@@ -10,7 +10,7 @@ use super::turn::twin;
 use crate::chance::Site;
 use crate::invariant::Checked;
 use crate::rng::Rng;
-use crate::shell::{Begun, Told};
+use crate::shell::{Begun, Delivery};
 use crate::words::{facts, name};
 use crate::{Who, block_on};
 
@@ -32,10 +32,10 @@ impl Simulation {
     pub(super) fn crash_performing(&mut self, one: &Begun, half: bool) {
         self.perform(&one.performance, half);
         let ordered = &one.performance.ordered;
-        self.note(Who::Hand, || {
+        self.note(Who::Executor, || {
             let part = if half { "half of " } else { "" };
             format!(
-                "performed, never told: {part}{} {}",
+                "performed, never reported: {part}{} {}",
                 ordered.ticket,
                 name(&ordered.effect)
             )
@@ -59,12 +59,12 @@ impl Simulation {
         if self.world.calm {
             return;
         }
-        // These tell of what is not there, or not possible, and a later engine may have made it since: only
-        // the repository's lock, which an engine holds for as long as its executor work, keeps them from
-        // being told late.
-        let harmless = |told: &&Told| {
+        // These report a thing that is not there, or not possible, and a later engine may have made it since:
+        // only the repository's lock, which an engine holds for as long as its executor works, keeps them
+        // from coming late.
+        let harmless = |delivery: &&Delivery| {
             !matches!(
-                told.report,
+                delivery.report,
                 Report::StepNotSpawned { .. }
                     | Report::WorkspaceMissing
                     | Report::WorkspaceFailed { .. }
@@ -77,7 +77,7 @@ impl Simulation {
             )
         };
         if let Some(mut rng) = self.chance.strikes(Site::Zombie) {
-            let first = shell.reports.iter().find(harmless).map(Told::input);
+            let first = shell.reports.iter().find(harmless).map(Delivery::input);
             let has_ended =
                 |run: &&RunId| self.world.end_of(run).is_some() || self.world.checks.end_of(run).is_some();
             let run = shell.watched.keys().find(has_ended).cloned();
@@ -90,7 +90,7 @@ impl Simulation {
         }
     }
 
-    /// An engine that was thought dead decides once more, on what it knew.
+    /// An engine that was thought dead decides once more, on the state that it knew.
     pub(super) fn zombie_acts(&mut self) -> Checked {
         if self.zombie.as_ref().is_none_or(|(_, _, at)| *at > self.world.now) || self.shell.is_none() {
             return Ok(());
@@ -111,7 +111,7 @@ impl Simulation {
             Ok(_) => format!("the old engine wrote: {facts}"),
             Err(error) => format!("the old engine was refused: {error}"),
         });
-        // What other tickets have cost meanwhile it cannot know: only the repository's lock keeps it from
+        // It cannot know the cost of other tickets meanwhile: only the repository's lock keeps it from
         // starting a step.
         self.witness.old_engine = true;
         let checked = self.check();

@@ -1,4 +1,4 @@
-//! What happens next, and what the engine makes of it.
+//! Turns: the next event of the world, and the engine's reaction.
 
 use engine::driver::Event;
 use engine::{CheckEnd, Input, Report, RunEnd};
@@ -12,16 +12,16 @@ use super::Simulation;
 use crate::chance::Site;
 use crate::files::ticket_of;
 use crate::invariant::Checked;
-use crate::shell::Told;
+use crate::shell::Delivery;
 use crate::words::{came, name};
 use crate::{Who, block_on};
 
-/// How often a step that runs is looked at.
+/// The interval at which a step that runs is looked at.
 const SAMPLE: i64 = 5_000;
 /// Events that an engine handles together, at most.
 const BATCH: usize = 6;
 
-/// What can happen next.
+/// The events that can come next.
 enum Choice {
     Report(usize),
     Late(usize),
@@ -85,8 +85,11 @@ impl Simulation {
             return Vec::new();
         };
         let mut choices: Vec<Choice> = (0..shell.begun.len()).map(Choice::Perform).collect();
-        let due = |told: &[Told]| -> Vec<usize> {
-            let due = told.iter().enumerate().filter(|(_, told)| told.at <= now);
+        let due = |deliveries: &[Delivery]| -> Vec<usize> {
+            let due = deliveries
+                .iter()
+                .enumerate()
+                .filter(|(_, delivery)| delivery.at <= now);
             due.map(|(at, _)| at).collect()
         };
         choices.extend(due(&shell.reports).into_iter().map(Choice::Report));
@@ -108,10 +111,10 @@ impl Simulation {
             Some(at) if at <= now => choices.push(Choice::FirstLook),
             Some(_) => {}
             None => {
-                // Looks at one file are told in the order in which they were taken.
+                // Looks at one file are delivered in the order in which they were taken.
                 let mut seen = std::collections::BTreeSet::new();
-                for (at, (tell_at, look)) in self.world.files.looks.iter().enumerate() {
-                    if seen.insert(ticket_of(look)) && *tell_at <= now {
+                for (at, (deliver_at, look)) in self.world.files.looks.iter().enumerate() {
+                    if seen.insert(ticket_of(look)) && *deliver_at <= now {
                         choices.push(Choice::Look(at));
                     }
                 }
@@ -143,36 +146,36 @@ impl Simulation {
                     report = Report::CouldNotRun { why };
                 }
                 let ordered = &begun.performance.ordered;
-                self.note(Who::Hand, || {
+                self.note(Who::Executor, || {
                     format!("{} {} → {}", ordered.ticket, name(&ordered.effect), came(&report))
                 });
                 let longest = if self.world.calm { 300 } else { 5_000 };
                 let mut at = Time(now.0 + self.chance.order.ms(0, longest));
-                if let Some(mut rng) = self.chance.strikes(Site::SlowHand) {
+                if let Some(mut rng) = self.chance.strikes(Site::SlowExecutor) {
                     at.0 += rng.ms(60_000, 600_000);
                 }
                 if let Some(shell) = &mut self.shell {
-                    shell.reports.push(Told { at, begun, report });
+                    shell.reports.push(Delivery { at, begun, report });
                 }
                 self.check()
             }
             Choice::Report(at) => {
-                let told = shell.reports.remove(at);
-                let ordered = told.begun.performance.ordered.clone();
-                if shell.is_of_this_core(&told.begun) {
+                let delivery = shell.reports.remove(at);
+                let ordered = delivery.begun.performance.ordered.clone();
+                if shell.is_of_this_core(&delivery.begun) {
                     shell.reported.push(ordered.clone());
                 }
-                if let (Effect::WriteFile(_), Report::Done) = (&ordered.effect, &told.report)
+                if let (Effect::WriteFile(_), Report::Done) = (&ordered.effect, &delivery.report)
                     && self.world.files.forget_looks(&ordered.ticket)
                 {
                     self.world.files.see(&ordered.ticket, now, now);
                 }
-                self.came(told.begun.performance.ended(told.report))
+                self.came(delivery.begun.performance.ended(delivery.report))
             }
             Choice::Late(at) => {
-                let told = shell.late.remove(at);
-                shell.reported.push(told.begun.performance.ordered.clone());
-                self.came(Event::Input(told.input()))
+                let delivery = shell.late.remove(at);
+                shell.reported.push(delivery.begun.performance.ordered.clone());
+                self.came(Event::Input(delivery.input()))
             }
             Choice::End(run) => {
                 shell.watched.remove(&run);
@@ -196,14 +199,14 @@ impl Simulation {
                 let Some(process) = self.world.processes.get(&run) else {
                     return Ok(());
                 };
-                // Of a frozen shim's step, what was to be seen when it froze is all there is.
+                // The step of a frozen shim shows only the state in which it froze.
                 let seen = process.frozen.unwrap_or(now);
                 let ran = u64::try_from(seen.0 - process.began.0).unwrap_or(0);
-                let (heard, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
+                let (output_bytes, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
                 let sample = Sample {
                     at: now,
                     seen,
-                    heard,
+                    output_bytes,
                     cpu_ms,
                     children: 0,
                     shim: 1,
@@ -235,8 +238,8 @@ impl Simulation {
                 self.observed(looks, true)
             }
             Choice::Wake => {
-                // What has come before is handled before: the timers are those that are due at the moment at
-                // which the driver is woken.
+                // An event that came earlier is handled earlier: the timers are those that are due at the
+                // time at which the driver is woken.
                 self.handle()?;
                 let due = block_on(self.ledger.due(now)).unwrap_or_default();
                 let Some(shell) = &mut self.shell else {
@@ -255,7 +258,7 @@ impl Simulation {
         self.came(Event::Observed { look, seen, whole })
     }
 
-    /// Whether a watcher of a run has seen its end. A check that is watched and that nobody has begun never
+    /// True if a watcher of a run has seen its end. A check that is watched and that nobody has begun never
     /// begins: it was stopped before.
     fn has_ended(&self, run: &RunId) -> bool {
         if !run.is_check() {
@@ -264,7 +267,7 @@ impl Simulation {
         !self.world.has_begun(run) || self.world.checks.end_of(run).is_some()
     }
 
-    /// What a watcher tells of the end of a run.
+    /// A watcher's report of the end of a run.
     pub(super) fn end_of(&mut self, run: &RunId) -> Option<Event> {
         if !run.is_check() {
             return self.run_end(run).map(Event::RunEnded);
@@ -306,7 +309,7 @@ impl Simulation {
         })
     }
 
-    /// Something has come: it is handled now, or together with what comes next.
+    /// Something has come: it is handled now, or together with the next event.
     fn came(&mut self, event: Event) -> Checked {
         let Some(shell) = &mut self.shell else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What the simulation has found in the engine and the machines, reduced to the inputs that it takes.
+//! Faults that the simulation has found in the engine and the machines, reduced to the inputs that they need.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use model::settings::Settings;
 use model::ticket::{Effect, FileStatus, Spec, State};
 use model::{Actor, Oid, RunId, TicketId, Time};
 
-/// A core with one ticket, and what it has ordered and not heard of.
+/// A core with one ticket, and its orders that are not reported yet.
 struct Crew {
     core: Core,
     ordered: Vec<(EffectId, TicketId, Effect)>,
@@ -19,7 +19,7 @@ struct Crew {
 }
 
 impl Crew {
-    /// A crew of one whose agent has just been told to begin: its first step is ordered.
+    /// A crew of one whose agent has just been asked to begin: its first step is ordered.
     fn at_work(settings: Settings) -> Self {
         let core = Core::load(settings, uuid::Uuid::nil(), Loaded::default()).unwrap();
         let mut crew = Self {
@@ -237,8 +237,8 @@ fn an_agent_out_of_steps_cannot_go_on_by_asking_or_sleeping() {
 fn a_writing_that_is_reported_twice_has_arrived_once() {
     let mut crew = Crew::at_work(model::samples::settings());
     crew.report(writes, Report::Done);
-    // It is submitted and dropped: two more writings are on their way, and a hand of an earlier core tells of
-    // the first.
+    // It is submitted and dropped: two more writings are on their way, and an executor of an earlier core
+    // reports the first.
     crew.ended(Signal::Done);
     let submitted = crew
         .ordered
@@ -286,7 +286,7 @@ fn a_client_that_cannot_succeed_is_stopped_for_that_and_a_person_goes_on() {
     }
     let stops = |effect: &Effect| matches!(effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
     let ordered = crew.ordered.iter().filter(|(_, _, effect)| stops(effect));
-    assert_eq!(ordered.count(), 1, "told twice, stopped once");
+    assert_eq!(ordered.count(), 1, "asked twice, stopped once");
     crew.failed(Failure::new(Class::KilledByUs, "it was stopped"));
     assert_eq!(crew.state(), "in_progress/stuck (held)");
     let starts_before = crew
@@ -396,7 +396,7 @@ fn what_is_done_is_not_begun_again_because_its_file_was_away() {
     assert_ne!(crew.state(), "done/dropped");
 }
 
-/// Whoever moves a file away for so long has deleted it: nothing is owed to the next one of its name.
+/// A person who moves a file away for so long has deleted it: nothing is owed to the next one of its name.
 #[test]
 fn a_writing_is_owed_to_a_file_for_as_long_as_a_file_must_be_still() {
     let mut settings = model::samples::settings();
@@ -411,13 +411,13 @@ fn a_writing_is_owed_to_a_file_for_as_long_as_a_file_must_be_still() {
             .clone();
         crew.now.0 += 1000;
         let report = Report::FileMissing;
-        let heard = Input::Reported {
+        let input = Input::Reported {
             id,
             ticket,
             effect,
             report,
         };
-        let output = crew.core.step(heard, crew.now);
+        let output = crew.core.step(input, crew.now);
         (output.postponed.len(), output.finished.len())
     };
     assert_eq!(missing(&mut crew), (1, 0));

@@ -58,7 +58,10 @@ fn a_step_started_twice_is_caught() {
 fn an_engine_that_forgets_its_budget_is_caught() {
     caught(
         Plant::Spendthrift,
-        &["no step is started past a budget", "a low budget is told once"],
+        &[
+            "no step is started past a budget",
+            "the warning of a low budget comes once",
+        ],
     );
 }
 
@@ -87,7 +90,7 @@ fn too_many_steps_are_caught() {
 
 #[test]
 fn a_slot_that_is_not_taken_is_caught() {
-    caught(Plant::FreeSlot, &["the slot table is what the tickets say"]);
+    caught(Plant::FreeSlot, &["the slot table agrees with the tickets"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use sim::Case;
 /// Seeds whose whole traces are compared.
 const SEEDS: u64 = 60;
 
-/// What the traces of the seeds come to, in one number.
+/// The digest of the traces of the seeds, one number.
 fn digest() -> u64 {
     let lines = (0..SEEDS).flat_map(|seed| Case::of(seed).replay().1);
     let bytes = lines.flat_map(|line| line.to_string().into_bytes());
@@ -24,7 +24,7 @@ fn one_seed_is_one_history() {
     assert_ne!(Case::of(3).replay().1, Case::of(4).replay().1);
 }
 
-/// What [`every_process_tells_the_same_history`] runs in other processes.
+/// The part of [`every_process_tells_the_same_history`] that runs in other processes.
 #[test]
 fn tells_a_digest() {
     println!("digest {}", digest());
@@ -36,7 +36,7 @@ fn every_process_tells_the_same_history() {
         clippy::disallowed_methods,
         reason = "this very test, in a process of its own"
     )]
-    let told = || {
+    let output = || {
         let program = std::env::current_exe().unwrap();
         let arguments = ["replay::tells_a_digest", "--exact", "--nocapture"];
         let output = std::process::Command::new(program)
@@ -47,7 +47,10 @@ fn every_process_tells_the_same_history() {
     };
     let mine = format!("digest {}", digest());
     for _ in 0..2 {
-        let told = told();
-        assert!(told.contains(&mine), "{mine}, and another process says\n{told}");
+        let output = output();
+        assert!(
+            output.contains(&mine),
+            "{mine}, and the output of another process is\n{output}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Ten thousand seeds, in shares that run beside each other: every invariant holds in each. The first
-//! thousand are in every test run, the others in the deep tier.
+//! Ten thousand seeds, in shares that run in parallel: every invariant holds in each. The first thousand are
+//! in every test run, the others in the deep tier.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use sim::{Case, Site, Summary};
 /// Seeds in one share.
 const SHARE: u64 = 500;
 
-/// Runs one share; gives what it came to in all.
+/// Runs one share; gives the summary of it.
 fn hold(share: u64) -> Summary {
     let mut sum = Summary::default();
     let mut failures = Vec::new();

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use sim::{Case, Fault, Site};
 
-/// What an engine can die of, or be failed by.
+/// Faults that an engine can die of, or be failed by.
 const POINTS: &[Site] = &[
     Site::AppendLost,
     Site::AppendUntold,
     Site::KillAfterWrite,
     Site::KillHalfWay,
     Site::KillUntold,
-    Site::KillWhileSettling,
+    Site::KillWhileNoting,
     Site::Sick,
     Site::Dropped,
 ];
@@ -46,7 +46,7 @@ fn every_point(site: Site) {
     assert!(runs > 30, "{site} was passed only {runs} times");
 }
 
-/// Every point, and then `second` at its next passage: while what the first left is being taken up.
+/// Every point, and then `second` at its next passage: while the remains of the first are being loaded.
 fn every_pair(second: Site) {
     let of = |seed| POINTS.iter().map(move |first| sweep(seed, *first, &[second]));
     let runs: u32 = (0..3).flat_map(of).sum();
@@ -82,7 +82,7 @@ points! {
     killed_after_any_write and_then_killed_after_a_write KillAfterWrite
     killed_half_way_through_any_effect and_then_killed_half_way KillHalfWay
     killed_before_any_report and_then_killed_before_a_report KillUntold
-    killed_while_settling_anything and_then_killed_while_settling KillWhileSettling
+    killed_while_noting_anything and_then_killed_while_noting KillWhileNoting
     any_effect_fails and_then_an_effect_fails Sick
     any_report_is_dropped and_then_a_report_is_dropped Dropped
 }

@@ -1,4 +1,4 @@
-//! The archive: the cached view of a journal, and the records of archived tickets beside it, so that nobody
+//! The archive: the cached view of a journal, and the records of archived tickets with it, so that nobody
 //! reads all of a long journal.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,12 +19,12 @@ const ROWS: u32 = 250;
 const LONG: u64 = 10_000;
 /// At most this many tickets are archived at a time, or a part of all: the caller has other work too.
 const AT_ONCE: usize = 500;
-/// How often a read of several tables is repeated when a write comes in between.
+/// The number of times that a read of several tables is repeated when a write comes in between.
 const LOOKS: u32 = 4;
 /// Archiving writes the whole view anew. It is worth that once this part of all tickets can be archived.
 const WORTH: usize = 16;
 
-/// Whether enough tickets can be archived at `now` to be worth it: archiving writes the whole view anew.
+/// True if enough tickets can be archived at `now` to be worth it: archiving writes the whole view anew.
 #[must_use]
 pub fn is_worth_archiving(crew: &Snapshot, now: Time) -> bool {
     let least = (crew.tickets.len() / WORTH).max(1);
@@ -64,7 +64,7 @@ impl<J: Journal + ViewArchive> Ledger<J> {
                 self.fold_row(&mut crew, fold).await?;
             }
             if tried.is_some_and(|tried| crew.seq.saturating_sub(tried) >= LONG) {
-                // Where nothing can be written, the view can be folded nevertheless.
+                // The view can be folded even if nothing can be written.
                 let is_archived = self.archive_all(&mut crew, now).await.is_ok();
                 let others = self.cached().await?;
                 if others.seq > crew.seq {
@@ -253,7 +253,7 @@ impl<J: Journal + ViewArchive> Ledger<J> {
         Ok(found)
     }
 
-    /// Whether any ticket was archived.
+    /// True if any ticket was archived.
     ///
     /// # Errors
     /// The backend's failure.

@@ -32,9 +32,9 @@ pub(super) async fn append(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<A
     Ok(appended)
 }
 
-/// How many of the first appends do not build on each other: none goes to a stream, or spends a timer of one,
-/// that an earlier one goes to. Whatever else two of them could both want can be had once, and is then
-/// refused.
+/// The number of the first appends that do not build on each other: none goes to a stream, or spends a timer
+/// of one, that an earlier one goes to. Anything else that two of them could both want can be had once, and
+/// is then refused.
 fn wave(appends: &[&Append]) -> usize {
     let mut met: BTreeSet<&StreamId> = BTreeSet::new();
     let apart = appends.iter().take_while(|append| {
@@ -239,7 +239,7 @@ async fn timers(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
     struct Row<'a> {
         stream: String,
         key: &'a str,
-        /// How often it is set.
+        /// The number of times that it was set.
         sets: i64,
         due: Option<i64>,
     }

@@ -52,8 +52,8 @@ const ONE: &str = streams!("WHERE id = ?");
 const NAMED: &str = streams!("WHERE archived = 1 AND id IN (SELECT value FROM json_each(?)) ORDER BY id");
 /// All streams, from a place on.
 pub(super) const ALL: &str = streams!("WHERE id > ?1 ORDER BY id LIMIT ?2");
-/// Those that are archived or not. A constant, not a bound value: only so can SQLite use the index of the
-/// live ones.
+/// The streams that are archived or not. A constant, not a bound value: only so can SQLite use the index of
+/// the live ones.
 const LIVE: &str = streams!("WHERE id > ?1 AND archived = 0 ORDER BY id LIMIT ?2");
 const ARCHIVED: &str = streams!("WHERE id > ?1 AND archived = 1 ORDER BY id LIMIT ?2");
 
@@ -207,7 +207,7 @@ pub(super) async fn event_of(
     }
 }
 
-/// Whether there is an event in the row.
+/// True if there is an event in the row.
 fn is_there(row: &SqliteRow) -> bool {
     matches!(row.try_get::<Option<i64>, _>("seq"), Ok(Some(_)))
 }

@@ -42,7 +42,7 @@ enum Part<'a> {
 
 use Part::{Name, Nothing, Number, Text, Time};
 
-/// The checksum of these values in this order; each is told apart from the next.
+/// The checksum of these values in this order; each is separated from the next.
 fn sum<const N: usize>(parts: [Part<'_>; N]) -> u32 {
     let mut sum = Hasher::new();
     for part in parts {
@@ -72,7 +72,7 @@ fn maybe(text: Option<&str>) -> Part<'_> {
     text.map_or(Nothing, Text)
 }
 
-/// Of a stream; `archived` is left out, since it is set without an append.
+/// The checksum of a stream; `archived` is left out, since it is set without an append.
 pub(super) fn of_stream(stream: &Stream) -> u32 {
     sum([
         Name(&stream.id),
@@ -82,7 +82,7 @@ pub(super) fn of_stream(stream: &Stream) -> u32 {
     ])
 }
 
-/// Of an event that is to be written.
+/// The checksum of an event that is to be written.
 pub(super) fn of_event(row: &EventRow<'_>) -> u32 {
     let EventRow { append, event, .. } = row;
     sum([
@@ -98,7 +98,8 @@ pub(super) fn of_event(row: &EventRow<'_>) -> u32 {
     ])
 }
 
-/// Of an effect that is to be written; its tries and its end are left out, since they come later.
+/// The checksum of an effect that is to be written; its tries and its end are left out, since they come
+/// later.
 pub(super) fn of_effect((append, effect, body): &EffectRow<'_>) -> u32 {
     sum([
         Number(effect.seq),
@@ -108,7 +109,8 @@ pub(super) fn of_effect((append, effect, body): &EffectRow<'_>) -> u32 {
     ])
 }
 
-/// Of a command that is to be written; its number is found as it is written, and its answer comes later.
+/// The checksum of a command that is to be written; its number is found as it is written, and its answer
+/// comes later.
 pub(super) fn of_command(command: &NewCommand) -> u32 {
     sum([
         Text(&command.id.0),

@@ -14,7 +14,7 @@ use crate::Result;
 
 /// The part of a draft's name between the journal's name and the draft's number.
 const MARK: &str = ".new-";
-/// The files that SQLite makes beside another, by the ends of their names.
+/// The files that SQLite makes next to another, by the ends of their names.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// A journal being made; removed when dropped.
@@ -105,7 +105,7 @@ fn clear_one(path: &Path, draft: &Path) {
     }
 }
 
-/// Whether this is the file of that name.
+/// True if this is the file of that name.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(this), Ok(there)) = (file.metadata(), path.symlink_metadata()) else {
         return false;
@@ -117,7 +117,7 @@ fn remove(draft: &Path) {
     for end in BESIDE {
         drop(std::fs::remove_file(place::beside(draft, end)));
     }
-    // Last: the files beside it are found by its name.
+    // Last: the files next to it are found by its name.
     drop(std::fs::remove_file(draft));
 }
 

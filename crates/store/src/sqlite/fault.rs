@@ -82,7 +82,7 @@ fn told(source: &sqlx::Error) -> String {
         .map_or_else(|| source.to_string(), |error| error.message().to_owned())
 }
 
-/// Whether the transaction as a whole failed, and not only the wish.
+/// True if the transaction as a whole failed, and not only the one write.
 pub(super) fn breaks_transaction(error: &Error) -> bool {
     match error {
         Error::Busy

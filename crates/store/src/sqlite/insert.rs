@@ -9,7 +9,7 @@ use super::write::int;
 use super::writer::Tx;
 use crate::{Append, EffectId, NewEvent, Result, Seq, Version};
 
-/// How a table's rows are inserted.
+/// The statement by which a table's rows are inserted.
 pub(super) struct Insert {
     into: &'static str,
     row: &'static str,

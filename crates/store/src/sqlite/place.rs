@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::fault::io;
 use crate::{Error, Result};
 
-/// The files that SQLite has beside the journal, by the ends of their names.
+/// The files that SQLite has next to the journal, by the ends of their names.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// A journal's file, known by more than its name: a process that has a deleted file open can still write to
@@ -51,7 +51,7 @@ impl Place {
         })
     }
 
-    /// Refuses when another file stands there now, or none, or a log beside one that is read without.
+    /// Refuses when another file stands there now, or none, or a log next to one that is read without.
     pub(super) fn stands(&self) -> Result<()> {
         let is_it = match self.path.metadata() {
             Ok(now) => (now.dev(), now.ino()) == self.file,
@@ -68,8 +68,8 @@ impl Place {
     }
 }
 
-/// Refuses where there is no journal but files that belong beside one: SQLite would take them for a new
-/// one's.
+/// Refuses where there is no journal but files that belong to one: SQLite would take them for a new
+/// journal's.
 pub(super) fn whole(path: &Path) -> Result<()> {
     let is_there = |end: &str| beside(path, end).symlink_metadata().is_ok();
     let left = BESIDE.into_iter().find(|end| is_there(end));
@@ -83,7 +83,7 @@ pub(super) fn whole(path: &Path) -> Result<()> {
     }
 }
 
-/// Whether nothing can be made beside the journal: its folder is another user's, or is mounted read-only.
+/// True if nothing can be made next to the journal: its folder is another user's, or is mounted read-only.
 pub(super) fn is_sealed(path: &Path) -> bool {
     use rustix::fs::{Access, AtFlags, CWD, accessat};
     let folder = path.parent().unwrap_or(path);
@@ -101,7 +101,7 @@ pub(super) fn taken_over(path: &Path) -> Result<()> {
     }
 }
 
-/// A file beside the journal, by the end of its name.
+/// A file next to the journal, by the end of its name.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);

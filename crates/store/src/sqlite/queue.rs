@@ -77,7 +77,7 @@ impl<W: Write> Task for Job<W> {
 
 /// An entry of the queue.
 pub(super) enum Work {
-    /// Appends, which are written together with the ones beside them.
+    /// Appends, which are written together with their neighbours in the queue.
     Append(Box<Job<Batch>>),
     Other(Box<dyn Task>),
 }
@@ -87,7 +87,7 @@ impl Work {
         matches!(self, Self::Append(_))
     }
 
-    /// Whether it is a single write, so that a refusal is of this one.
+    /// True if it is a single write, so that a refusal is of this one.
     pub(super) fn is_one(&self) -> bool {
         match self {
             Self::Append(job) => job.write.0.len() == 1,

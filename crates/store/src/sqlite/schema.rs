@@ -18,17 +18,17 @@ use crate::{Error, Result};
 /// version 1.
 pub(super) const STEPS: &[&str] = &[include_str!("schema.sql")];
 
-/// How many of the steps are in a release. A journal of each is kept as a fixture, and every later crew must
-/// open it; such a step never changes again. The steps after it may still change.
+/// The number of the steps that are in a release. A journal of each is kept as a fixture, and every later
+/// crew must open it; such a step never changes again. The steps after it may still change.
 pub const RELEASED: usize = 0;
 #[expect(
     clippy::absurd_extreme_comparisons,
-    reason = "it says something as soon as a step is released"
+    reason = "it can fail as soon as a step is released"
 )]
 const _: () = assert!(RELEASED <= STEPS.len());
 
-/// How steps begin and end. A step may make a table anew under its name, to which others refer, and sort more
-/// rows than memory should hold. SQLite sets neither within a transaction.
+/// The statements with which steps begin and end. A step may make a table anew under its name, to which
+/// others refer, and sort more rows than memory should hold. SQLite sets neither within a transaction.
 const BEGIN_STEPS: &str = "PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE; BEGIN IMMEDIATE";
 const COMMIT_STEPS: &str = "COMMIT; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON";
 
@@ -38,7 +38,7 @@ pub(super) const LOG: u64 = 8 << 20;
 /// A page of the file, in bytes: SQLite's own default, which the journal is made with.
 const PAGE: u64 = 4096;
 
-/// How long a write waits for another process's transaction.
+/// The time for which a write waits for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Connections of this journal; the file must exist.
@@ -183,11 +183,11 @@ async fn version(conn: &mut SqliteConnection) -> Result<usize> {
 pub(super) fn parse(value: Option<&str>) -> Result<usize> {
     let value = value.unwrap_or("nothing");
     value.parse().map_err(|_unreadable| Error::Damaged {
-        what: format!("its schema is said to be `{value}`"),
+        what: format!("its schema is recorded as `{value}`"),
     })
 }
 
-/// Whether the found schema is ours; an older one is not yet.
+/// True if the schema that was found is ours; false for an older one.
 pub(super) fn up_to_date(found: usize, steps: &[&'static str]) -> Result<bool> {
     if found > steps.len() {
         let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);

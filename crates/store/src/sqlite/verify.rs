@@ -9,7 +9,7 @@ use super::read::{EVENTS, Key, Parse, Query, all, from, get, number, place, sele
 use crate::audit::Audit;
 use crate::{Command, Effect, EffectId, Error, Event, Number, Result, Seq, Timer};
 
-/// How many rows are taken at once.
+/// The number of rows that are taken at once.
 const PAGE: u32 = 1000;
 
 /// An event, and the place of the one before it in its stream.

@@ -55,7 +55,7 @@ pub(super) async fn done(tx: &mut Tx<'_>, effects: &[(EffectId, Time)]) -> Resul
     tx.all(update, &rows).await
 }
 
-/// Why an undone effect was not found.
+/// The reason for which an undone effect was not found.
 pub(super) async fn missed(tx: &mut Tx<'_>, effect: EffectId) -> Result<Error> {
     Ok(match read::effect(tx.conn, effect).await? {
         Some(_done) => Error::AlreadyDone { effect },

@@ -19,9 +19,10 @@ use super::schema;
 use crate::subscription::Notices;
 use crate::{Append, Appended, Error, Fence, Result, Seq, Stream, StreamId, Version};
 
-/// How many writes the queue holds; the next caller waits until there is room.
+/// The number of writes that the queue holds; the next caller waits until there is room.
 const QUEUE: usize = 1024;
-/// How many writes share a transaction at most: other callers, and other processes, want to write too.
+/// The largest number of writes that share a transaction: other callers, and other processes, want to write
+/// too.
 const GROUP: usize = 256;
 /// After this many writes the log is moved into the file, in the next pause.
 const REST: usize = 512;
@@ -83,7 +84,7 @@ impl Writer {
     }
 }
 
-/// Where the writing is done.
+/// The state of the thread that writes.
 struct Desk {
     place: Place,
     /// None after a failure that left the connection in doubt.
@@ -274,7 +275,7 @@ async fn commit(tx: Tx<'_>, results: Vec<Result<()>>) -> Result<Vec<Result<()>>,
     }
 }
 
-/// Why a transaction came to nothing, or perhaps did not.
+/// The failure of a transaction, with or without a doubt that it was made durable.
 struct Failed {
     error: Error,
     may_be_durable: bool,

@@ -1,4 +1,4 @@
-//! The contract: what every backend promises.
+//! The contract: the promises that every backend keeps.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,7 +115,7 @@ async fn an_append_gets_consecutive_places<B: Backend>() {
     assert_sound(&journal).await;
 }
 
-/// Longer than what one statement takes, in rows and in values.
+/// An append that is longer than one statement can be, in rows and in values.
 async fn an_append_of_any_length_is_one<B: Backend>() {
     let (_backend, journal) = B::fresh().await;
     let mut before = 0;
@@ -679,13 +679,13 @@ async fn a_tried_effect_waits_for_its_time<B: Backend>() {
         .tried(first, Time(500), Some("no room".to_owned()))
         .await
         .unwrap();
-    let told = |effect: Option<store::Effect>| effect.unwrap().why;
+    let why = |effect: Option<store::Effect>| effect.unwrap().why;
     assert_eq!(
-        told(journal.effect(first).await.unwrap()).as_deref(),
+        why(journal.effect(first).await.unwrap()).as_deref(),
         Some("no room")
     );
     journal.tried(first, Time(400), None).await.unwrap();
-    assert_eq!(told(journal.effect(first).await.unwrap()), None);
+    assert_eq!(why(journal.effect(first).await.unwrap()), None);
     assert_eq!(journal.next_run().await.unwrap(), Some(Time(400)));
     assert_eq!(journal.pending(Time(399), 10).await.unwrap().len(), 1);
     let pending = journal.pending(Time(400), 10).await.unwrap();

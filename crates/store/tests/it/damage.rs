@@ -1,4 +1,4 @@
-//! What a journal in a file says when it is damaged: cut, flipped, or rows that do not agree.
+//! Errors of a journal in a file that is damaged: cut, flipped, or with rows that do not agree.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -87,8 +87,7 @@ async fn a_truncated_file_is_damaged() {
     );
 }
 
-/// What a power failure leaves of the log is all of it up to some place: each frame's end is tried, and its
-/// middle.
+/// A power failure leaves all of the log up to some place: each frame's end is tried, and its middle.
 #[tokio::test]
 async fn a_log_cut_anywhere_is_the_journal_as_it_was_after_some_write() {
     const HEADER: usize = 32;
@@ -157,7 +156,8 @@ async fn a_flipped_byte_is_never_a_panic() {
     assert!(noticed > 0, "none of {} flips was noticed", flips.len());
 }
 
-/// What was written to stay, as SQLite reads it, whatever the checksums say; nothing where it cannot be read.
+/// The rows that were written to stay, as SQLite reads them, whatever the checksums are; none where they
+/// cannot be read.
 async fn written(path: &Path) -> Option<String> {
     const ALL: [&str; 4] = [
         "SELECT quote(id) || quote(version) || quote(fence) || quote(first) || quote(last) FROM streams NOT INDEXED",
@@ -224,10 +224,10 @@ async fn a_column_whose_name_is_no_text_is_damage() {
     for column in columns {
         let says = format!("no such column: {}", column.trim());
         let line = format!("\n    {column}");
-        let told = |at: &usize| whole[*at..].starts_with(line.as_bytes());
+        let matches = |at: &usize| whole[*at..].starts_with(line.as_bytes());
         let mut damages = Vec::new();
         // In the schema, and where an older one stood, which nothing reads.
-        for at in (0..whole.len()).filter(told) {
+        for at in (0..whole.len()).filter(matches) {
             let mut flipped = whole.clone();
             flipped[at + "\n    ".len()] = 0xff;
             std::fs::write(backend.path(), flipped).unwrap();
@@ -251,11 +251,11 @@ async fn an_audit_names_what_does_not_agree() {
     let plant: &[(&str, &str)] = &[
         (
             "UPDATE streams SET last = 1 WHERE id = 'ticket/x'",
-            "stream `ticket/x` says that its events are 1 to 1; they are 1 to 2",
+            "stream `ticket/x` records its events as 1 to 1; they are 1 to 2",
         ),
         (
             "UPDATE streams SET first = 3 WHERE id = 'ticket/x'",
-            "stream `ticket/x` says that its events are 3 to 2; they are 1 to 2",
+            "stream `ticket/x` records its events as 3 to 2; they are 1 to 2",
         ),
         (
             "UPDATE streams SET last = 1 WHERE id = 'ticket/x'",
@@ -263,11 +263,11 @@ async fn an_audit_names_what_does_not_agree() {
         ),
         (
             "DROP TRIGGER events_do_not_change; UPDATE events SET prev = NULL WHERE seq = 2",
-            "event 2 of stream `ticket/x` says that none was before it, not event 1",
+            "event 2 of stream `ticket/x` names none as the one before it, not event 1",
         ),
         (
             "UPDATE streams SET version = 9 WHERE id = 'ticket/x'",
-            "stream `ticket/x` says version 9; its last event has 2",
+            "stream `ticket/x` has version 9; its last event has 2",
         ),
         (
             "DROP TRIGGER events_do_not_go; DELETE FROM events WHERE seq = 2",
@@ -351,7 +351,7 @@ async fn an_audit_names_what_does_not_agree() {
     }
 }
 
-/// What says where a stream goes on leads to none, to one that is not there, onwards, or past some.
+/// The pointer to a stream's next event leads to none, to one that is not there, onwards, or past some.
 #[tokio::test]
 async fn a_chain_that_leads_astray_is_damage_and_ends() {
     let x = || stream("x");

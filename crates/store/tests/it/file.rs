@@ -1,4 +1,4 @@
-//! What only a journal in a file can meet: modes, versions, damage, a crowd of writers.
+//! Conditions that only a journal in a file can meet: modes, versions, damage, a crowd of writers.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -331,7 +331,8 @@ async fn the_log_is_taken_over_once_nobody_has_written_for_a_while() {
     let (backend, journal) = InFile::fresh().await;
     let length = || backend.path().metadata().unwrap().len();
     let before = length();
-    // More than it takes, in few transactions: the log stays shorter than what has it taken over at once.
+    // More than the limit, in few transactions: the log stays shorter than the length that moves it into the
+    // file at once.
     let crowd: Vec<_> = (0..600)
         .map(|n| {
             let journal = journal.clone();

@@ -152,7 +152,7 @@ async fn made(wish: &Wish, journal: &impl Journal) -> Append {
     }
 }
 
-/// Does it, and tells what came of it.
+/// Does the act, and describes its result.
 async fn done(act: &Act, journal: &impl Journal) -> String {
     match act {
         Act::Append(wishes) => {
@@ -217,7 +217,7 @@ async fn same_answers(acts: Vec<Act>) -> TestCaseResult {
     Ok(())
 }
 
-/// Appends that come at once share a transaction, and must not tell.
+/// Appends that come at once share a transaction, and their answers must not show it.
 async fn same_answers_at_once(before: Vec<Act>, crowd: Vec<Vec<Wish>>) -> TestCaseResult {
     let (_in_memory, memory) = InMemory::fresh().await;
     let (_in_file, file) = InFile::fresh().await;

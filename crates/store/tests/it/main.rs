@@ -1,4 +1,4 @@
-//! The journal's tests: one contract that every backend passes, and what only a file can suffer.
+//! The journal's tests: one contract that every backend passes, and faults that only a file can suffer.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -1,4 +1,4 @@
-//! What only the journal in memory offers: faults and snapshots.
+//! Features that only the journal in memory offers: faults and snapshots.
 
 use store::{Error, Fault, Journal, Memory, Seq};
 

@@ -11,7 +11,7 @@ use store::{Append, Error, Journal, Seq, Sqlite, Version};
 
 use crate::support::{Backend, InFile, append, assert_sound, command, stream};
 
-/// Marks what a child says among what its test harness says.
+/// Marks a child's own lines among those of its test harness.
 const MARK: &str = "@";
 
 /// Another process of this test binary, which runs [`child`] with these orders. It ends when its input does.
@@ -50,15 +50,15 @@ impl Other {
         Self { child, input, output }
     }
 
-    /// What it says next; `None` when it has ended.
-    fn hear(&mut self) -> Option<String> {
+    /// Its next line; `None` when it has ended.
+    fn next_line(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
             if self.output.read_line(&mut line).unwrap() == 0 {
                 return None;
             }
-            if let Some(said) = line.trim_end().strip_prefix(MARK) {
-                return Some(said.to_owned());
+            if let Some(word) = line.trim_end().strip_prefix(MARK) {
+                return Some(word.to_owned());
             }
         }
     }
@@ -67,23 +67,23 @@ impl Other {
         writeln!(self.input, "go").unwrap();
     }
 
-    /// Hears it to its end, which must be a good one.
+    /// Reads its output to the end, which must be a good one.
     fn finish(mut self) -> Vec<String> {
-        let said = std::iter::from_fn(|| self.hear()).collect();
-        assert!(self.child.wait().unwrap().success(), "{said:?}");
-        said
+        let lines = std::iter::from_fn(|| self.next_line()).collect();
+        assert!(self.child.wait().unwrap().success(), "{lines:?}");
+        lines
     }
 
-    /// SIGKILL; gives what it had said.
+    /// Sends SIGKILL; returns the lines that it had printed.
     fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
-        let said = std::iter::from_fn(|| self.hear()).collect();
+        let lines = std::iter::from_fn(|| self.next_line()).collect();
         self.child.wait().unwrap();
-        said
+        lines
     }
 }
 
-fn say(word: &str) {
+fn print(word: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{MARK}{word}").unwrap();
     out.flush().unwrap();
@@ -105,12 +105,12 @@ fn child() {
         let journal = Sqlite::create(Path::new(&path), "journal-1").await.unwrap();
         match role.as_str() {
             "share" => {
-                say("ready");
+                print("ready");
                 lines.next();
                 share(&journal, &name).await;
             }
             "ask" => {
-                say("ready");
+                print("ready");
                 lines.next();
                 journal.submit(command(&name)).await.unwrap();
             }
@@ -138,7 +138,7 @@ async fn share(journal: &Sqlite, name: &str) {
             };
             match journal.append(vec![keyed]).await {
                 Ok(_) => break,
-                // Whoever commits next is chance: on a slow disk one may be passed over for as long as it
+                // The next to commit is chance: on a slow disk one may be passed over for as long as it
                 // waits.
                 Err(Error::VersionConflict { .. } | Error::Busy) => conflicts += 1,
                 Err(other) => panic!("{other:?} after {conflicts} conflicts"),
@@ -158,13 +158,13 @@ async fn four_processes_share_a_journal() {
         .map(|name| Other::start("share", name, &path))
         .collect();
     for other in &mut others {
-        assert_eq!(other.hear().as_deref(), Some("ready"));
+        assert_eq!(other.next_line().as_deref(), Some("ready"));
     }
     for other in &mut others {
         other.go();
     }
     let journal = Sqlite::open(&path).await.unwrap();
-    // A reader beside them only ever sees whole prefixes.
+    // A reader in parallel only ever sees whole prefixes.
     let mut after = Seq(0);
     while after < Seq(200) {
         for event in journal.events(after, 50).await.unwrap() {
@@ -190,7 +190,7 @@ async fn four_processes_share_a_journal() {
     assert_sound(&journal).await;
 }
 
-/// Appends from eight tasks until its input ends, and says each key once it was answered.
+/// Appends from eight tasks until its input ends, and prints each key once it was answered.
 async fn write(journal: Sqlite, name: &str) {
     let ended = Arc::new(AtomicBool::new(false));
     std::thread::spawn({
@@ -215,7 +215,7 @@ async fn write(journal: Sqlite, name: &str) {
                     };
                     keyed.events[0].effects = vec!["1".to_owned(), "2".to_owned()];
                     journal.append(vec![keyed]).await.unwrap();
-                    say(&key);
+                    print(&key);
                 }
             })
         })
@@ -225,12 +225,12 @@ async fn write(journal: Sqlite, name: &str) {
     }
 }
 
-/// The other process's only write is a command: nothing but the subscription tells of it.
+/// The other process's only write is a command: only the subscription shows it.
 #[tokio::test]
 async fn a_write_of_another_process_is_noticed() {
     let (backend, journal) = InFile::fresh().await;
     let mut other = Other::start("ask", "c", &backend.path());
-    assert_eq!(other.hear().as_deref(), Some("ready"));
+    assert_eq!(other.next_line().as_deref(), Some("ready"));
     let mut subscription = journal.subscribe();
     other.go();
     let asked = async {
@@ -251,7 +251,7 @@ async fn a_killed_writer_loses_nothing_that_it_had_answered() {
     for (round, enough) in [1, 9, 40, 100, 23, 64].into_iter().enumerate() {
         let name = format!("round-{round}");
         let mut other = Other::start("write", &name, &backend.path());
-        let mut answered: Vec<_> = std::iter::from_fn(|| other.hear()).take(enough).collect();
+        let mut answered: Vec<_> = std::iter::from_fn(|| other.next_line()).take(enough).collect();
         assert_eq!(answered.len(), enough);
         answered.extend(other.kill());
 
@@ -269,7 +269,7 @@ async fn a_killed_writer_loses_nothing_that_it_had_answered() {
                 .iter()
                 .filter(|key| key.starts_with(&format!("{id}-")))
                 .count() as u64;
-            // One more may be durable without its answer. Which it is, its key tells.
+            // One more may be durable without its answer. Its key shows which one.
             assert!(
                 version == of_task || version == of_task + 1,
                 "{id}: {version} written, {of_task} answered"
@@ -311,7 +311,7 @@ async fn overflow(journal: &Sqlite) {
         assert!(n < 1_000, "no limit was met");
     };
     assert!(failed.is_ambiguous(), "{failed:?}");
-    say("failed");
+    print("failed");
     // Still no room: refused again, and what was answered can be read.
     assert!(journal.append(vec![keyed(n)]).await.is_err());
     assert_eq!(journal.events(Seq(0), 1_000).await.unwrap().len() as u64, n);
@@ -322,13 +322,13 @@ async fn overflow(journal: &Sqlite) {
         maximum: limit.maximum,
     };
     rustix::process::setrlimit(rustix::process::Resource::Fsize, lifted).unwrap();
-    // The same handle goes on by itself; the key tells whether the doubtful one was written.
+    // The same handle goes on by itself; the key shows whether the doubtful one was written.
     let resolved = journal.append(vec![keyed(n)]).await.unwrap();
     assert_eq!(resolved[0].version, Version(n + 1));
     journal.append(vec![keyed(n + 1)]).await.unwrap();
     assert_eq!(journal.head().await.unwrap(), Seq(n + 2));
     assert_sound(journal).await;
-    say("resolved");
+    print("resolved");
 }
 
 #[tokio::test]
@@ -337,8 +337,8 @@ async fn an_io_error_is_resolved_by_the_key_once_there_is_room() {
     journal.close().await;
     // 1,000 blocks of 512 bytes; without the trap the system would kill instead of failing the write.
     let limited = ["sh", "-c", "trap '' XFSZ; ulimit -S -f 1000; exec \"$@\"", "sh"];
-    let said = Other::start_under(&limited, "overflow", "x", &backend.path()).finish();
-    assert_eq!(said, ["failed", "resolved"]);
+    let lines = Other::start_under(&limited, "overflow", "x", &backend.path()).finish();
+    assert_eq!(lines, ["failed", "resolved"]);
     let journal = Sqlite::open(&backend.path()).await.unwrap();
     assert_sound(&journal).await;
 }

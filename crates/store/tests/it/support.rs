@@ -1,4 +1,4 @@
-//! What the tests share: the backends, and short ways to say an append.
+//! Support for the tests: the backends, and short ways to write an append.
 
 use std::path::PathBuf;
 

@@ -27,7 +27,7 @@ pub(crate) fn list<T: AsRef<str>>(items: &[T]) -> String {
     format!("[{}]", written.join(", "))
 }
 
-/// Whether every YAML reader takes the text, written plain, as the same text.
+/// True if every YAML reader takes the text, written plain, as the same text.
 fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && text.trim() == text

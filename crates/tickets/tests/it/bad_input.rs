@@ -220,7 +220,7 @@ fn odd_but_sound_files_are_tickets() {
         ),
         ("tags on lines", front("status: open\ntags:\n- a\n- b"), None),
         ("tags as a text", front("status: open\ntags: a, b"), None),
-        ("another id", front("id: y\nstatus: open"), Some("says id 'y'")),
+        ("another id", front("id: y\nstatus: open"), Some("has the id 'y'")),
         ("no status", front("id: x"), Some("no status")),
         ("an empty status", front("status:"), Some("no status")),
         (
@@ -307,13 +307,16 @@ fn odd_but_sound_files_are_tickets() {
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(ticket.id, id("x"), "{name}: the file's name counts");
         assert_eq!(ticket.document.text(), text, "{name}");
-        let said: Vec<String> = ticket.problems.iter().map(ToString::to_string).collect();
+        let problems: Vec<String> = ticket.problems.iter().map(ToString::to_string).collect();
         match words {
             None => {
-                assert_eq!(said, [""; 0], "{name}");
+                assert_eq!(problems, [""; 0], "{name}");
                 assert_eq!((ticket.status, ticket.priority), (Status::Open, 2), "{name}");
             }
-            Some(words) => assert!(said.iter().any(|said| said.contains(words)), "{name}: {said:?}"),
+            Some(words) => assert!(
+                problems.iter().any(|problem| problem.contains(words)),
+                "{name}: {problems:?}"
+            ),
         }
         let unknown = words.is_some_and(|words| words.contains("status"));
         assert!(!unknown || ticket.status == Status::Unknown, "{name}");

@@ -99,7 +99,7 @@ fn other_processes_lose_nothing() {
 
 #[test]
 #[ignore = "one process of other_processes_lose_nothing"]
-#[expect(clippy::disallowed_methods, reason = "told by the process that started it")]
+#[expect(clippy::disallowed_methods, reason = "set by the process that started it")]
 fn worker() {
     let folder = Folder::at(std::path::Path::new(&std::env::var_os(FOLDER).unwrap())).unwrap();
     work(&folder, std::env::var(WORKER).unwrap().parse().unwrap());

@@ -209,7 +209,7 @@ fn a_look_at_what_was_killed_does_not_wait_for_a_writer() {
 }
 
 #[test]
-fn a_lack_of_open_files_is_told_as_what_it_is() {
+fn a_lack_of_open_files_is_reported_as_such() {
     let queue = Queue::new();
     queue.plain("ab-1", "open", "");
     assert_eq!(runs("write_without_files", "", &queue), Some(0));

@@ -221,12 +221,12 @@ fn the_watch_wakes_for_every_kind_of_change() {
 fn a_reading_does_not_wake_the_watch() {
     let q = Queue::new();
     q.plain("ab-1", "open", "");
-    let (tell, told) = std::sync::mpsc::channel();
-    let _watch = Watch::new(&q.folder, move |hint| drop(tell.send(hint))).unwrap();
+    let (hints, received) = std::sync::mpsc::channel();
+    let _watch = Watch::new(&q.folder, move |hint| drop(hints.send(hint))).unwrap();
     let until_named = |name: &str| -> Vec<Hint> {
         let mut before = Vec::new();
         loop {
-            match told.recv_timeout(Duration::from_secs(20)).expect("a hint") {
+            match received.recv_timeout(Duration::from_secs(20)).expect("a hint") {
                 Hint::Files(names) if names.contains(name) => return before,
                 hint => before.push(hint),
             }
@@ -248,11 +248,11 @@ fn a_reading_does_not_wake_the_watch() {
 fn the_watch_names_the_files_that_changed() {
     let q = Queue::new();
     let a = q.plain("ab-1", "open", "");
-    let (tell, told) = std::sync::mpsc::channel();
-    let _watch = Watch::new(&q.folder, move |hint| drop(tell.send(hint))).unwrap();
+    let (hints, received) = std::sync::mpsc::channel();
+    let _watch = Watch::new(&q.folder, move |hint| drop(hints.send(hint))).unwrap();
     let named = |name: &str| {
         let wanted = |hint: &Hint| matches!(hint, Hint::Files(names) if names.contains(name));
-        while !wanted(&told.recv_timeout(Duration::from_secs(20)).expect("a hint")) {}
+        while !wanted(&received.recv_timeout(Duration::from_secs(20)).expect("a hint")) {}
     };
     q.folder.set_status(&a, Status::Closed).unwrap();
     named("ab-1");

@@ -27,7 +27,7 @@ impl Summaries {
         let mut known = BTreeMap::new();
         for work in crew.work().into_iter().take(LATEST) {
             // Work that was never submitted is read when it is over: until then it changes at every step.
-            if work.said.is_some()
+            if work.summary.is_some()
                 || told.contains_key(&work.ticket)
                 || (work.tip.is_none() && work.until.is_none())
             {

@@ -1,9 +1,10 @@
 //! `create`.
 
 use client::ticket_folder::{New, TicketFolder};
+use model::ticket::Filing;
 
-use super::{Call, wrong};
-use crate::error::Result;
+use super::{Call, Whose, wrong};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
 
@@ -12,11 +13,12 @@ impl Call<'_> {
         let words = std::mem::take(&mut self.words);
         let mut new = New::default();
         let mut parent = None;
+        let mut titles = Vec::new();
         let mut words = words.into_iter();
         let mut is_over = false;
         while let Some(word) = words.next() {
             if is_over || !word.starts_with('-') || word == "-" {
-                new.title = word;
+                titles.push(word);
                 continue;
             }
             if word == "--" {
@@ -47,9 +49,54 @@ impl Call<'_> {
                 _ => new.tags = New::tags(&value),
             }
         }
-        let folder = TicketFolder::find_or_create(self.given.as_deref(), &self.start)?;
+        match (self.whose, titles.as_slice()) {
+            (Whose::Tk, []) => {}
+            (_, [title]) if !title.trim().is_empty() => new.title.clone_from(title),
+            (_, [] | [_]) => return no_title(),
+            (_, several) => return several_titles(several),
+        }
+        refuse_labels(&new.tags)?;
+        let folder = match (self.outside.take(), &self.given) {
+            // A folder made here would be read by no engine.
+            (Some(outside), None) => TicketFolder::find(None, &self.start).map_err(|_| outside)?,
+            (_, given) => TicketFolder::find_or_create(given.as_deref(), &self.start)?,
+        };
         let text = folder.create(new, parent.as_deref())?;
         self.print(&text)
+    }
+}
+
+/// A ticket without a title would be given to an agent that cannot know its task.
+fn no_title<T>() -> Result<T> {
+    Err(Error::refused(
+        "the ticket has no title",
+        "crew ticket create \"Fix the login page\" -d \"How one sees that it is done.\"",
+    ))
+}
+
+/// A title without quotes would be cut down to one of its words.
+fn several_titles<T>(words: &[String]) -> Result<T> {
+    let title = ui::clean(&words.join(" ")).replace(['"', '\\', '$', '`'], "");
+    Err(Error::refused(
+        format!("{} titles were given, and a ticket has one", words.len()),
+        format!("put it in quotes: crew ticket create \"{title}\""),
+    ))
+}
+
+/// crew takes its own tags away where they are not true, so that such a tag of a person's would be lost.
+fn refuse_labels(tags: &[String]) -> Result<()> {
+    let own = Filing::all_tags();
+    match tags.iter().find(|tag| own.contains(*tag)) {
+        None => Ok(()),
+        Some(tag) => Err(Error::refused(
+            format!("the tag `{tag}` is crew's own: it says how the ticket stands"),
+            match tag.as_str() {
+                "recovery" => {
+                    "a ticket that makes up for another has a line `recovers: ID` in its front matter"
+                }
+                _ => "name the tag otherwise",
+            },
+        )),
     }
 }
 

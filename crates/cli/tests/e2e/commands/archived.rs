@@ -217,15 +217,17 @@ fn what_lies_behind_is_read_by_a_deep_look_alone() {
     let said = repo.crew(&["doctor"]).ok();
     assert!(
         said.out
-            .contains("1002 tickets are set aside, and were not read again")
-            && said.out.contains("what landed lately is in the target, once"),
+            .contains("1002 tickets are archived, and were not read again")
+            && said
+                .out
+                .contains("the work that landed lately is in the target, once"),
         "{said}"
     );
     let said = repo.crew(&["doctor", "--deep"]).ok();
     assert!(
         said.out
-            .contains("1002 tickets are set aside; what is told of them is what their events give")
-            && said.out.contains("what landed is in the target, once"),
+            .contains("1002 tickets are archived; their records are what their events give")
+            && said.out.contains("the work that landed is in the target, once"),
         "{said}"
     );
     spoil(&repo, "ticket/o-7");
@@ -265,7 +267,7 @@ fn what_was_set_aside_is_compared_record_by_record_and_taken_up_again_it_is_whol
     let said = repo.crew(&["doctor", "--deep"]);
     assert!(
         said.out
-            .contains("tickets are set aside; what is told of them is what their events give")
+            .contains("tickets are archived; their records are what their events give")
             && said.out.contains("every state is what replay gives"),
         "{said}"
     );

@@ -133,7 +133,7 @@ fn what_was_set_aside_is_told_as_if_it_had_not_been() {
         assert_eq!(before, after);
     }
     let aside = repo.crew(&["doctor"]);
-    assert!(aside.out.contains("tickets are set aside"), "{aside}");
+    assert!(aside.out.contains("tickets are archived"), "{aside}");
     // A person opens the file of one again: it goes on from where it was, and what it was is told with the
     // rest.
     repo.ticket("t-1", "Do it", "");
@@ -200,7 +200,7 @@ fn explained(repo: &Repo, id: &str) -> (String, String) {
 fn a_ticket_that_was_set_aside_can_be_recovered() {
     let repo = with_every_event();
     repo.crew(&["run", "--until-idle"]).ok();
-    assert!(repo.crew(&["doctor"]).out.contains("tickets are set aside"));
+    assert!(repo.crew(&["doctor"]).out.contains("tickets are archived"));
     let ended = |state: &str| {
         let mut ids = (1..=36).map(|n| format!("t-{n}"));
         ids.find(|id| explained(&repo, id).0 == state).unwrap()

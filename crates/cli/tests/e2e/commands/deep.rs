@@ -21,7 +21,7 @@ fn a_long_journal_is_set_aside_while_it_is_folded_anew() {
         assert!(said.out.contains("nothing is wrong"), "{first:?}: {said}");
         // All of the first ten thousand rows, of which each has two; an engine does the others too.
         let aside = aside(&repo);
-        assert!(aside > 4000, "{first:?}: {aside} tickets are set aside");
+        assert!(aside > 4000, "{first:?}: {aside} tickets are archived");
     }
     repo.script("echo $CREW_TICKET_ID > y; git add y; git commit -qm y; echo DONE");
     repo.ticket("gate", "Before it", "");

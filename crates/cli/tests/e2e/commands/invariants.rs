@@ -153,7 +153,7 @@ fn a_pin_of_a_ticket_that_nobody_knows_is_told() {
 fn a_state_file_that_crew_did_not_write_or_of_a_newer_journal_is_told() {
     let repo = landed();
     for (text, says) in [
-        ("half a fi", "not what crew writes"),
+        ("half a fi", "crew did not write it"),
         ("{\"seq\": 999999}", "more than the journal has"),
     ] {
         repo.write(".crew/state.json", text);
@@ -255,7 +255,7 @@ fn landings_that_a_person_merged_into_another_line_are_not_gone() {
     let said = repo.crew(&["doctor", "--json"]).ok();
     let told = told(&said, "invariants");
     assert!(
-        told.contains("2 of what landed came into main by a merge"),
+        told.contains("2 of the landings came into main by a merge"),
         "{told}"
     );
     assert!(!told.contains("rewritten"), "{told}");
@@ -277,10 +277,10 @@ fn between_lines_that_a_person_merged_there_is_no_order() {
     let said = repo.crew(&["doctor", "--json"]).ok();
     let told = told(&said, "invariants");
     assert!(
-        told.contains("1 of what landed came into main by a merge"),
+        told.contains("1 of the landings came into main by a merge"),
         "{told}"
     );
-    assert!(!told.contains("before what landed earlier"), "{told}");
+    assert!(!told.contains("before work that landed earlier"), "{told}");
 }
 
 #[test]

@@ -193,11 +193,12 @@ fn is_formed(format: &str, value: &Value) -> bool {
 
 #[test]
 fn what_is_missing_added_or_of_another_type_does_not_fit() {
-    let kept = serde_json::json!({ "cleaned": true, "aside": [], "kept": [{ "ref": "r", "commit": "c" }] });
+    let kept =
+        serde_json::json!({ "cleaned": true, "kept_folders": [], "kept": [{ "ref": "r", "commit": "c" }] });
     let clean = &DOCUMENTS["properties"]["clean"];
     assert_eq!(fits(clean, &kept), Ok(()));
     for (change, why) in [
-        ("/aside", ": null does not fit type"),
+        ("/kept_folders", ": null does not fit type"),
         ("/kept/0/ref", ".kept[0].ref: null does not fit type"),
     ] {
         let mut changed = kept.clone();

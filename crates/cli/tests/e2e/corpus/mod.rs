@@ -55,6 +55,11 @@ fn bad_tickets_are_answered_as_expected() {
 }
 
 #[test]
+fn what_people_do_by_hand_is_answered_as_expected() {
+    every("queue");
+}
+
+#[test]
 fn bad_names_are_answered_as_expected() {
     every("names");
 }

@@ -481,7 +481,7 @@ fn a_landing_that_fails_each_time_keeps_nobody_waiting_who_waits_for_the_end() {
     );
     let explained = world.must(&["explain", front]);
     assert!(
-        explained.out.contains("it could not be landed") && explained.out.contains("mend what it says"),
+        explained.out.contains("it could not be landed") && explained.out.contains("mend the cause"),
         "{explained}"
     );
     let explained = world.must(&["explain", behind]);

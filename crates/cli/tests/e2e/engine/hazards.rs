@@ -274,12 +274,43 @@ fn a_bad_edit_of_the_settings_keeps_the_good_ones_and_a_good_one_counts() {
         "the last good gate still stands"
     );
     world.write("crew.toml", &good.replace("test ! -e bad", "test ! -e worse"));
+    world.wait("the guard that is gone is told", || {
+        engine
+            .said()
+            .all()
+            .contains("does not name the check `test ! -e bad` any more")
+    });
     world
         .ticket("t-2")
         .agent("if [ \"$RUN\" = 1 ]; then work worse x; else git rm -q worse; work u x; fi\necho DONE")
         .write();
     world.wait("t-2 lands", || world.is_landed("t-2"));
     assert_eq!(world.count("t-2", "checks_failed"), 1, "the new gate counts");
+    world.must(&["stop"]);
+    engine.end();
+}
+
+/// The settings decide about what lands on the target, and a person only looks at another branch.
+#[test]
+fn the_settings_of_a_branch_that_is_looked_at_do_not_count() {
+    let world = World::with(|s| s.checks = "commands = [\"test ! -e bad\"]".to_owned());
+    let good = world.read("crew.toml");
+    world.git(&["checkout", "-q", "-b", "old"]);
+    world.commit("crew.toml", &good.replace("\"test ! -e bad\"", ""));
+    world.git(&["checkout", "-q", "main"]);
+    let mut engine = world.engine();
+    world.wait("the engine is up", || world.project(".crew/state.json").exists());
+    world.git(&["checkout", "-q", "old"]);
+    world.wait("the other branch is told", || {
+        let said = engine.said().all();
+        said.contains("the checkout shows `old`, and crew started on `main`")
+    });
+    world
+        .ticket("t-1")
+        .agent("if [ \"$RUN\" = 1 ]; then work bad x; else git rm -q bad; work t x; fi\necho DONE")
+        .write();
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    assert_eq!(world.count("t-1", "checks_failed"), 1, "the checks of main stand");
     world.must(&["stop"]);
     engine.end();
 }

@@ -206,7 +206,7 @@ impl Past {
             .count();
         let aside = match aside {
             0 => String::new(),
-            aside => format!("{aside} tickets are set aside; what is told of them is what their events give"),
+            aside => format!("{aside} tickets are archived; their records are what their events give"),
         };
         for well in [
             aside.as_str(),

@@ -68,7 +68,7 @@ impl Attempt {
             edited: self.edited,
             budget,
         });
-        self.edit_told = self.edited;
+        self.edit_shown = self.edited;
         self.state = State::Working(working);
         Ok(Raised::Nothing)
     }
@@ -77,7 +77,7 @@ impl Attempt {
         let changed = self.conversation.change_harness(change);
         let talked = changed.map_err(|no| self.reject(event, no.0))?;
         if let (true, State::Working(working)) = (talked, &mut self.state) {
-            working.next.tell_a_new_session();
+            working.next.fit_new_session();
         }
         Ok(())
     }
@@ -102,16 +102,16 @@ impl Attempt {
         };
         let finished = self.conversation.finish(*usage, *total_micro_usd);
         let stopping = finished.map_err(|no| self.reject(event, no.0))?;
-        // An edit that came while the step ran is told by the next one.
-        self.edited &= !self.edit_told;
-        self.edit_told = false;
+        // An edit that came while the step ran is in the prompt of the next one.
+        self.edited &= !self.edit_shown;
+        self.edit_shown = false;
         if summary.is_some() {
             self.summary.clone_from(summary);
         }
         working.mode = mode.unwrap_or(working.mode);
-        let told = working.next == Prompt::LastChance;
+        let is_last_chance = working.next == Prompt::LastChance;
         if stopping.is_some_and(|then| then.is_final()) {
-            // A person wanted it gone, and it ended by itself just before: what it asks for is not heeded any
+            // A person wanted it gone, and it ended by itself just before: its signal does not count any
             // more.
             self.state = State::Working(working);
             return Ok(Raised::Nothing);
@@ -122,11 +122,13 @@ impl Attempt {
                 Ok(Raised::Submitted)
             }
             Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
-            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if told => Ok(Raised::GaveUp {
-                attempts_left: *attempts_left,
-                reopen_at: *reopen_at,
-            }),
-            // Its steps are spent: the next one says so, whatever this one asks for. An agent that could
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if is_last_chance => {
+                Ok(Raised::GaveUp {
+                    attempts_left: *attempts_left,
+                    reopen_at: *reopen_at,
+                })
+            }
+            // No steps are left: the next prompt says so, whatever this step asks for. An agent that could
             // still ask and sleep without a step left would never come to an end.
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if *steps_left == 0 => {
                 working.next = Prompt::LastChance;
@@ -173,14 +175,14 @@ impl Attempt {
         };
         let failed = self.conversation.fail(failure, *usage, *total_micro_usd, fresh);
         failed.map_err(|no| self.reject(event, no.0))?;
-        self.edit_told = false;
+        self.edit_shown = false;
         if failure.class.breaks_session() {
-            working.next.tell_a_new_session();
+            working.next.fit_new_session();
         } else if usage.tokens() > 0
             && let Prompt::Init | Prompt::Resume = working.next
         {
-            // The service answered: the conversation has the task, and is only to go on. Otherwise nobody
-            // knows.
+            // The service answered: the session has the task, and the agent is only to go on. Otherwise
+            // nobody knows.
             working.next = Prompt::Step;
         }
         let Some(why) = failure.class.stuck(*errors_left, *repeats_left) else {

@@ -7,8 +7,9 @@ use crate::project::HarnessPause;
 use crate::ticket::{Held, InTheWay, Waiting, in_words};
 use crate::{AgentName, Time};
 
-/// Why a ticket waits for a person. Displayed, it is the end of a sentence that began with the ticket, with
-/// the reason's name where the words alone do not tell it; partly text of agents and tickets, not sanitised.
+/// The reason for which a ticket waits for a person. Displayed, it is the end of a sentence that began with
+/// the ticket, with the reason's name where the words alone do not show it; partly text of agents and
+/// tickets, not sanitised.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason<'a> {
     /// The ticket is held.
@@ -17,9 +18,9 @@ pub enum Reason<'a> {
     Question {
         /// The agent.
         agent: &'a AgentName,
-        /// What it asks.
+        /// The question.
         question: &'a str,
-        /// When it goes on without an answer.
+        /// The time at which it goes on without an answer.
         until: Option<Time>,
     },
     /// A person's edits are in the way of landing it.
@@ -30,7 +31,7 @@ pub enum Reason<'a> {
     Harness {
         /// The harness's name.
         harness: &'a str,
-        /// What it said.
+        /// The pause, with the service's message.
         pause: &'a HarnessPause,
     },
     /// It depends on itself, or on a ticket that does not exist.
@@ -54,7 +55,7 @@ impl Reason<'_> {
         }
     }
 
-    /// The reason in words, to stand beside its name and, for a question, its agent.
+    /// The reason in words, to stand next to its name and, for a question, its agent.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -67,15 +68,15 @@ impl Reason<'_> {
         }
     }
 
-    /// Whether the ticket goes on in the end if nobody does anything: its agent gets no answer then. To try
+    /// True if the ticket goes on in the end if nobody does anything: its agent gets no answer then. To try
     /// again by itself is not enough, since nothing may have changed.
     #[must_use]
     pub fn ends_by_itself(&self) -> bool {
         matches!(self, Reason::Question { until: Some(_), .. })
     }
 
-    /// When crew tries again by itself, or goes on without an answer. Landing is tried again every few
-    /// seconds, which is no news.
+    /// The time at which crew tries again by itself, or at which the agent goes on without an answer. Landing
+    /// is tried again every few seconds, which is no news.
     #[must_use]
     pub fn until(&self) -> Option<Time> {
         match self {

@@ -6,28 +6,28 @@ use std::collections::BTreeMap;
 use super::Queue;
 use crate::TicketId;
 
-/// The longest cycle that is told whole. Telling each ticket of a cycle of `n` the whole way round takes
-/// `n²`.
-const TOLD: usize = 16;
+/// The longest cycle that is spelled out whole. To give each ticket of a cycle of `n` the whole way round
+/// takes `n²`.
+const LONGEST_SHOWN: usize = 16;
 
 /// The open tickets that depend on themselves, over whatever others.
 pub(super) struct Cycles<'a> {
     nodes: Vec<Node<'a>>,
-    /// Where a ticket stands in `nodes`.
+    /// The index of each ticket in `nodes`.
     at: BTreeMap<&'a TicketId, usize>,
-    /// How many tickets a cycle has, by its number.
+    /// The number of tickets of each cycle, by the number of the cycle.
     sizes: Vec<usize>,
 }
 
 struct Node<'a> {
     id: &'a TicketId,
-    /// What it depends on and is not done.
+    /// Its dependencies that are not done.
     deps: Vec<usize>,
     /// The number of its cycle, if it is on one.
     cycle: Option<usize>,
 }
 
-/// What Tarjan's walk knows of a node that it has seen.
+/// The knowledge of Tarjan's walk about a node that it has seen.
 #[derive(Clone, Copy)]
 struct Seen {
     order: usize,
@@ -99,8 +99,8 @@ impl<'a> Cycles<'a> {
         }
     }
 
-    /// What is on the path from `first` on depends on each other; alone, a ticket is a cycle only if it names
-    /// itself.
+    /// The nodes on the path from `first` on depend on each other; alone, a ticket is a cycle only if it
+    /// names itself.
     fn close(&mut self, first: usize, path: &mut Vec<usize>, seen: &mut [Option<Seen>]) {
         let from = path.iter().rposition(|at| *at == first).unwrap_or_default();
         let members = path.split_off(from);
@@ -121,7 +121,7 @@ impl<'a> Cycles<'a> {
     pub(super) fn way_round(&self, id: &TicketId) -> Option<Vec<TicketId>> {
         let start = *self.at.get(id)?;
         let size = self.sizes[self.nodes[start].cycle?];
-        let way = if size <= TOLD {
+        let way = if size <= LONGEST_SHOWN {
             self.whole(start)
         } else {
             self.beginning(start)
@@ -158,7 +158,7 @@ impl<'a> Cycles<'a> {
     fn beginning(&self, start: usize) -> Vec<usize> {
         let mut way = vec![start];
         let mut at = start;
-        while way.len() < TOLD
+        while way.len() < LONGEST_SHOWN
             && let Some(next) = self.along(at).next()
         {
             way.push(next);

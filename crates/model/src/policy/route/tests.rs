@@ -181,13 +181,13 @@ fn every_refusal_says_why() {
     assert!(world.why("t-taken").starts_with("a person has taken it"));
     assert_eq!(
         world.why("t-late"),
-        "it came back and is not given out again before 1970-01-01T00:00:20Z"
+        "it came back and is not dispatched again before 1970-01-01T00:00:20Z"
     );
     assert_eq!(world.why("t-epic"), "it is an epic; agents work on its parts");
     assert!(world.why("t-torn").starts_with("its file cannot be read"));
     assert!(world.why("t-fresh").starts_with("its file changed a moment ago"));
     assert_eq!(world.why("t-gone"), "its file is gone");
-    assert_eq!(world.why("t-shut"), "its file says that it is closed");
+    assert_eq!(world.why("t-shut"), "its file's status is closed");
     assert_eq!(world.why("t-busy"), "ann works on it");
     assert_eq!(world.why("t-over"), "it is done (closed by person)");
     assert_eq!(world.why("t-dep"), "it waits for t-held, t-ok");
@@ -222,7 +222,7 @@ fn a_file_counts_once_it_has_been_still_for_long_enough() {
 }
 
 #[test]
-fn a_cycle_is_told_as_the_way_round() {
+fn a_cycle_is_shown_as_the_way_round() {
     let world = World::new(&[
         ("t-a", after(&["t-b"])),
         ("t-b", after(&["t-c", "t-x"])),
@@ -255,7 +255,7 @@ fn a_cycle_is_told_as_the_way_round() {
 }
 
 #[test]
-fn of_a_long_cycle_each_ticket_is_told_how_it_begins() {
+fn of_a_long_cycle_each_ticket_shows_the_beginning() {
     let names: Vec<String> = (0..10_000).map(|n| format!("t-{n}")).collect();
     let next = |n: usize| names[(n + 1) % names.len()].as_str();
     let cycle: Vec<(&str, Spec)> = names
@@ -266,12 +266,12 @@ fn of_a_long_cycle_each_ticket_is_told_how_it_begins() {
         .collect();
     let world = World::new(&cycle);
     let all = refusals(world.queue());
-    let told = all.values().filter_map(|refusal| match refusal {
+    let paths = all.values().filter_map(|refusal| match refusal {
         Refusal::Cycle { path } => Some(path.len()),
         _ => None,
     });
-    assert_eq!(told.clone().count(), 10_000);
-    assert_eq!(told.max(), Some(16));
+    assert_eq!(paths.clone().count(), 10_000);
+    assert_eq!(paths.max(), Some(16));
     assert!(world.why("t-7").contains("t-7 → t-8 →") && world.why("t-7").contains("→ …;"));
     assert_eq!(world.why("t-behind"), "it waits for t-0");
 }
@@ -355,7 +355,7 @@ fn a_ticket_meant_for_an_agent_waits_for_it_and_any_other_takes_who_is_left() {
     assert_eq!(
         world.assigned(&["ann"], 2),
         pairs(&[("t-1", "ann")]),
-        "nobody is left over for the first in line"
+        "nobody is left over for the first in the queue"
     );
     assert_eq!(world.assigned(&["ann", "bob"], 1), pairs(&[("t-1", "bob")]));
     assert_eq!(world.assigned(&["ann", "bob"], 0), []);

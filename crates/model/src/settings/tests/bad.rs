@@ -1,4 +1,4 @@
-//! Bad files: each with all that is said about it, and the text that it is said about.
+//! Bad files: each with all of its diagnostics, and the text that they point at.
 
 use std::fmt::Write;
 
@@ -244,21 +244,21 @@ const CORPUS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn each_bad_file_is_told_all_of_its_problems() {
-    let mut told = String::new();
+fn each_bad_file_gives_all_of_its_problems() {
+    let mut listed = String::new();
     for (name, text) in CORPUS {
         let found = Settings::parse(text, "crew.toml").expect_err(name);
         assert!(!found.is_empty(), "{name}: refused without a word");
-        let _ = writeln!(told, "── {name}");
+        let _ = writeln!(listed, "── {name}");
         for diagnostic in found {
             let _ = writeln!(
-                told,
+                listed,
                 "{diagnostic}\n      at: {:?}",
                 &text[diagnostic.span.clone()]
             );
         }
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(listed);
 }
 
 #[test]
@@ -282,8 +282,8 @@ fn line_and_column_are_those_of_the_span() {
 fn messages_never_carry_control_characters() {
     for (name, text) in CORPUS {
         for diagnostic in Settings::parse(text, "crew.toml").expect_err(name) {
-            let said = format!("{}{}", diagnostic.message, diagnostic.hint.unwrap_or_default());
-            assert!(!said.chars().any(char::is_control), "{name}: {said:?}");
+            let text = format!("{}{}", diagnostic.message, diagnostic.hint.unwrap_or_default());
+            assert!(!text.chars().any(char::is_control), "{name}: {text:?}");
         }
     }
 }

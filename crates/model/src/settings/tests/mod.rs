@@ -1,4 +1,4 @@
-//! The settings file: what is read, what is refused and where, and what is written.
+//! The settings file: reading, refusals with their places, and writing.
 
 mod bad;
 mod detect;

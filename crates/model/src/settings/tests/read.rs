@@ -57,11 +57,11 @@ hold_paths = ["ci/", "crew.toml", "ci", ".github"]
 
 fn read(text: &str) -> Settings {
     Settings::parse(text, "crew.toml")
-        .map_err(|found| said(&found))
+        .map_err(|found| listed(&found))
         .unwrap()
 }
 
-fn said(found: &[Diagnostic]) -> String {
+fn listed(found: &[Diagnostic]) -> String {
     found
         .iter()
         .map(ToString::to_string)

@@ -1,4 +1,4 @@
-//! What `crew init` writes is what `crew run` reads.
+//! `crew run` reads the file that `crew init` writes.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ fn the_template_reads_back() {
     expected.agents.harness = Some("scripted".to_owned());
     expected.harness.insert("scripted".to_owned(), harness);
     assert_eq!(settings, expected);
-    // The comments tell the defaults: made live, they change nothing, but for budgets, which are none.
+    // The comments show the defaults: made live, they change nothing, but for budgets, which are none.
     expected.budget.ticket_usd = Some(Usd(5_000_000));
     expected.budget.day_usd = Some(Usd(50_000_000));
     assert_eq!(

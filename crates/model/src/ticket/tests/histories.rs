@@ -60,7 +60,7 @@ fn history(choices: &[Choice]) {
 /// Coprime to any likely number of samples, so that a round meets each of them.
 const STRIDE: usize = 37;
 
-/// Whether the event ends a story before it has become interesting; chosen less often.
+/// True if the event ends a story before it has become interesting; chosen less often.
 fn cuts_short(event: &Event) -> bool {
     matches!(
         event,
@@ -104,7 +104,7 @@ fn round_trips<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(va
     assert_eq!(&back, value, "{text}");
 }
 
-/// What is seen from outside: the tables that changes are applied to, and what was ordered so far.
+/// The outside view: the tables that changes are applied to, and the orders so far.
 #[derive(Default)]
 struct Watch {
     slots: BTreeMap<AgentName, Fence>,
@@ -116,11 +116,11 @@ struct Watch {
     edit: Edit,
 }
 
-/// What the agent does not know of the ticket's text.
+/// An edit of the ticket's text that the agent does not know.
 #[derive(Default)]
 struct Edit {
     pending: bool,
-    told: bool,
+    shown: bool,
 }
 
 impl Watch {
@@ -198,7 +198,7 @@ impl Watch {
         if text_changed && before.attempt().is_some_and(|a| a.conversation.runs > 0) {
             self.edit = Edit {
                 pending: true,
-                told: false,
+                shown: false,
             };
         }
         for effect in &change.effects {
@@ -221,9 +221,9 @@ impl Watch {
                     );
                     assert_eq!(
                         *edited, self.edit.pending,
-                        "an edit is told by every step until one has ended well"
+                        "an edit is in the prompt of every step until one has ended well"
                     );
-                    self.edit.told = *edited;
+                    self.edit.shown = *edited;
                 }
                 Effect::BuildCandidate { number, round, .. } => {
                     assert!(
@@ -235,10 +235,10 @@ impl Watch {
             }
         }
         match event {
-            Event::Attempt(attempt::Event::StepFinished { .. }) if self.edit.told => {
+            Event::Attempt(attempt::Event::StepFinished { .. }) if self.edit.shown => {
                 self.edit = Edit::default();
             }
-            Event::Attempt(attempt::Event::StepFailed { .. }) => self.edit.told = false,
+            Event::Attempt(attempt::Event::StepFailed { .. }) => self.edit.shown = false,
             _ => {}
         }
     }
@@ -353,7 +353,7 @@ fn held_where(ticket: &Ticket) {
     assert!(Why::NAMES.contains(&held.why.name()));
 }
 
-/// Whatever goes on by itself has a moment at which it does.
+/// Every state that goes on by itself has a deadline.
 fn deadlines(ticket: &Ticket) {
     let key = ticket.deadline().map(|d| d.key);
     if let Some(held) = &ticket.held {

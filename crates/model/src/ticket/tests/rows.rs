@@ -1,4 +1,4 @@
-//! Rows of the table that are easy to get wrong, told as stories.
+//! Rows of the table that are easy to get wrong, as stories.
 
 use crate::attempt::{self, AfterStop, Class, Event as Of, Failure, Prompt, Signal, Usage, Workspace};
 use crate::machine::Rejected;
@@ -150,7 +150,7 @@ impl Story {
         })
     }
 
-    /// The prompt and whether the text is told to have changed, of the step that was just started.
+    /// The prompt of the step that was just started, and true if it mentions that the text has changed.
     fn started(&mut self) -> (Prompt, bool) {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(
@@ -163,13 +163,13 @@ impl Story {
             budget: None,
             change: None,
         });
-        let told = self.effects.iter().find_map(|e| match e {
+        let started = self.effects.iter().find_map(|e| match e {
             Effect::Attempt(attempt::Effect::StartStep { prompt, edited, .. }) => {
                 Some((prompt.clone(), *edited))
             }
             _ => None,
         });
-        told.unwrap()
+        started.unwrap()
     }
 
     fn edit(&mut self, digest: &str) -> &mut Self {
@@ -271,7 +271,7 @@ fn an_answer_is_kept_for_whoever_begins_anew_until_the_ticket_is_done() {
         why: Released::Killed { by: boss() },
     });
     assert_eq!(story.name(), "open (held)");
-    assert_eq!(story.ticket.answers, [answer], "no step has told it yet");
+    assert_eq!(story.ticket.answers, [answer], "no prompt has held it yet");
     story.then(Event::Dropped {
         by: boss(),
         reason: "no".to_owned(),
@@ -280,18 +280,18 @@ fn an_answer_is_kept_for_whoever_begins_anew_until_the_ticket_is_done() {
 }
 
 #[test]
-fn an_edit_is_told_until_a_step_that_told_it_has_ended_well() {
+fn an_edit_is_in_every_prompt_until_such_a_step_has_ended_well() {
     let mut story = Story::ready();
     story.edit("before");
     assert!(
         !story.started().1,
-        "an agent that was told nothing is told the new text anyway"
+        "an agent without a prompt so far gets the new text anyway"
     );
     story.edit("during");
     story.finish(Signal::None, 9);
     assert!(story.started().1);
     story.fail(Class::Crash, 3);
-    assert!(story.started().1, "the step that told it was lost");
+    assert!(story.started().1, "the step with the warning was lost");
     story.finish(Signal::None, 9);
     assert!(!story.started().1);
 }
@@ -331,7 +331,7 @@ fn a_persons_kill_is_not_undone_by_a_step_that_ends_before_it() {
 }
 
 #[test]
-fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
+fn a_stall_costs_an_error_and_the_session_but_its_prompt_is_sent_again() {
     let mut story = Story::checking();
     let failed = Event::ChecksFailed {
         which: "make".to_owned(),
@@ -341,11 +341,11 @@ fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
         repeat: None,
     };
     story.then(failed);
-    let told = Prompt::ChecksFailed {
+    let failed = Prompt::ChecksFailed {
         which: "make".to_owned(),
         output: "boom".to_owned(),
     };
-    assert_eq!(story.started().0, told);
+    assert_eq!(story.started().0, failed);
     story
         .of(Of::StopOrdered {
             then: AfterStop::Retry {
@@ -363,7 +363,7 @@ fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
         (1, 2, true)
     );
     assert_eq!(story.ticket.deadline().unwrap().at, Time(400_000));
-    assert_eq!(story.started().0, told);
+    assert_eq!(story.started().0, failed);
 }
 
 #[test]
@@ -585,7 +585,7 @@ fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
     assert!(
         matches!(&story.effects[..], [Effect::BuildCandidate { approved: Some(tip), .. }] if *tip == oid('a'))
     );
-    // Its agent is gone: what comes back goes to the queue, and the story with it.
+    // Its agent is gone: work that comes back goes to the queue, and the story with it.
     story.then(Event::Conflicted {
         paths: vec!["a".to_owned()],
         resolutions_left: 2,
@@ -744,7 +744,7 @@ fn nothing_that_lands_was_not_accepted() {
         agent: AgentName::new("eve").unwrap(),
         fence: Fence(2),
     });
-    assert!(story.refuses(approved(" ")).contains("how the work was tested"));
+    assert!(story.refuses(approved(" ")).contains("needs an acceptance test"));
     story
         .then(approved("ran it"))
         .then(Event::Landed { commit: oid('c') });
@@ -779,7 +779,7 @@ fn the_same_failure_once_too_often_is_held_as_submitted_until_a_person_retries()
     assert_eq!(story.ticket.slot(), None, "its agent is free");
     assert!(story.refuses(Event::CheckStarted).contains("held"));
 
-    // A retry looks first; what is still so goes to the queue, and the count begins anew.
+    // A retry looks first; work that fails again goes to the queue, and the count begins anew.
     let fresh = session(story.ticket.fence, 9);
     story.then(Event::Retried {
         by: boss(),
@@ -893,10 +893,10 @@ impl Story {
 }
 
 #[test]
-fn a_warning_is_told_when_a_step_that_told_it_has_ended_well() {
+fn a_warning_has_reached_the_agent_when_its_step_has_ended_well() {
     let mut story = Story::ready();
     story.warn(10).fail(Class::Crash, 3);
-    assert_eq!(story.warned(), None, "the step that told it was lost");
+    assert_eq!(story.warned(), None, "the step with the warning was lost");
     story.warn(10).finish(Signal::None, 9);
     assert_eq!(story.warned(), Some(10));
     story.started();
@@ -908,7 +908,7 @@ fn a_warning_is_told_when_a_step_that_told_it_has_ended_well() {
     );
     story.started();
     story.fail(Class::SessionMissing, 3);
-    assert_eq!(story.warned(), None, "a new conversation has heard nothing");
+    assert_eq!(story.warned(), None, "a new session has had no warning");
 }
 
 #[test]
@@ -978,7 +978,7 @@ fn a_retry_grants_a_budget_anew_only_where_money_was_missing() {
 }
 
 #[test]
-fn a_session_remembers_the_last_total_that_its_client_told() {
+fn a_session_remembers_the_last_total_that_its_client_reported() {
     let mut story = Story::running();
     story.charge(5, Some(5));
     story.started();
@@ -995,7 +995,7 @@ fn a_session_remembers_the_last_total_that_its_client_told() {
     assert_eq!(
         total(&story),
         Some(5),
-        "a client that told none has not told nothing"
+        "a client that reported none has not reported zero"
     );
     story.started();
     story.charge(2, Some(7));
@@ -1028,7 +1028,7 @@ fn another_client_hears_the_story_so_far_in_a_session_of_its_own() {
         }
     };
     let mut story = Story::ready();
-    // No client has heard anything yet: the session is as good as a new one.
+    // No client has had a prompt yet: the session is as good as a new one.
     let event = starts_on(&mut story, &other);
     story.of(event);
     let attempt = story.ticket.attempt().unwrap();

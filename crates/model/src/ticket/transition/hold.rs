@@ -24,7 +24,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Notes what came of submitted work; whether it was the same once too often.
+    /// Notes a failure of submitted work; returns true if the same came once too often.
     pub(super) fn repeats_too_often(&mut self, repeat: Option<&Repeat>) -> bool {
         self.ticket.repeat = repeat.cloned();
         repeat.is_some_and(|repeat| repeat.left == 0)
@@ -37,7 +37,7 @@ impl Draft<'_> {
         };
         let note = format!(
             "{}, {} times in a row: not paid again; `crew retry {}` tries it once more",
-            repeat.of.says(),
+            repeat.of.sentence(),
             repeat.times,
             self.ticket.id
         );
@@ -47,7 +47,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    // What is held.
+    // Held tickets.
 
     pub(super) fn retry(&mut self, by: &Actor, slot_free: bool, fresh: &SessionId) -> Taken {
         let for_money = self.is_held_for_budget();
@@ -55,7 +55,7 @@ impl Draft<'_> {
         if !held && !matches!(self.ticket.state, State::InProgress(_)) {
             return self.no("it is not held");
         }
-        // Money is granted by whoever was told that it is about money.
+        // Only a person who saw that the ticket needs money grants it.
         if for_money {
             self.grant();
         }
@@ -70,7 +70,7 @@ impl Draft<'_> {
                 Ok(())
             }
             State::InProgress(attempt) if slot_free || !held => {
-                // What only lacked money goes on as it was.
+                // A ticket that only lacked money goes on as it was.
                 if !for_money {
                     let event = attempt::Event::Retried {
                         by: by.clone(),
@@ -97,8 +97,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Between two steps, or between two attempts: held, and its work stays where it is. Held for it already,
-    /// it says the new figures.
+    /// Between two steps, or between two attempts: held, and its work stays where it is. A ticket that is
+    /// held for its budget already gets the new figures.
     pub(super) fn spend_budget(&mut self, budget: Budget) -> Taken {
         if !self.is_held_for_budget() {
             self.expect_free()?;

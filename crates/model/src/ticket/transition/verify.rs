@@ -59,7 +59,10 @@ impl Draft<'_> {
     // Verification.
 
     pub(super) fn start_check(&mut self) -> Taken {
-        let verify = self.stage(|s| matches!(s, Stage::Queued), "it is not in the line")?;
+        let verify = self.stage(
+            |s| matches!(s, Stage::Queued),
+            "it is not in the queue for checks",
+        )?;
         verify.attempt.rounds += 1;
         verify.round = verify.attempt.rounds;
         verify.stage = Stage::Building;
@@ -229,8 +232,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The target did not move. What a person asked for while the ticket was landing follows; without that,
-    /// the ticket goes on in `otherwise`.
+    /// The target did not move. A person's request that came while the ticket was landing follows; without
+    /// one, the ticket goes on in `otherwise`.
     pub(super) fn end_landing(&mut self, otherwise: Stage) -> Taken {
         let verify = self.verify()?;
         let mut wish = None;

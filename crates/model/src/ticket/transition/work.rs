@@ -68,7 +68,7 @@ impl Draft<'_> {
             | attempt::Event::Submitted
             | attempt::Event::ChecksPassed
             | attempt::Event::Returned { .. } => {
-                return self.no("the ticket itself says so");
+                return self.no("only the ticket itself does this");
             }
             attempt::Event::Retried { .. } => {
                 return self.no("this goes through the ticket");
@@ -146,8 +146,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Into the line. What a person submits is taken as it is, whatever held it; submitting is the success
-    /// that an agent's labels wait for.
+    /// Into the queue for checks. A person's submission is taken as it is, whatever held the ticket;
+    /// submitting is the success that an agent's labels wait for.
     pub(super) fn submit(&mut self, attempt: Attempt, by: Actor, submitted_at: Time) {
         for label in [Label::AgentIncomplete, Label::AgentError, Label::AutoRecovered] {
             self.ticket.labels.remove(&label);
@@ -165,8 +165,8 @@ impl Draft<'_> {
         }));
     }
 
-    /// A person closed its file. What an agent has is submitted instead; what is submitted closes when it has
-    /// landed.
+    /// A person closed its file. Work that an agent has is submitted instead; a submitted ticket closes when
+    /// it has landed.
     pub(super) fn close(&mut self) -> Taken {
         match &self.ticket.state {
             State::New | State::Open => {}

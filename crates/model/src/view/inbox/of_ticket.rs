@@ -8,9 +8,9 @@ use crate::policy::attention::{Facts, Need, Reason, attention};
 use crate::policy::route::Refusal;
 use crate::ticket::{Held, Ticket, Why, remedy};
 
-/// What a ticket waits for a person for, if it does and the list has no other entry for that.
+/// The entry of a ticket that waits for a person, unless the list has another entry for that.
 pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
-    // What crew cannot do has an entry for each effect, beside this one.
+    // An order that fails has its own entry, beside this one.
     let facts = Facts {
         failure: None,
         ..facts

@@ -9,8 +9,8 @@ use crate::TicketId;
 use crate::policy::attention::{Need, Reason, attention};
 use crate::ticket::{Ticket, Why};
 
-/// Harnesses that refuse steps until a person has mended that, once each: not if the ticket whose step was
-/// refused is held for it, which says so already.
+/// Harnesses that refuse steps until a person has mended that, one entry each: none if the ticket whose step
+/// was refused is held for it, since its entry shows the same.
 pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
     let mut items: BTreeMap<&str, Item> = BTreeMap::new();
     for ticket in tickets.values() {

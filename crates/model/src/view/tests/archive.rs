@@ -6,33 +6,33 @@ use super::*;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A ticket that was dropped with a step paid, one that waits for it, and one that nobody waits for any more.
-fn dropped() -> Told {
-    let mut told = Told::up(&["ada"]);
-    told.create("t-1", "Over", &[]);
-    told.create("t-2", "Needed", &[]);
-    told.create("t-3", "Waits", &["t-2"]);
-    told.claim("t-1", "ada");
-    told.start("t-1", 1);
-    told.finish("t-1", Signal::None);
+fn dropped() -> Story {
+    let mut story = Story::up(&["ada"]);
+    story.create("t-1", "Over", &[]);
+    story.create("t-2", "Needed", &[]);
+    story.create("t-3", "Waits", &["t-2"]);
+    story.claim("t-1", "ada");
+    story.start("t-1", 1);
+    story.finish("t-1", Signal::None);
     for of in ["t-1", "t-2"] {
         let (by, reason) = (Actor::person("me"), "no".to_owned());
-        told.ticket(of, T::Dropped { by, reason });
+        story.ticket(of, T::Dropped { by, reason });
     }
-    told
+    story
 }
 
 #[test]
 fn what_lies_behind_is_over_for_a_day_and_nobody_waits_for_it() {
-    let told = dropped();
-    let later = told.now() + DAY;
-    assert_eq!(told.crew.behind(told.now(), 9), BTreeSet::new());
-    assert_eq!(told.crew.behind(later, 9), BTreeSet::from([id("t-1")]));
-    assert_eq!(told.crew.behind(later, 0), BTreeSet::new());
+    let story = dropped();
+    let later = story.now() + DAY;
+    assert_eq!(story.crew.behind(story.now(), 9), BTreeSet::new());
+    assert_eq!(story.crew.behind(later, 9), BTreeSet::from([id("t-1")]));
+    assert_eq!(story.crew.behind(later, 0), BTreeSet::new());
 }
 
 #[test]
 fn what_was_set_aside_counts_as_before_and_comes_back_as_it_was() {
-    let Told { crew: whole, .. } = dropped();
+    let Story { crew: whole, .. } = dropped();
     let mut crew = whole.clone();
     let records = crew.archive(&BTreeSet::from([id("t-1"), id("t-9")]));
     assert_eq!(records.len(), 1);
@@ -41,7 +41,7 @@ fn what_was_set_aside_counts_as_before_and_comes_back_as_it_was() {
     assert_eq!((crew.counts(), crew.paid()), (whole.counts(), whole.paid()));
     assert_eq!(crew.landings(), whole.landings());
 
-    // What is stored of it is read as the same.
+    // The stored form reads back as the same value.
     let mut again = Snapshot::default();
     for piece in crew.pieces() {
         let text = serde_json::to_string(&piece).unwrap();

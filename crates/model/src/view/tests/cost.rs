@@ -1,6 +1,6 @@
 use super::*;
 
-fn failed(told: &mut Told, of: &str, class: Class, cost: u64) {
+fn failed(story: &mut Story, of: &str, class: Class, cost: u64) {
     let usage = Usage {
         input_tokens: 10,
         output_tokens: 1,
@@ -8,13 +8,13 @@ fn failed(told: &mut Told, of: &str, class: Class, cost: u64) {
         estimated_micro_usd: cost,
     };
     let failure = Failure::new(class, "no");
-    told.ticket(
+    story.ticket(
         of,
         T::Attempt(A::StepFailed {
             usage,
             total_micro_usd: None,
             failure,
-            retry_at: told.now(),
+            retry_at: story.now(),
             errors_left: 4,
             repeats_left: 2,
             fresh: SessionId(uuid::Uuid::from_u128(9)),
@@ -23,31 +23,31 @@ fn failed(told: &mut Told, of: &str, class: Class, cost: u64) {
 }
 
 /// Two tickets, two agents, a failed and a stopped step, and a second attempt by the other agent.
-fn paid() -> Told {
-    let mut told = Told::up(&["ada", "bob"]);
-    told.create("t-1", "Cheap", &[]);
-    told.create("t-2", "Dear", &[]);
-    told.claim("t-1", "ada");
-    told.start("t-1", 1);
-    told.finish("t-1", Signal::Done);
-    told.claim("t-2", "bob");
-    told.start("t-2", 1);
-    failed(&mut told, "t-2", Class::Crash, 7);
-    told.start("t-2", 2);
-    told.finish("t-2", Signal::None);
-    told.start("t-2", 3);
+fn paid() -> Story {
+    let mut story = Story::up(&["ada", "bob"]);
+    story.create("t-1", "Cheap", &[]);
+    story.create("t-2", "Dear", &[]);
+    story.claim("t-1", "ada");
+    story.start("t-1", 1);
+    story.finish("t-1", Signal::Done);
+    story.claim("t-2", "bob");
+    story.start("t-2", 1);
+    failed(&mut story, "t-2", Class::Crash, 7);
+    story.start("t-2", 2);
+    story.finish("t-2", Signal::None);
+    story.start("t-2", 3);
     let then = attempt::AfterStop::Release {
         by: Actor::person("me"),
     };
-    told.ticket("t-2", T::Attempt(A::StopOrdered { then }));
-    failed(&mut told, "t-2", Class::KilledByUs, 3);
+    story.ticket("t-2", T::Attempt(A::StopOrdered { then }));
+    failed(&mut story, "t-2", Class::KilledByUs, 3);
     let why = ticket::Released::Killed {
         by: Actor::person("me"),
     };
-    told.ticket("t-2", T::Released { why });
+    story.ticket("t-2", T::Released { why });
     let fresh = SessionId(uuid::Uuid::from_u128(10));
     let by = Actor::person("me");
-    told.ticket(
+    story.ticket(
         "t-2",
         T::Retried {
             by,
@@ -55,12 +55,12 @@ fn paid() -> Told {
             fresh,
         },
     );
-    told.claim("t-2", "ada");
-    told.start("t-2", 4);
-    told
+    story.claim("t-2", "ada");
+    story.start("t-2", 4);
+    story
 }
 
-fn said(costs: &Costs) -> Vec<String> {
+fn lines(costs: &Costs) -> Vec<String> {
     let sum = |sum: Sum| {
         let usage = sum.usage;
         format!(
@@ -92,51 +92,51 @@ fn said(costs: &Costs) -> Vec<String> {
 
 #[test]
 fn every_sum_is_of_the_same_charges() {
-    let told = paid();
+    let story = paid();
     let all = [By::Step, By::Attempt, By::Ticket, By::Agent, By::Day];
     let seen: Vec<String> = all
         .into_iter()
-        .flat_map(|by| said(&told.crew.costs(by, &Filter::default())))
+        .flat_map(|by| lines(&story.crew.costs(by, &Filter::default())))
         .collect();
     insta::assert_snapshot!(seen.join("\n"));
-    assert_eq!(told.crew.costs(By::Day, &Filter::default()).running, 1);
+    assert_eq!(story.crew.costs(By::Day, &Filter::default()).running, 1);
 }
 
 #[test]
 fn what_is_asked_for_is_counted_and_nothing_else() {
-    let told = paid();
+    let story = paid();
     let bob = Filter {
         agent: Some(name("bob")),
         ..Filter::default()
     };
-    let costs = told.crew.costs(By::Ticket, &bob);
+    let costs = story.crew.costs(By::Ticket, &bob);
     assert_eq!((costs.total.steps, costs.total.failed, costs.running), (3, 2, 0));
     let of = Filter {
         ticket: Some(id("t-2")),
         ..Filter::default()
     };
-    let costs = told.crew.costs(By::Agent, &of);
+    let costs = story.crew.costs(By::Agent, &of);
     assert_eq!(
         (costs.total.steps, costs.running),
         (3, 1),
         "ada's step still runs"
     );
-    let last = told.crew.charges.last().unwrap();
+    let last = story.crew.charges.last().unwrap();
     let since = Filter {
         since: Some(last.at),
         ..Filter::default()
     };
-    let costs = told.crew.costs(By::Step, &since);
+    let costs = story.crew.costs(By::Step, &since);
     assert_eq!(costs.lines.len(), 1);
     assert_eq!(costs.lines[0].charge.as_ref(), Some(last));
 }
 
 #[test]
 fn the_ledger_and_the_members_agree() {
-    let told = paid();
+    let story = paid();
     let mut all = Usage::default();
-    for member in told.crew.members.values() {
+    for member in story.crew.members.values() {
         all.add(member.usage);
     }
-    assert_eq!(told.crew.costs(By::Day, &Filter::default()).total.usage, all);
+    assert_eq!(story.crew.costs(By::Day, &Filter::default()).total.usage, all);
 }

@@ -6,7 +6,7 @@ use crate::project::HarnessPause;
 use crate::ticket::CheckPlan;
 
 /// The inbox, as a frontend would show it.
-fn shown(told: &Told, beside: &Context) -> String {
+fn shown(story: &Story, beside: &Context) -> String {
     let one = |item: Item| {
         assert!(item.acts.iter().all(|act| Act::VERBS.contains(&act.verb())));
         let acts: Vec<String> = item.acts.iter().map(Act::typed).collect();
@@ -23,11 +23,11 @@ fn shown(told: &Told, beside: &Context) -> String {
             acts.join(" | ")
         )
     };
-    told.crew.inbox(beside).into_iter().map(one).collect()
+    story.crew.inbox(beside).into_iter().map(one).collect()
 }
 
-fn ask(told: &mut Told, of: &str, question: &str) {
-    told.finish(
+fn ask(story: &mut Story, of: &str, question: &str) {
+    story.finish(
         of,
         Signal::Asked {
             question: question.to_owned(),
@@ -46,46 +46,46 @@ fn candidate() -> Candidate {
 }
 
 /// A ticket for every reason there is to wait for a person.
-fn waiting() -> Told {
+fn waiting() -> Story {
     let agents = ["ada", "bob", "cem", "dee", "eve", "fay", "gil", "hal", "ivy"];
-    let mut told = Told::up(&agents);
+    let mut story = Story::up(&agents);
     for (n, agent) in agents.iter().enumerate() {
         let of = format!("t-{}", n + 1);
-        told.create(&of, &format!("AttemptSummary of {agent}"), &[]);
-        told.claim(&of, agent);
-        told.start(&of, 1);
+        story.create(&of, &format!("AttemptSummary of {agent}"), &[]);
+        story.claim(&of, agent);
+        story.start(&of, 1);
     }
     let why = |why: &str| why.to_owned();
-    told.finish("t-1", Signal::Blocked { why: why("no key") });
-    ask(&mut told, "t-2", "red or blue?");
-    ask(&mut told, "t-3", "why?");
+    story.finish("t-1", Signal::Blocked { why: why("no key") });
+    ask(&mut story, "t-2", "red or blue?");
+    ask(&mut story, "t-3", "why?");
     for of in ["t-4", "t-5", "t-6", "t-7"] {
-        told.finish(of, Signal::Done);
-        told.ticket(of, T::CheckStarted);
+        story.finish(of, Signal::Done);
+        story.ticket(of, T::CheckStarted);
     }
-    told.ticket(
+    story.ticket(
         "t-4",
         T::SensitivePaths {
             paths: vec!["crew.toml".to_owned()],
             tip: oid('b'),
         },
     );
-    let retry_at = told.now() + std::time::Duration::from_secs(60);
-    told.ticket(
+    let retry_at = story.now() + std::time::Duration::from_secs(60);
+    story.ticket(
         "t-5",
         T::CouldNotRun {
             why: "no disk".to_owned(),
             retry_at,
         },
     );
-    told.ticket(
+    story.ticket(
         "t-6",
         T::CandidateBuilt {
             candidate: candidate(),
             plan: CheckPlan::default(),
         },
     );
-    told.ticket(
+    story.ticket(
         "t-6",
         T::TargetRed {
             which: "make".to_owned(),
@@ -93,14 +93,14 @@ fn waiting() -> Told {
             retry_at,
         },
     );
-    told.ticket(
+    story.ticket(
         "t-7",
         T::CandidateBuilt {
             candidate: candidate(),
             plan: CheckPlan::default(),
         },
     );
-    told.ticket(
+    story.ticket(
         "t-7",
         T::ChecksPassed {
             tree: oid('d'),
@@ -108,7 +108,7 @@ fn waiting() -> Told {
             review: false,
         },
     );
-    told.ticket(
+    story.ticket(
         "t-7",
         T::CheckoutEdited {
             paths: vec![ticket::InTheWay {
@@ -123,7 +123,7 @@ fn waiting() -> Told {
         message: "401".to_owned(),
         until: None,
     };
-    told.ticket(
+    story.ticket(
         "t-8",
         T::Attempt(A::StepFailed {
             total_micro_usd: None,
@@ -135,17 +135,17 @@ fn waiting() -> Told {
             fresh: SessionId(uuid::Uuid::from_u128(9)),
         }),
     );
-    told.finish(
+    story.finish(
         "t-9",
         Signal::WakeupSet {
             at: retry_at,
             why: why("the build"),
         },
     );
-    told.create("t-a", "Needs what there is not", &["t-z"]);
-    told.create("t-b", "Round", &["t-c"]);
-    told.create("t-c", "And round", &["t-b"]);
-    told
+    story.create("t-a", "Needs what there is not", &["t-z"]);
+    story.create("t-b", "Round", &["t-c"]);
+    story.create("t-c", "And round", &["t-b"]);
+    story
 }
 
 fn failing(ticket: &str, is_file: bool, why: &str) -> Failing {
@@ -188,23 +188,27 @@ fn beside() -> Context {
 
 #[test]
 fn whatever_waits_for_a_person_is_there_once_with_what_to_type() {
-    let told = waiting();
-    insta::assert_snapshot!(shown(&told, &beside()));
-    assert_eq!(told.crew.inbox(&Context::default()).len(), 8, "the journal's own");
+    let story = waiting();
+    insta::assert_snapshot!(shown(&story, &beside()));
+    assert_eq!(
+        story.crew.inbox(&Context::default()).len(),
+        8,
+        "the journal's own"
+    );
 }
 
 #[test]
 fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
-    let mut told = Told::up(&["ada"]);
-    told.create("t-1", "Ask", &[]);
-    told.claim("t-1", "ada");
-    told.start("t-1", 1);
-    assert_eq!(shown(&told, &Context::default()), "");
-    ask(&mut told, "t-1", "red or blue?");
-    let first = told.crew.inbox(&Context::default()).remove(0);
+    let mut story = Story::up(&["ada"]);
+    story.create("t-1", "Ask", &[]);
+    story.claim("t-1", "ada");
+    story.start("t-1", 1);
+    assert_eq!(shown(&story, &Context::default()), "");
+    ask(&mut story, "t-1", "red or blue?");
+    let first = story.crew.inbox(&Context::default()).remove(0);
     let by = Actor::person("me");
     let text = "red".to_owned();
-    told.ticket(
+    story.ticket(
         "t-1",
         T::Attempt(A::Answered {
             by,
@@ -212,28 +216,28 @@ fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
             question: "red or blue?".to_owned(),
         }),
     );
-    assert_eq!(shown(&told, &Context::default()), "");
-    told.start("t-1", 2);
-    ask(&mut told, "t-1", "red or blue?");
-    let second = told.crew.inbox(&Context::default()).remove(0);
+    assert_eq!(shown(&story, &Context::default()), "");
+    story.start("t-1", 2);
+    ask(&mut story, "t-1", "red or blue?");
+    let second = story.crew.inbox(&Context::default()).remove(0);
     assert_ne!(first.id, second.id);
     let question = |item: &Item| match item.acts[0].command("red") {
         Some(Command::Answer { question, .. }) => question,
         other => panic!("{other:?}"),
     };
     assert_ne!(question(&first), question(&second));
-    let ticket = &told.crew.tickets[&id("t-1")];
+    let ticket = &story.crew.tickets[&id("t-1")];
     assert_eq!(question(&second), Question::of(ticket));
 }
 
 #[test]
 fn a_harness_that_refuses_is_listed_once_unless_the_refused_ticket_is_held_for_it() {
-    let mut told = Told::up(&["ada", "bob"]);
+    let mut story = Story::up(&["ada", "bob"]);
     for (of, agent) in [("t-1", "ada"), ("t-2", "bob")] {
-        told.create(of, "Work", &[]);
-        told.claim(of, agent);
-        told.start(of, 1);
-        told.finish(of, Signal::None);
+        story.create(of, "Work", &[]);
+        story.claim(of, agent);
+        story.start(of, 1);
+        story.finish(of, Signal::None);
     }
     let pause = |ticket: &str| HarnessPause {
         class: Class::Auth,
@@ -249,18 +253,18 @@ fn a_harness_that_refuses_is_listed_once_unless_the_refused_ticket_is_held_for_i
         ..Context::default()
     };
     assert_eq!(
-        shown(&told, &refused("t-9")),
+        shown(&story, &refused("t-9")),
         "Everyone harness [harness:claude:60000] since 1970-01-01T00:01:00Z\n  \
          no step is started on claude: claude refuses (auth): 401; `crew retry t-9` once that is mended\n  \
          crew retry t-1\n"
     );
-    told.start("t-2", 2);
+    story.start("t-2", 2);
     let failure = Failure {
         class: Class::Auth,
         message: "401".to_owned(),
         until: None,
     };
-    told.ticket(
+    story.ticket(
         "t-2",
         T::Attempt(A::StepFailed {
             total_micro_usd: None,
@@ -272,23 +276,23 @@ fn a_harness_that_refuses_is_listed_once_unless_the_refused_ticket_is_held_for_i
             fresh: SessionId(uuid::Uuid::from_u128(9)),
         }),
     );
-    let items = told.crew.inbox(&refused("t-2"));
+    let items = story.crew.inbox(&refused("t-2"));
     let kinds: Vec<&str> = items.iter().map(|item| item.kind.name()).collect();
     assert_eq!(kinds, ["auth"], "it says so, and its `crew retry` helps all");
 }
 
 #[test]
 fn an_agent_that_is_stuck_is_no_entry_since_crew_goes_on_with_it_by_itself() {
-    let mut told = Told::up(&["ada"]);
-    told.create("t-1", "Work", &[]);
-    told.claim("t-1", "ada");
-    told.start("t-1", 1);
+    let mut story = Story::up(&["ada"]);
+    story.create("t-1", "Work", &[]);
+    story.claim("t-1", "ada");
+    story.start("t-1", 1);
     let failure = Failure {
         class: Class::Transient,
         message: "no network".to_owned(),
         until: None,
     };
-    told.ticket(
+    story.ticket(
         "t-1",
         T::Attempt(A::StepFailed {
             total_micro_usd: None,
@@ -300,6 +304,6 @@ fn an_agent_that_is_stuck_is_no_entry_since_crew_goes_on_with_it_by_itself() {
             fresh: SessionId(uuid::Uuid::from_u128(9)),
         }),
     );
-    assert_eq!(told.crew.tickets[&id("t-1")].state_name(), "in_progress/stuck");
-    assert_eq!(shown(&told, &Context::default()), "");
+    assert_eq!(story.crew.tickets[&id("t-1")].state_name(), "in_progress/stuck");
+    assert_eq!(shown(&story, &Context::default()), "");
 }

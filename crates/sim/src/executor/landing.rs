@@ -1,4 +1,4 @@
-//! The line to the target, as executor perform it: a candidate built and landed.
+//! The work of the executor from a submitted branch to the target: a candidate is built and landed.
 
 use std::collections::BTreeSet;
 
@@ -104,7 +104,7 @@ impl Executor<'_> {
                 return Report::Landed { commit };
             }
             git.refs.insert(TARGET.to_owned(), commit);
-            // What was taken back and is landed again is there again.
+            // A commit that was taken back and is landed again is there again.
             let there = git.chain();
             taken_back.retain(|at| !there.contains(at));
         }
