@@ -35,7 +35,7 @@ pub(super) fn walk(
                 true => name.as_bytes().to_vec(),
                 false => [&folder[..], b"/", name.as_bytes()].concat(),
             };
-            let is_folder = entry.file_type().doing("look at", &entry.path())?.is_dir();
+            let is_folder = entry.file_type().doing("look at", entry.path())?.is_dir();
             let goes_on = match is_folder {
                 true => has_below(tracked, &path) || visit(&path, true)?,
                 false if tracked.contains(&path) => false,
