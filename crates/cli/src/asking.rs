@@ -8,6 +8,7 @@ use client::submit::Answer;
 use model::TicketId;
 use model::command::{Command, Outcome};
 use model::journal::State;
+use model::ticket::Ticket;
 use model::view;
 use store::Recorded;
 
@@ -37,7 +38,8 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
     warn_of(&mut notices);
     let answer = answer?;
     let exit = report(context, &answer)?;
-    if exit == Exit::Done && !answer.was_up && !context.json && goes_on(&command) {
+    let is_left = goes_on(&command) && !is_over(&command, &answer.happened);
+    if exit == Exit::Done && !answer.was_up && !context.json && is_left {
         let says = "no engine runs here: `crew run` starts one, and it goes on then";
         context.out.wrapped(says, 0, Style::Yellow)?;
     }
@@ -74,13 +76,23 @@ fn goes_on(command: &Command) -> bool {
     }
 }
 
+/// Whether the command's ticket is over already.
+fn is_over(command: &Command, happened: &[Recorded]) -> bool {
+    let ticket = command.ticket().and_then(|id| after(id, happened));
+    ticket.is_some_and(Ticket::is_done)
+}
+
+/// The ticket as the last event of it left it.
+fn after<'a>(ticket: &TicketId, happened: &'a [Recorded]) -> Option<&'a Ticket> {
+    happened.iter().rev().find_map(|fold| match &fold.after {
+        State::Ticket(after) if after.id == *ticket => Some(after.as_ref()),
+        State::Ticket(_) | State::Project(_) => None,
+    })
+}
+
 /// Whether a ticket that was to be merged here has landed.
 fn merged(ticket: &TicketId, happened: &[Recorded]) -> Exit {
-    let after = happened.iter().rev().find_map(|fold| match &fold.after {
-        State::Ticket(after) if after.id == *ticket => Some(after),
-        State::Ticket(_) | State::Project(_) => None,
-    });
-    match after {
+    match after(ticket, happened) {
         Some(after) if after.held.is_some() => Exit::Held,
         Some(after) if !after.is_done() => Exit::Failed,
         Some(_) => Exit::Done,

@@ -58,6 +58,13 @@ impl Filter {
                 let why = format!("{} is neither a level nor a target", text::quoted(directive));
                 return Err(refuse(&why));
             }
+            // A library's target may be named; one that is nearly crew's own would log nothing, silently.
+            let name = directive.split(['=', '[', ':']).next().unwrap_or_default();
+            let nearest = model::settings::nearest(name, TARGETS).filter(|_| !name.is_empty());
+            if let Some(near) = nearest.filter(|_| !is_level(name) && !is_ours(name)) {
+                let why = format!("there is no target {}: did you mean {near}?", text::quoted(name));
+                return Err(refuse(&why));
+            }
         }
         let parsed = EnvFilter::builder().parse(given);
         let filter = parsed.map_err(|error| refuse(&error.to_string()))?;
@@ -224,7 +231,16 @@ mod tests {
         ] {
             assert!(Filter::parse(good, "--log").is_ok(), "{good}");
         }
-        for bad in ["", "debgu", "info,", "effect=loud", "info,nothing", "a=b=c"] {
+        for bad in [
+            "",
+            "debgu",
+            "info,",
+            "effect=loud",
+            "info,nothing",
+            "a=b=c",
+            "chek=debug",
+            "info,decison=trace",
+        ] {
             assert!(Filter::parse(bad, "--log").is_err(), "{bad}");
         }
     }

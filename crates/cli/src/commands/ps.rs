@@ -6,7 +6,7 @@ use clap::Args;
 use model::Time;
 use model::policy::budget::Pause;
 use model::project::HarnessPause;
-use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status};
+use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -52,6 +52,13 @@ impl Ps {
         }
         context.out.write("\n")?;
         let out = &mut context.out;
+        for ticket in crew.under_way().filter(|ticket| ticket.slot().is_none()) {
+            let checks = ticket.checks().and_then(|checks| checking(checks, Some(now)));
+            if let Some(says) = checks {
+                let says = format!("{}, whose agent is free, is being checked: {says}", ticket.id);
+                out.wrapped(&says, 2, Style::Plain)?;
+            }
+        }
         for pause in crew.pauses(now) {
             out.wrapped(&pause, 2, Style::Yellow)?;
         }

@@ -1,4 +1,4 @@
-//! Weaker settings: what an edit takes away of that which guards the target and the purse.
+//! Weaker settings: what an edit takes away of that which guards the target and the budget.
 
 use super::{FILE_NAME, Settings};
 

@@ -82,10 +82,8 @@ impl Agent {
         let when = match self.status {
             Status::Ready | Status::Working => "again in",
             // The files in the way of a landing are looked at again and again.
-            Status::Verifying => "looked at again in",
-            Status::Idle | Status::Preparing | Status::Waiting | Status::Done | Status::Stuck => {
-                "at the latest in"
-            }
+            Status::Verifying | Status::Done => "looked at again in",
+            Status::Idle | Status::Preparing | Status::Waiting | Status::Stuck => "at the latest in",
         };
         let until = until.map(|until| format!(", {when} {}", super::left(until.since(now))));
         Some(format!("waits for {}{}", waits.what, until.unwrap_or_default()))

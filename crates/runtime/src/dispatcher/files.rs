@@ -17,7 +17,7 @@ use crate::{Error, Options, Place, Result};
 /// How long the settings must be still at least, whatever the debounce of tickets is.
 const LEAST_STILLNESS: Duration = Duration::from_millis(100);
 /// A lock on the index that stands for longer is not waited for: its git may be dead.
-const LOCKED: Duration = Duration::from_secs(60);
+const LOCKED: Duration = Duration::from_secs(10);
 
 impl Dispatcher {
     /// Reads `crew.toml` and the prompt templates again after a person's edit; the result arrives as an
@@ -36,6 +36,12 @@ impl Dispatcher {
         );
         let threads = Arc::clone(&executor.threads);
         tokio::spawn(async move {
+            let (of, over) = (Arc::clone(&executor), options.clone());
+            let is_in_force = threads.begin(move || is_in_force(&of, &over)).await;
+            if let Ok(Some(true)) = is_in_force {
+                drop(tell.send(Event::SettingsRead(Some(Ok(None)))));
+                return;
+            }
             let debounce = executor.settings.run.debounce.max(LEAST_STILLNESS);
             let is_git_at_work = || executor.repository.is_index_locked();
             still(&executor.place.settings_path, debounce, is_git_at_work).await;
@@ -110,9 +116,9 @@ pub(super) enum Rereading {
     Again,
 }
 
-/// Waits until the file has been still for so long, and no git works on the main checkout. An editor may write
-/// a file in pieces, and the half of a settings file may name no checks. A git that switches branches replaces
-/// the file long before HEAD says so.
+/// Waits until the file has been still for so long, and no git works on the main checkout. An editor may
+/// write a file in pieces, and the half of a settings file may name no checks. A git that switches branches
+/// replaces the file long before HEAD says so.
 async fn still(path: &Path, debounce: Duration, is_git_at_work: impl Fn() -> bool) {
     let stamp = || {
         let meta = std::fs::metadata(path).ok()?;
@@ -129,14 +135,19 @@ async fn still(path: &Path, debounce: Duration, is_git_at_work: impl Fn() -> boo
     }
 }
 
+/// Whether the settings and templates as they are now can be read, and are in force.
+fn is_in_force(executor: &Executor, options: &Options) -> bool {
+    let read = executor.place.settings().map(|read| options.over(read));
+    let is_same = read.is_ok_and(|settings| settings == executor.settings);
+    is_same && executor.are_prompts_same().is_ok_and(|is_same| is_same)
+}
+
 /// The executor under the settings as they are now; none when these are in force.
 fn renewed(executor: &Executor, options: &Options) -> Result<Option<Box<Executor>>> {
-    let read = executor.place.settings();
-    let (shown, from) = (executor.repository.branch_of_root()?, &executor.settings_branch);
-    let (settings, old) = (read.map(|read| options.over(read)), &executor.settings);
-    if settings.as_ref().is_ok_and(|settings| settings == old) && executor.are_prompts_same()? {
+    if is_in_force(executor, options) {
         return Ok(None);
     }
+    let (shown, from) = (executor.repository.branch_of_root()?, &executor.settings_branch);
     if shown != *from {
         let short = |branch: &Option<Branch>| branch.as_ref().map(|branch| branch.short().to_owned());
         return Err(Error::OtherBranch {
@@ -144,7 +155,7 @@ fn renewed(executor: &Executor, options: &Options) -> Result<Option<Box<Executor
             from: short(from),
         });
     }
-    let settings = settings?;
+    let (settings, old) = (options.over(executor.place.settings()?), &executor.settings);
     if settings.project.target != old.project.target || settings.workspace_dir != old.workspace_dir {
         return Err(Error::NeedsRestart);
     }

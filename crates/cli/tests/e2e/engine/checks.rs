@@ -117,6 +117,32 @@ fn a_red_target_is_not_the_agents_fault() {
 }
 
 #[test]
+fn a_check_is_shown_though_the_agent_of_its_ticket_is_free() {
+    let outside = tempfile::tempdir().unwrap();
+    let gate = outside.path().join("gate");
+    let check = format!(
+        "test ! -e bad && until [ -e {} ]; do sleep 0.05; done",
+        gate.display()
+    );
+    let world = World::with(|s| s.checks = format!("commands = ['''{check}''']"));
+    world.commit("bad", "x\n");
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    world.git(&["rm", "-q", "bad"]);
+    world.git(&["commit", "-q", "-m", "mend"]);
+    world.must(&["retry", "t-1"]);
+    let mut engine = world.engine();
+    world.wait("the check is shown", || {
+        let said = world.must(&["ps"]);
+        said.out.contains("t-1, whose agent is free, is being checked")
+    });
+    fs::write(gate, "").unwrap();
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+}
+
+#[test]
 fn checks_that_cannot_be_run_fail_closed() {
     let world = World::with(|s| s.checks = "commands = [\"no-such-command --now\"]".to_owned());
     world.ticket("t-1").agent(DONE).write();
