@@ -71,6 +71,7 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
         undeletable,
     } = made.sweep(repository, &workspaces)?;
     failpoint::hit("clean.swept");
+    folder::remove_checks(&place)?;
     folder::remove(&place)?;
     folder::remove_workspaces(&workspaces)?;
     let kept = repository.kept(None)?;

@@ -32,10 +32,8 @@ pub(super) fn look(caller: &Caller<'_>, place: &Place, found: &mut Vec<Finding>)
     if secrets.is_empty() {
         return;
     }
-    // Checks run in a checkout of git's content: no output of anybody's.
-    let checkout = place.checks_dir.join("checkout");
     let mut seen = Seen::default();
-    seen.below(&place.crew_dir, &checkout);
+    seen.below(&place.crew_dir);
     seen.files.sort();
     let before = found.len();
     for file in std::mem::take(&mut seen.files) {
@@ -79,8 +77,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// The files below a folder, but for those in `not`; links are not followed.
-    fn below(&mut self, folder: &Path, not: &Path) {
+    /// The files below a folder; links are not followed.
+    fn below(&mut self, folder: &Path) {
         let entries = self.read(folder, std::fs::read_dir);
         for entry in entries.into_iter().flatten() {
             let Some(entry) = self.read(folder, |_| entry) else {
@@ -88,7 +86,7 @@ impl Seen {
             };
             let path = entry.path();
             match self.read(&path, |_| entry.file_type()) {
-                Some(kind) if kind.is_dir() && path != not => self.below(&path, not),
+                Some(kind) if kind.is_dir() => self.below(&path),
                 Some(kind) if kind.is_file() && entry.file_name() != ENVIRONMENT => self.files.push(path),
                 Some(_) | None => {}
             }
@@ -159,7 +157,7 @@ mod tests {
         assert_eq!(seen.unread, [folder.path()]);
         let file = folder.path().join("file");
         std::fs::write(&file, "").unwrap();
-        seen.below(&file, Path::new(""));
+        seen.below(&file);
         assert_eq!(seen.unread, [folder.path(), &file]);
     }
 

@@ -271,6 +271,7 @@ mod tests {
                     note: String::new(),
                     since: Time(0),
                     retry_at: None,
+                    output: None,
                 })
             }),
             due: due.map(Time),

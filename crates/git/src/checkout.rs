@@ -1,5 +1,6 @@
 //! Checkouts of the user: which of them have a branch checked out.
 
+mod additions;
 pub(crate) mod check;
 pub(crate) mod follow;
 pub(crate) mod index_lock;
@@ -67,6 +68,14 @@ impl Repository {
             Some(branch) => Ok(self.followed(&branch)?.full().into()),
             None => Ok(name),
         }
+    }
+
+    /// The roots of all checkouts: the main one and the linked worktrees.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn checkout_roots(&self) -> Result<Vec<PathBuf>> {
+        Ok(self.places()?.into_iter().map(|(root, _)| root).collect())
     }
 
     /// The root and the git directory of every checkout.

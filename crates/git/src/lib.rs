@@ -22,7 +22,7 @@ mod types;
 mod workspace;
 
 pub use checkout::Checkout;
-pub use checkout::check::CheckCheckout;
+pub use checkout::check::{CheckCheckout, Stay};
 pub use command::git::{Git, Surroundings};
 pub use error::{Error, Result};
 pub use files::delete::delete_tree;
@@ -30,6 +30,7 @@ pub use landing::candidate::{Candidate, Message, Outcome};
 pub use landing::land::{Intent, Landing};
 pub use landing::pins::CandidatePin;
 pub use objects::history::{CommitInfo, LandedMerge};
+pub use objects::list::TreeFile;
 pub use refs::kept_refs::{Kept, KeptKind, Pin, Rescued};
 pub use refs::proof::Proof;
 pub use repository::Repository;

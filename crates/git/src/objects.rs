@@ -5,4 +5,5 @@ mod conflict_markers;
 pub(crate) mod diff;
 mod fsck;
 pub(crate) mod history;
+pub(crate) mod list;
 pub(crate) mod read;

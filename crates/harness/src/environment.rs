@@ -1,4 +1,6 @@
-//! The environment of a client.
+//! The environment of a client, and the toolchain variables of checks.
+
+pub mod toolchains;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -3,15 +3,20 @@
 //! The core decides what runs when. This is what it takes to start a run once, to know that a tree has passed
 //! a command before, and to read how a run has ended.
 
+mod environment;
+mod slot;
+
+pub(crate) use environment::CheckEnvironment;
+
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use engine::{CheckEnd, Report};
-use git::CheckCheckout;
 use model::journal::EffectId;
-use model::ticket::{CheckOutcome, CheckTask, Loss, Ticket};
+use model::ticket::{CheckOutcome, CheckPlan, CheckTask, Loss, Ticket};
 use model::{Oid, RunId};
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
@@ -26,10 +31,6 @@ const NOT_A_COMMAND: [i32; 2] = [126, 127];
 /// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE,
 /// SEGV, SYS. Of any other, somebody else ended it.
 const OWN_FAULT: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
-/// Beside the checkout: the commands that have set it up.
-const SET_UP: &str = "set-up";
-/// Beside the checkout: the commands that are setting it up.
-const SETTING_UP: &str = "set-up.begun";
 
 /// A run of the checks that is to be started.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +39,9 @@ pub(crate) struct Check<'a> {
     pub(crate) task: CheckTask,
     pub(crate) commit: &'a Oid,
     pub(crate) command: &'a str,
-    pub(crate) setup: &'a [String],
+    pub(crate) plan: &'a CheckPlan,
     pub(crate) set_up: u32,
+    pub(crate) passed: u32,
 }
 
 impl Executor {
@@ -65,8 +67,11 @@ impl Executor {
 
     fn try_start_check(&self, check: &Check<'_>) -> Result<Report> {
         let commit = git_oid(check.commit)?;
-        let about = self.about(check, &self.repository.tree_of(&commit)?.0);
-        if check.task != CheckTask::SetUp && self.place.passed_check(&about).exists() {
+        let tree = self.repository.tree_of(&commit)?.0;
+        let about = self.about(check, &tree, check.passed as usize);
+        // One command may need what those before it have made: all of them have passed, or all of them run.
+        let last = self.about(check, &tree, check.plan.commands.len().saturating_sub(1));
+        if check.task != CheckTask::SetUp && self.place.passed_check(&last).exists() {
             return Ok(Report::PassedBefore);
         }
         let dir = self.place.run_dir(check.run);
@@ -79,16 +84,14 @@ impl Executor {
             return Ok(self.begin_check(&run));
         }
         self.clear_current()?;
-        let folder = self.place.checks_dir.join("checkout");
-        let checkout = self.repository.check_checkout(&folder, &commit)?;
-        if !is_set_up(&folder, check, &checkout)? {
+        let Some(checkout) = self.checkout_for(check, &commit, &tree)? else {
             return Ok(Report::NotSetUp);
-        }
+        };
         failpoint::hit("check.ready");
         // The one shell: the command is the user's own setting, whole.
         let mut spec = Spec::new(format!("{owned}-{about}"), "/bin/sh", checkout.path());
         spec.args = vec![OsString::from("-c"), OsString::from(check.command)];
-        spec.env = self.check_env.clone();
+        spec.env = self.check_env.variables.clone();
         spec.timeout_ms = u64::try_from(self.settings.checks.timeout.as_millis()).ok();
         private_dir(&self.place.check_runs_dir())?;
         let run = Run::create(&dir, &spec, None)?;
@@ -143,7 +146,11 @@ impl Executor {
         failpoint::hit("check.ended");
         let spec = run.spec()?;
         let command = spec.args.last().map(|it| it.to_string_lossy().into_owned());
-        let outcome = outcome(&command.unwrap_or_default(), exit, run.dir());
+        let limit = spec.timeout_ms.map(Duration::from_millis);
+        let left_out = self.check_env.left_out();
+        // The agent has nothing to do with the surroundings of its check.
+        let hint = left_out.filter(|_| task != Some(CheckTask::Candidate));
+        let outcome = outcome(&command.unwrap_or_default(), exit, run.dir(), limit, hint);
         let about = spec.run_id.rsplit('-').next().unwrap_or_default();
         let counts = matches!(task, Some(CheckTask::Candidate | CheckTask::Target));
         if counts
@@ -164,18 +171,23 @@ impl Executor {
         write(&self.place.passed_check(about), id.as_str())
     }
 
-    /// Names a verdict by what it depends on.
-    fn about(&self, check: &Check<'_>, tree: &git::Oid) -> String {
-        let mut text = format!("{tree}\0{}\0{}\0", check.command, check.setup.join("\0")).into_bytes();
-        for (name, value) in &self.check_env {
-            text.extend(name.as_bytes());
-            text.push(b'=');
-            text.extend(value.as_bytes());
-            text.push(0);
+    /// Names the verdict of the n-th command by everything that it depends on.
+    fn about(&self, check: &Check<'_>, tree: &git::Oid, command: usize) -> String {
+        let mut parts = vec![tree.to_string().into_bytes(), command.to_string().into_bytes()];
+        let settings = &self.settings.checks;
+        for list in [
+            &check.plan.commands,
+            &check.plan.setup,
+            &settings.setup_inputs,
+            &settings.keep,
+        ] {
+            parts.push(list.len().to_string().into_bytes());
+            parts.extend(list.iter().map(|text| text.clone().into_bytes()));
         }
-        uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, &text)
-            .simple()
-            .to_string()
+        for (name, value) in &self.check_env.variables {
+            parts.push([name.as_bytes(), b"=", value.as_bytes()].concat());
+        }
+        digest(&parts)
     }
 
     /// Notes which run uses the checkout, so that a later check does not change it underneath.
@@ -209,34 +221,11 @@ impl Executor {
     }
 }
 
-/// Whether the checkout is set up as far as this run needs it, by notes beside it. The first set-up command
-/// needs nothing; each other one needs those before it; a check needs them all.
-fn is_set_up(folder: &Path, check: &Check<'_>, checkout: &CheckCheckout) -> Result<bool> {
-    let (done, begun) = (folder.join(SET_UP), folder.join(SETTING_UP));
-    let wanted = check.setup.join("\n");
-    let says = |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text == wanted);
-    if checkout.is_fresh() || (check.task == CheckTask::SetUp && check.set_up == 0) {
-        drop(std::fs::remove_file(&done));
-        drop(std::fs::remove_file(&begun));
-    }
-    let all = check.set_up as usize == check.setup.len();
-    Ok(match check.task {
-        CheckTask::SetUp if check.set_up == 0 => {
-            write(&begun, wanted)?;
-            true
-        }
-        CheckTask::SetUp => says(&begun),
-        CheckTask::Candidate | CheckTask::Target if check.setup.is_empty() || says(&done) => true,
-        CheckTask::Candidate | CheckTask::Target if all && says(&begun) => {
-            std::fs::rename(&begun, &done).map_err(|source| Error::Io {
-                doing: "rename",
-                path: begun,
-                source,
-            })?;
-            true
-        }
-        CheckTask::Candidate | CheckTask::Target => false,
-    })
+/// A name for a list of texts.
+fn digest(parts: &[Vec<u8>]) -> String {
+    uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, &parts.join(&0))
+        .simple()
+        .to_string()
 }
 
 /// Writes one of the small files beside the checks.
@@ -248,19 +237,32 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     })
 }
 
-/// What the end of a command says.
-fn outcome(command: &str, exit: &Exit, run_dir: &Path) -> CheckOutcome {
+/// The verdict of a command, from its end. `hint`: a cause that may lie outside of the repository.
+fn outcome(
+    command: &str,
+    exit: &Exit,
+    run_dir: &Path,
+    limit: Option<Duration>,
+    hint: Option<&str>,
+) -> CheckOutcome {
+    let hint = hint.map(|hint| format!("\n({hint})")).unwrap_or_default();
     let failed = |how: &str| CheckOutcome::Failed {
-        output: format!("{}\n({how})", tail(run_dir)),
+        output: format!("{}\n({how}){hint}", tail(run_dir)),
     };
     let lost = |how| CheckOutcome::Lost { how };
     match (&exit.reason, exit.code) {
         (Reason::Exited, Some(0)) => CheckOutcome::Passed,
         (Reason::Exited, Some(code)) if NOT_A_COMMAND.contains(&code) => CheckOutcome::CouldNotRun {
-            why: format!("`{command}` cannot be run (exit code {code}):\n{}", tail(run_dir)),
+            why: format!(
+                "`{command}` cannot be run (exit code {code}):\n{}{hint}",
+                tail(run_dir)
+            ),
         },
         (Reason::Exited, Some(code)) => failed(&format!("exit code {code}")),
-        (Reason::TimedOut, _) => failed("it took longer than checks.timeout"),
+        (Reason::TimedOut, _) => failed(&format!(
+            "timed out after {}",
+            in_words(limit.unwrap_or_default())
+        )),
         (Reason::Exited, None) => match exit.signal.unwrap_or_default() {
             signal if OWN_FAULT.contains(&signal) => failed(&format!("ended by signal {signal}")),
             signal => lost(Loss::Signal { signal }),
@@ -271,6 +273,23 @@ fn outcome(command: &str, exit: &Exit, run_dir: &Path) -> CheckOutcome {
             why: format!("`{command}` could not be started: {error}"),
         },
     }
+}
+
+/// A time limit as a person would write it: `3 s`, `1 h 30 min`.
+fn in_words(limit: Duration) -> String {
+    let ms = limit.as_millis();
+    let parts = [
+        (ms / 3_600_000, "h"),
+        (ms / 60_000 % 60, "min"),
+        (ms / 1_000 % 60, "s"),
+        (ms % 1_000, "ms"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count} {unit}"))
+        .collect();
+    parts.join(" ")
 }
 
 /// The end of what a run printed, fit to be shown.
@@ -292,4 +311,18 @@ fn tail(run_dir: &Path) -> String {
         text.push_str(said.trim_end());
     }
     text::sanitise::text(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_limit_is_said_in_its_units() {
+        let said = |ms| in_words(Duration::from_millis(ms));
+        assert_eq!(
+            [3_000, 300_000, 5_400_000, 1_500].map(said),
+            ["3 s", "5 min", "1 h 30 min", "1 s 500 ms"]
+        );
+    }
 }

@@ -63,8 +63,16 @@ pub enum Error {
         name: String,
     },
     /// Neither `HOME` nor `XDG_STATE_HOME` says where workspaces may stand.
-    #[error("neither HOME nor XDG_STATE_HOME is set, so there is no place for workspaces")]
+    #[error("neither HOME nor XDG_STATE_HOME is set, so there is no place for workspaces and checks")]
     NoStateDir,
+    /// The checkouts of checks would stand in a checkout of the user's, and checks would find its files.
+    #[error("checks would run in {}, which is inside of {}", .folder.display(), .root.display())]
+    ChecksInside {
+        /// Where they would stand.
+        folder: PathBuf,
+        /// The checkout, or the repository's git directory.
+        root: PathBuf,
+    },
     /// There may be workspaces, with work in them, where crew cannot look.
     #[error("the workspaces of this repository stand in {}, which cannot be looked into", .folder.display())]
     WorkspacesElsewhere {
@@ -184,7 +192,10 @@ impl Error {
                     .to_owned(),
             ),
             Error::UnknownHarness { name } => Some(format!("add a table [harness.{name}], or choose another with --harness")),
-            Error::NoStateDir => Some("set HOME, or workspace_dir in crew.toml".to_owned()),
+            Error::NoStateDir => Some("set HOME or XDG_STATE_HOME".to_owned()),
+            Error::ChecksInside { .. } => Some(
+                "set XDG_STATE_HOME to a folder outside: a check must not find the files of your checkout".to_owned(),
+            ),
             Error::WorkspacesElsewhere { .. } => Some(
                 "run crew as the user who may; to begin anew without what stands there, remove .crew/places".to_owned(),
             ),
@@ -259,6 +270,7 @@ impl Error {
             | Error::NoHarness
             | Error::UnknownHarness { .. }
             | Error::NoStateDir
+            | Error::ChecksInside { .. }
             | Error::NeedsRestart
             | Error::OtherBranch { .. }
             | Error::OtherTickets { .. }

@@ -10,7 +10,6 @@ mod step;
 pub(crate) use step::is_for;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +21,7 @@ use model::settings::Settings;
 use process::{Run, Shim};
 
 use crate::blocking::Threads;
+use crate::check::CheckEnvironment;
 use crate::log::{Log, Writer};
 use crate::prompt::Prompts;
 use crate::start::{Options, chosen_client, client_of};
@@ -61,7 +61,7 @@ pub(crate) struct Executor {
     pub(crate) workspaces: PathBuf,
     pub(crate) prompts: Prompts,
     /// The part of the caller's environment that checks get.
-    pub(crate) check_env: BTreeMap<OsString, OsString>,
+    pub(crate) check_env: CheckEnvironment,
     /// The order to start a check that was carried out last. Held while one is: all checks have one checkout.
     pub(crate) last_check: Arc<Mutex<Option<EffectId>>>,
     /// What they are performed on.
@@ -105,6 +105,9 @@ impl Executor {
         let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
         place.exclude()?;
         place.repository.exclude(&queue)?;
+        if let (Work::All, Some(left_out)) = (work, executor.check_env.left_out()) {
+            tracing::warn!("{left_out}");
+        }
         Ok(executor)
     }
 
@@ -174,6 +177,9 @@ impl Executor {
             Work::All => clients(place, settings, options)?,
             Work::Command => BTreeMap::new(),
         };
+        if work == Work::All && !settings.checks.commands.is_empty() {
+            place.check_slots_dir()?;
+        }
         let prompts_dir = prompts_dir(place, settings);
         let this_program = || Shim::this_executable(["shim"]);
         Ok(Self {
@@ -194,7 +200,7 @@ impl Executor {
             harnesses,
             shim: options.shim.clone().unwrap_or_else(this_program),
             prompts: Prompts::load(prompts_dir.as_deref())?,
-            check_env: harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?,
+            check_env: CheckEnvironment::of(place, &options.env, &settings.checks)?,
             last_check,
             threads,
             told_undeletable: Arc::default(),

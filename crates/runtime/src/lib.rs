@@ -38,6 +38,7 @@ mod start;
 mod state_file;
 mod timing;
 pub mod undeletable;
+mod users_folders;
 mod workspaces;
 
 pub use error::{Error, Result};

@@ -49,8 +49,10 @@ impl Place {
     fn refuses_work_with(&self, workspaces: Option<&PathBuf>) -> Option<String> {
         let git = self.repository.common_dir();
         let of_git = OF_GIT.map(|folder| git.join(folder));
+        let slots = self.check_slots_dir().ok();
         let places = [self.runs_dir.as_path(), &self.checks_dir, git]
             .into_iter()
+            .chain(slots.as_deref())
             .chain(of_git.iter().map(PathBuf::as_path))
             .chain(workspaces.map(PathBuf::as_path));
         // A user who may not write in crew's own folder only looks; the engine may have other rights.

@@ -73,6 +73,29 @@ impl Place {
         if let Some(dir) = &settings.workspace_dir {
             return Ok(self.root.join(dir));
         }
+        Ok(self.state_dir()?.join(self.repository.folder_name()))
+    }
+
+    /// The folder that the checkouts of checks stand in, outside the repository: a check must find nothing of
+    /// the user's checkout above its own files.
+    ///
+    /// # Errors
+    /// [`Error::NoStateDir`]; [`Error::ChecksInside`], where the user's state directory is in a checkout.
+    pub fn check_slots_dir(&self) -> Result<PathBuf> {
+        let folder = self
+            .state_dir()?
+            .join(format!("{}.checks", self.repository.folder_name()));
+        match self.users_folders()?.holding(&folder) {
+            Some(root) => Err(Error::ChecksInside {
+                root: root.to_owned(),
+                folder,
+            }),
+            None => Ok(folder),
+        }
+    }
+
+    /// crew's own part of the user's state directory.
+    fn state_dir(&self) -> Result<PathBuf> {
         let set = |name: &str| {
             self.env
                 .get(name)
@@ -80,10 +103,7 @@ impl Place {
                 .map(PathBuf::from)
         };
         let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
-        Ok(state
-            .ok_or(Error::NoStateDir)?
-            .join("crew")
-            .join(self.repository.folder_name()))
+        Ok(state.ok_or(Error::NoStateDir)?.join("crew"))
     }
 
     /// Makes the folder of the workspaces and notes where everything stands from now on, before a workspace

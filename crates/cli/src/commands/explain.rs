@@ -2,14 +2,14 @@
 
 use clap::Args;
 use model::attempt::{self, Failure};
-use model::journal::{self, Stream};
+use model::journal::{self, Fact, Stream};
 use model::policy::attention::{self, Need, Reason, attention};
 use model::policy::route::Refusal;
 use model::policy::{capacity, failure};
 use model::settings::Settings;
-use model::ticket::{State, Ticket, Why, remedy};
+use model::ticket::{Event, State, Ticket, Why, remedy};
 use model::view::{Failing, MEND, printed};
-use model::{Moment, TicketId, Time};
+use model::{Moment, RunId, TicketId, Time};
 use store::Ledger;
 
 use crate::commands::ps;
@@ -70,10 +70,11 @@ impl Explain {
         let failure = agent
             .and_then(|agent| agent.failure.as_ref())
             .or_else(|| failure_of(ticket));
-        let printed = match (&ledger, ticket) {
+        let (printed, run) = match (&ledger, ticket) {
             (Some(ledger), Some(ticket)) => of_its_check(ledger, ticket).await?,
-            (None, _) | (_, None) => None,
+            (None, _) | (_, None) => (None, None),
         };
+        let whole = run.map(|run| place.run_dir(&run)).filter(|dir| dir.is_dir());
         let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
         let state = ticket.map_or_else(|| "unknown".to_owned(), Ticket::state_name);
         if context.json {
@@ -90,6 +91,7 @@ impl Explain {
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
                 printed,
+                printed_in: whole.map(|dir| dir.display().to_string()),
             })?;
             return Ok(Exit::Done);
         }
@@ -99,6 +101,14 @@ impl Explain {
         out.wrapped(&says, HANG, Style::Plain)?;
         for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
             out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
+        }
+        if let Some(dir) = whole {
+            let dir = dir.strip_prefix(&place.root).unwrap_or(&dir).display();
+            out.wrapped(
+                &format!("  its whole output: {dir}/out and err"),
+                HANG,
+                Style::Dim,
+            )?;
         }
         // The agent of a ticket that waits for a person waits for that too.
         if let Some(waits) = agent
@@ -190,9 +200,9 @@ fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Ticket>) -> Opt
     })
 }
 
-/// The output of the check for which a ticket is held.
-async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<Option<String>> {
-    let mut last = None;
+/// The end of the output of the check for which a ticket is held, and its run.
+async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<(Option<String>, Option<RunId>)> {
+    let (mut last, mut failed, mut ended) = (None, None, None);
     if ticket.held.is_some() {
         let stream = Stream::Ticket(ticket.id.clone());
         let each = |fold: store::Recorded| {
@@ -200,13 +210,16 @@ async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<Option<String>
                 journal::State::Ticket(after) => after.held == ticket.held,
                 journal::State::Project(_) => false,
             };
+            if let Fact::Ticket(Event::CheckEnded { run, .. }) = &fold.fact {
+                ended = Some(run.clone());
+            }
             if held && let Some(text) = printed(&fold.fact) {
-                last = Some(text.to_owned());
+                (last, failed) = (Some(text.to_owned()), ended.clone());
             }
         };
         ledger.each_of(&stream, 0, each).await?;
     }
-    Ok(last)
+    Ok((last, failed))
 }
 
 /// The failure that holds a ticket whose agent was freed.

@@ -153,6 +153,9 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
     for line in ui::wrap(&item.why, room, MOST) {
         out.line(&format!("  {line}"))?;
     }
+    for line in item.printed.as_deref().map(ui::last_lines).into_iter().flatten() {
+        out.wrapped(&format!("  │ {}", ui::clean(line)), 4, Style::Plain)?;
+    }
     if let Some(until) = item.until.filter(|until| *until > now) {
         let span = ui::left(until.since(now));
         let says = match item.kind {

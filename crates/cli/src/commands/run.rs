@@ -90,7 +90,14 @@ impl Tell for Journal {
             view::matters(&fold.fact)
         };
         if matters {
-            vec![(events::short(fold), style(fold))]
+            let printed = view::printed(&fold.fact).map(ui::last_lines);
+            let printed = printed.into_iter().flatten().map(|line| {
+                let line = format!("          │ {}", ui::clean(line));
+                (line, Style::Dim)
+            });
+            std::iter::once((events::short(fold), style(fold)))
+                .chain(printed)
+                .collect()
         } else {
             Vec::new()
         }

@@ -28,6 +28,16 @@ pub(super) fn remove(place: &Place) -> Result<()> {
     }
 }
 
+/// Removes the checkouts of checks, in which there is no work.
+pub(super) fn remove_checks(place: &Place) -> Result<()> {
+    match place.check_slots_dir() {
+        Ok(slots) => delete(&slots),
+        // No check can have run where there is no place for one.
+        Err(runtime::Error::NoStateDir | runtime::Error::ChecksInside { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Removes the folder that the workspaces stood in, when it is empty. This follows [`remove`]: while crew's
 /// own folder names the workspaces' folder, a reader that finds none misses them.
 pub(super) fn remove_workspaces(workspaces: &Path) -> Result<()> {

@@ -34,4 +34,6 @@ pub struct Explanation {
     /// The end of the output of the check for which it is held, and the way in which the check ended, in
     /// words; `null` where it is held for no check.
     pub printed: Option<String>,
+    /// The folder with the whole of that output, in the files `out` and `err`; `null` where it is gone.
+    pub printed_in: Option<String>,
 }

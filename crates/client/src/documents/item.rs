@@ -46,6 +46,9 @@ pub struct Item {
     since: Option<Moment>,
     /// The reason in words, maybe of several lines.
     why: String,
+    /// The end of what the check printed for which the ticket is held, and on the last line how that ended;
+    /// `null` where it is held for another reason.
+    printed: Option<String>,
     /// The time at which it moves by itself, if nobody does anything.
     until: Option<Moment>,
     /// The acts that a person can do, the likeliest first; never empty.
@@ -78,6 +81,7 @@ impl Item {
             title: item.title.clone(),
             since: item.since.map(Moment),
             why: item.why.clone(),
+            printed: item.printed.clone(),
             until: item.until.map(Moment),
             acts: item.acts.iter().map(Act::of).collect(),
         }

@@ -119,7 +119,7 @@ impl Core {
         task: CheckTask,
         outcome: &CheckOutcome,
     ) -> Option<Event> {
-        // A failure is proven before anything else runs, so the command in question is still the next one.
+        // A command that has not passed is still the next one.
         let command = checks.command(task).unwrap_or_default().to_owned();
         let could_not_run = |why: String| {
             Some(Event::CouldNotRun {
@@ -136,13 +136,17 @@ impl Core {
                 Loss::Stopped | Loss::Vanished => format!("`{command}` {how}, {TRIES} times"),
                 Loss::NotStarted { .. } => format!("`{command}`, {TRIES} times, {how}"),
             }),
-            (_, CheckOutcome::NotSetUp) if checks.lost >= TRIES => could_not_run(format!(
-                "the checkout was set up {TRIES} times, and does not stay so"
-            )),
+            (_, CheckOutcome::NotSetUp) if checks.lost.max(checks.restarts) >= TRIES => could_not_run(
+                format!("the checkout was set up {TRIES} times, and does not stay so"),
+            ),
             (CheckTask::SetUp, CheckOutcome::Failed { output }) => {
                 could_not_run(format!("the set-up command `{command}` failed:\n{output}"))
             }
             (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+                if !checks.is_target_green() {
+                    return None;
+                }
+                let command = checks.failed_command().unwrap_or_default().to_owned();
                 let same = Fingerprint::Check {
                     which: command.clone(),
                     tip: checks.candidate.tip.clone(),
@@ -155,8 +159,9 @@ impl Core {
                     repeat: self.repeat(id, same),
                 })
             }
-            (CheckTask::Target, CheckOutcome::Failed { .. }) => Some(Event::TargetRed {
+            (CheckTask::Target, CheckOutcome::Failed { output }) => Some(Event::TargetRed {
                 which: command,
+                output: output.clone(),
                 retry_at: self.check_again_at(id),
             }),
             (CheckTask::Candidate, CheckOutcome::Failed { .. })
@@ -385,6 +390,44 @@ mod tests {
             assert_eq!(task(&core), Some(CheckTask::Target));
             assert_eq!(end(&mut core, on_target), ["check_ended", verdict]);
         }
+    }
+
+    #[test]
+    fn the_target_is_red_when_it_fails_any_command_up_to_the_failed_one() {
+        let second_fails = |core: &mut Core| {
+            end(core, CheckOutcome::Passed);
+            assert_eq!(end(core, failed()), ["check_ended", "check_ordered"]);
+        };
+        let mut core = checking();
+        second_fails(&mut core);
+        assert_eq!(end(&mut core, failed()), ["check_ended", "target_red"]);
+        let mut core = checking();
+        second_fails(&mut core);
+        assert_eq!(
+            end(&mut core, CheckOutcome::Passed),
+            ["check_ended", "check_ordered"]
+        );
+        assert_eq!(task(&core), Some(CheckTask::Target));
+        assert_eq!(
+            end(&mut core, CheckOutcome::Passed),
+            ["check_ended", "checks_failed"]
+        );
+    }
+
+    #[test]
+    fn a_checkout_that_never_lasts_is_not_tried_for_ever() {
+        let mut core = checking();
+        for _ in 1..TRIES {
+            end(&mut core, CheckOutcome::Passed);
+            end(&mut core, CheckOutcome::NotSetUp);
+            assert_eq!(task(&core), Some(CheckTask::SetUp));
+            end(&mut core, CheckOutcome::Passed);
+        }
+        end(&mut core, CheckOutcome::Passed);
+        assert_eq!(
+            end(&mut core, CheckOutcome::NotSetUp),
+            ["check_ended", "could_not_run"]
+        );
     }
 
     #[test]

@@ -238,7 +238,7 @@ fn event_in_words(event: &Event, now: Time) -> String {
             repeats(repeat)
         ),
         Event::CouldNotRun { why, retry_at } => format!("{name}: {why}, again {}", at(*retry_at, now)),
-        Event::TargetRed { which, retry_at } => format!("{name}: {which}, again {}", at(*retry_at, now)),
+        Event::TargetRed { which, retry_at, .. } => format!("{name}: {which}, again {}", at(*retry_at, now)),
         Event::CheckoutEdited { paths, retry_at } => {
             let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
             format!("{name}: {}, again {}", paths.join(" "), at(*retry_at, now))

@@ -1,10 +1,12 @@
 //! The check checkout: a clean checkout in which checks run.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::checkout::additions;
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::delete::delete_tree;
@@ -12,7 +14,24 @@ use crate::repository::Repository;
 use crate::repository::git_dir::Layout;
 use crate::types::identity::Identity;
 use crate::types::oid::Oid;
-use crate::types::paths::fields;
+use crate::types::paths::{fields, path_of};
+
+/// The files of a check checkout that stay although they are not the commit's.
+#[derive(Clone, Copy, Debug)]
+pub enum Stay<'a> {
+    /// No file stays: the folder is filled from nothing.
+    Nothing,
+    /// Every file stays, for the next command on the same commit.
+    Everything,
+    /// Only these stay.
+    Named {
+        /// Files, and folders without files, by their path from the root.
+        files: &'a BTreeSet<Vec<u8>>,
+        /// Folders that have no file of the commit: by their path from the root; where it has no `/`, by
+        /// their name, in every folder that has a file of the commit.
+        folders: &'a [String],
+    },
+}
 
 /// A checkout for checks, in use as long as this value lives.
 #[derive(Debug)]
@@ -38,15 +57,14 @@ impl CheckCheckout {
 
 impl Repository {
     /// Makes `<folder>/tree` a checkout of the commit, with attributes and filters: tracked files are exactly
-    /// those of the commit, ignored files stay from one check to the next (`target/`, `node_modules/`), and
-    /// everything else is deleted. Safe to repeat after a kill at any point. `folder` (absolute) must be
-    /// crew's own. The checks can write the tree, so crew never reads its `.git`, which is made anew each
-    /// time, detached at the commit.
+    /// those of the commit, and of all others only those that `stay` names are left. Safe to repeat after a
+    /// kill at any point. `folder` (absolute) must be crew's own. The checks can write the tree, so crew
+    /// never reads its `.git`, which is made anew each time, detached at the commit.
     ///
     /// # Errors
     /// [`Error::CheckBusy`] when it is in use; [`Error::CheckUnequal`] when it cannot be made equal;
     /// [`Error::NoSuchCommit`].
-    pub fn check_checkout(&self, folder: &Path, commit: &Oid) -> Result<CheckCheckout> {
+    pub fn check_checkout(&self, folder: &Path, commit: &Oid, stay: Stay<'_>) -> Result<CheckCheckout> {
         self.require_commits(&[commit])?;
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -69,15 +87,12 @@ impl Repository {
             }
             Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path, source)),
         }
-        let place = Place {
-            tree: folder.join("tree"),
-            index: folder.join("index"),
-        };
-        let fresh = !place.index.exists() || !place.tree.is_dir();
+        let place = Place::of(folder);
+        let fresh = matches!(stay, Stay::Nothing) || !place.index.exists() || !place.tree.is_dir();
         let filled = if fresh {
             self.fill_anew(&place, commit)
         } else {
-            self.refill(&place, commit)
+            self.refill(&place, commit, stay)
         };
         let fresh = match filled {
             Ok(None) => fresh,
@@ -102,33 +117,51 @@ impl Repository {
         })
     }
 
+    /// The files in a check checkout, and the folders without files, that are not of the commit which it was
+    /// filled with, by their path from its root.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Failed`].
+    pub fn check_additions(&self, folder: &Path) -> Result<BTreeSet<Vec<u8>>> {
+        let place = Place::of(folder);
+        additions::list(&place.tree, &self.tracked(&place)?)
+    }
+
     /// Fills the tree from nothing, and returns the first thing that still differs.
     fn fill_anew(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
         delete_tree(&place.tree)?;
+        delete_tree(&place.modules)?;
         crate::files::atomic_write::remove_if_there(&place.index)?;
         Self::make_room(place)?;
-        self.fill(place, commit)
+        self.fill(place, commit, Stay::Everything)
     }
 
     /// Makes a tree that was filled before equal to the commit, and returns the first thing that still
     /// differs.
-    fn refill(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
+    fn refill(&self, place: &Place, commit: &Oid, stay: Stay<'_>) -> Result<Option<String>> {
         Self::make_room(place)?;
         if self.attributes_change(place, commit)? {
             // Files with the same content may have to be written in another way now.
             crate::files::atomic_write::remove_if_there(&place.index)?;
         }
-        self.fill(place, commit)
+        self.fill(place, commit, stay)
     }
 
     fn make_room(place: &Place) -> Result<()> {
         std::fs::create_dir_all(&place.tree).doing("make", &place.tree)?;
         // The folder is crew's own and claimed: a lock in it is that of a dead child.
         crate::files::atomic_write::remove_if_there(&place.index.with_extension("lock"))?;
-        delete_tree(&place.tree.join(".git"))
+        let git_dir = place.tree.join(".git");
+        // The git directories of submodules that the set-up has filled: their folders in the tree lead there.
+        let modules = git_dir.join("modules");
+        if modules.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            delete_tree(&place.modules)?;
+            std::fs::rename(&modules, &place.modules).doing("rename", &modules)?;
+        }
+        delete_tree(&git_dir)
     }
 
-    fn fill(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
+    fn fill(&self, place: &Place, commit: &Oid, stay: Stay<'_>) -> Result<Option<String>> {
         let call = |subcommand| self.check_call(place, subcommand);
         failpoint::hit("check.begun");
         call("read-tree")
@@ -141,15 +174,16 @@ impl Repository {
             ])
             .ok()?;
         failpoint::hit("check.read");
-        call("clean").args(["-f", "-f", "-d", "-q"]).ok()?;
-        let refreshed = call("update-index").args(["-q", "--refresh"]).run()?;
+        if let Stay::Named { files, folders } = stay {
+            self.clear(place, files, folders)?;
+        }
+        let refreshed = call("update-index")
+            .args(["-q", "--ignore-submodules", "--refresh"])
+            .run()?;
         let changed = call("diff-files")
             .args(["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"])
             .ok()?;
-        let others = call("ls-files")
-            .args(["--others", "--exclude-standard", "-z"])
-            .ok()?;
-        if let Some(path) = fields(&changed).chain(fields(&others)).next() {
+        if let Some(path) = fields(&changed).next() {
             return Ok(Some(String::from_utf8_lossy(path).into_owned()));
         }
         drop(refreshed);
@@ -162,7 +196,57 @@ impl Repository {
         };
         self.write_git_dir(&git_dir, &layout)?;
         std::fs::copy(&place.index, git_dir.join("index")).doing("copy", &place.index)?;
+        if place.modules.exists() {
+            std::fs::rename(&place.modules, git_dir.join("modules")).doing("rename", &place.modules)?;
+        }
         Ok(None)
+    }
+
+    /// Deletes all files that are neither of the commit nor among those that stay.
+    fn clear(&self, place: &Place, files: &BTreeSet<Vec<u8>>, folders: &[String]) -> Result<()> {
+        let tracked = self.tracked(place)?;
+        let is_named = |path: &[u8]| {
+            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+            folders.iter().any(|folder| match folder.contains('/') {
+                true => path == folder.as_bytes(),
+                false => name == folder.as_bytes(),
+            })
+        };
+        additions::walk(&place.tree, &tracked, &mut |path, is_folder| {
+            if files.contains(path) || (is_folder && is_named(path)) {
+                return Ok(false);
+            }
+            let inside = [path, b"/"].concat();
+            let holds_named = || {
+                folders
+                    .iter()
+                    .any(|folder| folder.as_bytes().starts_with(&inside))
+            };
+            if is_folder && (additions::has_below(files, path) || holds_named()) {
+                return Ok(true);
+            }
+            delete_tree(&place.tree.join(path_of(path)))?;
+            Ok(false)
+        })
+    }
+
+    /// The files of the commit that the checkout was filled with, by their paths.
+    fn tracked(&self, place: &Place) -> Result<BTreeSet<Vec<u8>>> {
+        let listed = self
+            .check_call(place, "ls-files")
+            .args(["--stage", "-z"])
+            .output_limit(512 << 20)
+            .ok()?;
+        let paths = fields(&listed).filter_map(|entry| {
+            let tab = entry.iter().position(|byte| *byte == b'\t')?;
+            let mut path = entry[tab + 1..].to_vec();
+            // A submodule is a folder of the commit, and none of the files in it is the commit's.
+            if entry.starts_with(b"160000 ") {
+                path.push(b'/');
+            }
+            Some(path)
+        });
+        Ok(paths.collect())
     }
 
     fn attributes_change(&self, place: &Place, commit: &Oid) -> Result<bool> {
@@ -188,6 +272,8 @@ impl Repository {
             .call(subcommand)
             .users_settings()
             .config("core.sparseCheckout=false")
+            // The submodules of the user's repository are the user's.
+            .config("submodule.recurse=false")
             .git_dir(self.common_dir())
             .work_tree(&place.tree)
             .throwaway_index(&place.index)
@@ -196,7 +282,20 @@ impl Repository {
     }
 }
 
+/// Where the parts of a check checkout stand.
 struct Place {
     tree: PathBuf,
     index: PathBuf,
+    /// The git directories of submodules, while the tree's own is made anew.
+    modules: PathBuf,
+}
+
+impl Place {
+    fn of(folder: &Path) -> Self {
+        Self {
+            tree: folder.join("tree"),
+            index: folder.join("index"),
+            modules: folder.join("modules"),
+        }
+    }
 }

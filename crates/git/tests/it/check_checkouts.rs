@@ -1,23 +1,23 @@
 //! Check checkouts: clean ones, whatever a check left there.
 
-use git::Error;
+use git::{Error, Stay};
 
-use crate::support::{World, put};
+use crate::support::{CLEAN, NOTHING_MADE, World, put};
 
 #[test]
-fn tracked_files_are_exact_ignored_ones_stay_and_the_rest_goes() {
+fn tracked_files_are_exact_kept_folders_stay_and_the_rest_goes() {
     let world = World::new();
     world.write(".gitignore", "target/\n");
     let first = world.commit_all("first");
     let repository = world.open_locked();
     let folder = world.folder.path().join("check");
-    let checkout = repository.check_checkout(&folder, &first).unwrap();
+    let checkout = repository.check_checkout(&folder, &first, CLEAN).unwrap();
     assert!(checkout.is_fresh());
     let tree = checkout.path().to_owned();
     assert_eq!(world.git_at(&tree, &["rev-parse", "HEAD"]), first.as_str());
     assert_eq!(world.git_at(&tree, &["status", "--porcelain"]), "");
     assert!(matches!(
-        repository.check_checkout(&folder, &first),
+        repository.check_checkout(&folder, &first, CLEAN),
         Err(Error::CheckBusy { .. })
     ));
     drop(checkout);
@@ -39,7 +39,11 @@ fn tracked_files_are_exact_ignored_ones_stay_and_the_rest_goes() {
     world.write("README", "second\n");
     world.write("report.txt", "tracked now\n");
     let second = world.commit_all("second");
-    let checkout = repository.check_checkout(&folder, &second).unwrap();
+    let stay = Stay::Named {
+        files: NOTHING_MADE,
+        folders: &["target".to_owned()],
+    };
+    let checkout = repository.check_checkout(&folder, &second, stay).unwrap();
     assert!(!checkout.is_fresh());
     assert!(!proof.exists());
     assert_eq!(std::fs::read_to_string(tree.join("README")).unwrap(), "second\n");
@@ -70,7 +74,7 @@ fn attributes_count_and_a_change_of_them_alone_too() {
     let repository = world.open();
     let folder = world.folder.path().join("check");
     let read = |commit| {
-        let checkout = repository.check_checkout(&folder, commit).unwrap();
+        let checkout = repository.check_checkout(&folder, commit, CLEAN).unwrap();
         std::fs::read_to_string(checkout.path().join("run.bat")).unwrap()
     };
     assert_eq!(read(&first), "echo\n");
@@ -84,10 +88,10 @@ fn a_broken_one_is_made_anew() {
     let head = world.head();
     let repository = world.open();
     let folder = world.folder.path().join("check");
-    drop(repository.check_checkout(&folder, &head).unwrap());
+    drop(repository.check_checkout(&folder, &head, CLEAN).unwrap());
     put(&folder.join("index"), "garbage");
     put(&folder.join("index.lock"), "");
-    let checkout = repository.check_checkout(&folder, &head).unwrap();
+    let checkout = repository.check_checkout(&folder, &head, CLEAN).unwrap();
     assert!(checkout.is_fresh());
     assert_eq!(
         std::fs::read_to_string(checkout.path().join("README")).unwrap(),
@@ -104,9 +108,96 @@ fn the_users_checkout_does_not_leak_in() {
     let head = world.head();
     let checkout = world
         .open()
-        .check_checkout(&world.folder.path().join("check"), &head)
+        .check_checkout(&world.folder.path().join("check"), &head, CLEAN)
         .unwrap();
     assert!(checkout.path().join("src/lib.txt").exists());
     assert!(!checkout.path().join("untracked.txt").exists());
     assert_eq!(world.status(), "?? untracked.txt");
+}
+
+#[test]
+fn of_ignored_files_only_those_stay_that_set_up_made_or_that_lie_in_a_kept_folder() {
+    let world = World::new();
+    world.write(".gitignore", "target/\nout/\n.deps\nnode_modules/\n");
+    world.write("crate/src/lib.rs", "of the commit\n");
+    world.write(
+        "web/src/target/keep.txt",
+        "of the commit, though its folder is named so\n",
+    );
+    world.git(&["add", "--force", "."]);
+    let head = world.commit_all("first");
+    let repository = world.open();
+    let folder = world.folder.path().join("check");
+    let checkout = repository.check_checkout(&folder, &head, Stay::Nothing).unwrap();
+    let tree = checkout.path().to_owned();
+    drop(checkout);
+    // The set-up.
+    put(&tree.join(".deps"), "v1");
+    put(&tree.join("node_modules/a/index.js"), "a");
+    std::fs::create_dir_all(tree.join("out/empty")).unwrap();
+    let made = repository.check_additions(&folder).unwrap();
+    let names: Vec<&str> = made
+        .iter()
+        .map(|path| std::str::from_utf8(path).unwrap())
+        .collect();
+    assert_eq!(names, [".deps", "node_modules/a/index.js", "out/empty"]);
+    // A check.
+    put(&tree.join("node_modules/.cache/b"), "b");
+    put(&tree.join("out/app"), "built");
+    put(&tree.join("crate/target/debug/app"), "built");
+    put(&tree.join("removed-crate/target/debug/app"), "built");
+    put(&tree.join("build/cache/a"), "cached");
+    put(&tree.join("build/app"), "built");
+    put(&tree.join("web/src/target/stale.txt"), "stale");
+    put(&tree.join("notes.txt"), "not ignored");
+    let stay = Stay::Everything;
+    drop(repository.check_checkout(&folder, &head, stay).unwrap());
+    assert!(tree.join("out/app").exists(), "the next command goes on in it");
+    let stay = Stay::Named {
+        files: &made,
+        folders: &["target".to_owned(), "build/cache".to_owned()],
+    };
+    let checkout = repository.check_checkout(&folder, &head, stay).unwrap();
+    assert!(!checkout.is_fresh());
+    let mut expected = made.clone();
+    expected.insert(b"crate/target/debug/app".to_vec());
+    expected.insert(b"build/cache/a".to_vec());
+    drop(checkout);
+    assert_eq!(repository.check_additions(&folder).unwrap(), expected);
+    drop(repository.check_checkout(&folder, &head, Stay::Nothing).unwrap());
+    assert_eq!(repository.check_additions(&folder).unwrap(), *NOTHING_MADE);
+}
+
+#[test]
+fn files_that_a_check_left_in_a_submodule_go_and_those_of_the_set_up_stay() {
+    let world = World::new();
+    let other = world.head();
+    world.git(&[
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        &format!("160000,{other},lib"),
+    ]);
+    world.git(&["commit", "-q", "-m", "a submodule"]);
+    let head = world.head();
+    let repository = world.open();
+    let folder = world.folder.path().join("check");
+    let tree = repository
+        .check_checkout(&folder, &head, Stay::Nothing)
+        .unwrap()
+        .path()
+        .to_owned();
+    put(&tree.join("lib/a.c"), "a");
+    let made = repository.check_additions(&folder).unwrap();
+    put(&tree.join("lib/build/a.o"), "built");
+    let stay = Stay::Named {
+        files: &made,
+        folders: &[],
+    };
+    drop(repository.check_checkout(&folder, &head, stay).unwrap());
+    assert!(tree.join("lib/a.c").exists() && !tree.join("lib/build").exists());
+    let submodules: Vec<_> = repository.tree_files(&head).unwrap();
+    let submodules: Vec<_> = submodules.iter().filter(|file| file.is_submodule()).collect();
+    assert_eq!(submodules.len(), 1);
+    assert_eq!(submodules[0].path, b"lib");
 }

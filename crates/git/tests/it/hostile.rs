@@ -355,7 +355,11 @@ fn nothing_planted_in_a_workspace_runs_in_crew() {
     let old = world.head();
     let candidate = merged(&repository, &old, &saved.imported.tip);
     let check = repository
-        .check_checkout(&world.folder.path().join("check"), &candidate.commit)
+        .check_checkout(
+            &world.folder.path().join("check"),
+            &candidate.commit,
+            git::Stay::Everything,
+        )
         .unwrap();
     drop(check);
     let intent = Intent {

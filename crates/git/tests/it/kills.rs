@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use git::{Checkout, Id, Intent, Landing, Obstacle, Repository, Workspace};
 
-use crate::support::{AT, World, limits, main_branch, merged, put};
+use crate::support::{AT, CLEAN, World, limits, main_branch, merged, put};
 
 /// Runs one of the `killed_…` helpers of this module in a process of its own, to be killed at `point`.
 fn killed_at(point: &str, helper: &str, world: &World) -> bool {
@@ -579,7 +579,7 @@ fn a_check_checkout_is_killed_anywhere_and_repeated() {
         let folder = world.folder.path().join("check");
         let first = world.head();
         let repository: Repository = world.open();
-        drop(repository.check_checkout(&folder, &first).unwrap());
+        drop(repository.check_checkout(&folder, &first, CLEAN).unwrap());
         world.write("README", "second\n");
         let second = world.commit_all("second");
         assert!(
@@ -587,7 +587,7 @@ fn a_check_checkout_is_killed_anywhere_and_repeated() {
             "{point} is never reached"
         );
         put(&folder.join("index.lock"), "");
-        let checkout = repository.check_checkout(&folder, &second).unwrap();
+        let checkout = repository.check_checkout(&folder, &second, CLEAN).unwrap();
         assert_eq!(
             std::fs::read_to_string(checkout.path().join("README")).unwrap(),
             "second\n"
@@ -601,7 +601,7 @@ fn killed_check() {
     let world = given_world();
     world
         .open()
-        .check_checkout(&world.folder.path().join("check"), &world.head())
+        .check_checkout(&world.folder.path().join("check"), &world.head(), CLEAN)
         .unwrap();
 }
 

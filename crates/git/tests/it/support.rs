@@ -1,5 +1,6 @@
 //! Support: a repository to work on, made by the real git.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -167,6 +168,13 @@ pub(crate) fn main_branch() -> Branch {
     Branch::parse("main").unwrap()
 }
 
+/// No files.
+pub(crate) const NOTHING_MADE: &BTreeSet<Vec<u8>> = &BTreeSet::new();
+/// For the first command of a check, where nothing is kept.
+pub(crate) const CLEAN: git::Stay<'static> = git::Stay::Named {
+    files: NOTHING_MADE,
+    folders: &[],
+};
 pub(crate) const AT: Time = Time(1_700_000_000);
 
 pub(crate) fn limits() -> Limits {

@@ -215,6 +215,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         })
         .event(Event::TargetRed {
             which: "true".to_owned(),
+            output: "1 failed\n(exit code 1)".to_owned(),
             retry_at: LATE,
         })
         .event(Event::SensitivePaths {

@@ -45,6 +45,8 @@ pub struct Detected {
     pub seen_in: String,
     /// The proposal for `checks.setup`.
     pub setup: Vec<String>,
+    /// The proposal for `checks.keep`.
+    pub keep: Vec<String>,
     /// The proposal for `checks.commands`.
     pub commands: Vec<String>,
 }
@@ -55,6 +57,7 @@ impl Detected {
     pub fn checks(&self) -> Checks {
         Checks {
             setup: self.setup.clone(),
+            keep: self.keep.clone(),
             commands: self.commands.clone(),
             ..Checks::default()
         }
@@ -133,6 +136,7 @@ fn pytest(files: &Files<'_>) -> Option<Detected> {
         runner: Runner::Pytest,
         seen_in,
         setup: Vec::new(),
+        keep: Vec::new(),
         commands,
     })
 }
@@ -181,6 +185,7 @@ fn npm(files: &Files<'_>) -> Option<Detected> {
     Some(Detected {
         runner: Runner::Npm,
         seen_in: "package.json".to_owned(),
+        keep: setup.iter().map(|_| "node_modules".to_owned()).collect(),
         setup: setup.into_iter().map(str::to_owned).collect(),
         commands: vec!["npm test".to_owned()],
     })
@@ -206,6 +211,7 @@ fn cargo(files: &Files<'_>) -> Option<Detected> {
         runner: Runner::Cargo,
         seen_in: "Cargo.toml".to_owned(),
         setup: Vec::new(),
+        keep: vec!["target".to_owned()],
         commands: vec![command.to_owned()],
     })
 }
@@ -222,6 +228,7 @@ fn make(files: &Files<'_>) -> Option<Detected> {
         runner: Runner::Make,
         seen_in: name.to_owned(),
         setup: Vec::new(),
+        keep: Vec::new(),
         commands: vec!["make test".to_owned()],
     })
 }
@@ -259,6 +266,7 @@ fn go(files: &Files<'_>) -> Option<Detected> {
         runner: Runner::Go,
         seen_in: "go.mod".to_owned(),
         setup: Vec::new(),
+        keep: Vec::new(),
         commands: vec!["go test ./...".to_owned()],
     })
 }

@@ -4,6 +4,7 @@
 //! key that this build does not know, or knows and cannot honour yet, is an error and never ignored: a
 //! setting that seems to hold and does not is worse than none.
 
+mod checks;
 mod detect;
 mod diagnostic;
 mod duration;
@@ -13,6 +14,7 @@ mod names;
 mod parse;
 mod price;
 mod reader;
+mod set_up;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -30,10 +32,12 @@ use crate::attempt::HarnessId;
 use crate::ids::AgentName;
 use crate::money::Usd;
 
+pub use checks::Checks;
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
+pub use set_up::{Input, input};
 
 /// The name of the settings file at the root of the repository. It is always among the held paths.
 pub const FILE_NAME: &str = "crew.toml";
@@ -258,20 +262,6 @@ impl Harness {
     }
 }
 
-/// `[checks]`: what must pass, on the merged result in a clean checkout, before work lands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-pub struct Checks {
-    /// Shell commands run once in a fresh check checkout. Ignored files stay between runs.
-    pub setup: Vec<String>,
-    /// The longest that one command may take.
-    #[serde(serialize_with = "duration::serialize")]
-    #[schemars(with = "duration::Text")]
-    pub timeout: Duration,
-    /// Shell commands run in order; all must pass. With none, nothing guards the target.
-    pub commands: Vec<String>,
-}
-
 /// `[review]`: whether another agent reads the work before it lands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
@@ -349,16 +339,6 @@ impl Default for Agents {
             count: 4,
             names: Vec::new(),
             harness: None,
-        }
-    }
-}
-
-impl Default for Checks {
-    fn default() -> Self {
-        Self {
-            setup: Vec::new(),
-            timeout: Duration::from_mins(5),
-            commands: Vec::new(),
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::ids::{self, AgentName};
 use super::diagnostic::Diagnostic;
 use super::reader::{Reader, Table, Value, Zero, shown};
 use super::{
-    Agents, Budget, Checks, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project,
-    Review, ReviewWhen, Run, Settings, keys, names,
+    Agents, Budget, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project, Review,
+    ReviewWhen, Run, Settings, keys, names,
 };
 
 /// The most that a count of tries may be.
@@ -94,7 +94,7 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
         undeclared(&mut reader, &name, span, &declared);
     }
     if let Some(table) = section(&mut reader, &mut top, "checks") {
-        settings.checks = checks(&mut reader, table);
+        settings.checks = super::checks::read(&mut reader, table);
     }
     if let Some(table) = section(&mut reader, &mut top, "review") {
         settings.review = review(&mut reader, table);
@@ -120,7 +120,7 @@ fn one_a_line(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found
 }
 
-fn section<'t>(reader: &mut Reader<'t>, table: &mut Table<'t>, key: &str) -> Option<Table<'t>> {
+pub(super) fn section<'t>(reader: &mut Reader<'t>, table: &mut Table<'t>, key: &str) -> Option<Table<'t>> {
     let value = table.take(key)?;
     reader.table(value)
 }
@@ -333,16 +333,8 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
     {
         harness.args = args;
     }
-    if let Some(mut env) = section(reader, &mut table, "env") {
-        for (name, value) in env.take_all() {
-            if let Err(why) = names::variable(&name) {
-                let message = format!("the variable \"{}\" {why}", shown(&name));
-                reader.report(value.key_span.clone(), message, None);
-            }
-            if let Some(text) = reader.string(&value) {
-                harness.env.insert(name, text);
-            }
-        }
+    if let Some(env) = section(reader, &mut table, "env") {
+        harness.env = variables(reader, env);
     }
     if let Some(names) = table
         .take("pass_env")
@@ -455,7 +447,22 @@ fn undeclared(reader: &mut Reader<'_>, name: &str, span: Range<usize>, declared:
     reader.report(span, message, Some(hint));
 }
 
-fn variable(reader: &mut Reader<'_>, item: &Value<'_>) -> Option<String> {
+/// The variables of an `env` table.
+pub(super) fn variables(reader: &mut Reader<'_>, mut table: Table<'_>) -> BTreeMap<String, String> {
+    let mut variables = BTreeMap::new();
+    for (name, value) in table.take_all() {
+        if let Err(why) = names::variable(&name) {
+            let message = format!("the variable \"{}\" {why}", shown(&name));
+            reader.report(value.key_span.clone(), message, None);
+        }
+        if let Some(text) = reader.string(&value) {
+            variables.insert(name, text);
+        }
+    }
+    variables
+}
+
+pub(super) fn variable(reader: &mut Reader<'_>, item: &Value<'_>) -> Option<String> {
     let name = reader.string(item)?;
     match names::variable(&name) {
         Ok(()) => Some(name),
@@ -464,27 +471,6 @@ fn variable(reader: &mut Reader<'_>, item: &Value<'_>) -> Option<String> {
             None
         }
     }
-}
-
-fn checks<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Checks {
-    let mut checks = Checks::default();
-    if let Some(setup) = table
-        .take("setup")
-        .and_then(|value| reader.each(value, |r, v| r.filled(&v)))
-    {
-        checks.setup = setup;
-    }
-    table.set(reader, "timeout", &mut checks.timeout, |r, v| {
-        r.duration(&v, Zero::Refused)
-    });
-    if let Some(commands) = table
-        .take("commands")
-        .and_then(|value| reader.each(value, |r, v| r.filled(&v)))
-    {
-        checks.commands = commands;
-    }
-    reader.finish("checks", table);
-    checks
 }
 
 fn review(reader: &mut Reader<'_>, mut table: Table<'_>) -> Review {
@@ -543,7 +529,7 @@ fn hold_path(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
     Some(path)
 }
 
-fn inner_path(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
+pub(super) fn inner_path(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
     let path = reader.string(value)?;
     match names::inner_path(&path) {
         Ok(path) => Some(path),

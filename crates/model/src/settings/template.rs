@@ -1,5 +1,6 @@
 //! The `crew.toml` that `crew init` writes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{Checks, Harness, HarnessKind, duration};
@@ -132,15 +133,10 @@ fn write_harness(out: &mut String, name: &str, harness: &Harness) {
     if harness.env.is_empty() {
         out.push_str("# env = {}                        # added to the agent's environment\n");
     } else {
-        let pairs = harness
-            .env
-            .iter()
-            .map(|(key, value)| format!("{} = {}", quoted_key(key), quoted(value)));
-        let pairs = pairs.collect::<Vec<_>>().join(", ");
         line(
             out,
             "env",
-            &format!("{{ {pairs} }}"),
+            &variables(&harness.env),
             "added to the agent's environment",
         );
     }
@@ -161,16 +157,41 @@ fn write_harness(out: &mut String, name: &str, harness: &Harness) {
 
 fn write_checks(out: &mut String, checks: &Checks) {
     out.push_str("\n[checks]\n");
-    if checks.setup.is_empty() {
-        out.push_str("# setup = []                      # run once in a fresh check checkout\n");
+    for (key, items, comment) in [
+        (
+            "setup",
+            &checks.setup,
+            "run in a fresh check checkout, and again when a manifest or lock file changes",
+        ),
+        (
+            "setup_inputs",
+            &checks.setup_inputs,
+            "further files and folders that set-up depends on",
+        ),
+        (
+            "keep",
+            &checks.keep,
+            "ignored folders that stay from one candidate to the next",
+        ),
+    ] {
+        list_or_default(out, key, items, comment);
+    }
+    if checks.env.is_empty() {
+        out.push_str("# env = {}                        # added to the environment of checks\n");
     } else {
         line(
             out,
-            "setup",
-            &list(&checks.setup),
-            "run once in a fresh check checkout",
+            "env",
+            &variables(&checks.env),
+            "added to the environment of checks",
         );
     }
+    list_or_default(
+        out,
+        "pass_env",
+        &checks.pass_env,
+        "variables of yours that checks get, beside those of toolchains",
+    );
     if checks.timeout == Checks::default().timeout {
         out.push_str("# timeout = \"5m\"                  # of each command\n");
     } else {
@@ -192,6 +213,23 @@ fn write_checks(out: &mut String, checks: &Checks) {
             "in order, on the merged result; all must pass",
         );
     }
+}
+
+/// A list with its comment; the default stands in a comment.
+fn list_or_default(out: &mut String, key: &str, items: &[String], comment: &str) {
+    if items.is_empty() {
+        let _ = writeln!(out, "{:<33} # {comment}", format!("# {key} = []"));
+    } else {
+        line(out, key, &list(items), comment);
+    }
+}
+
+/// A table of variables on one line.
+fn variables(env: &BTreeMap<String, String>) -> String {
+    let pairs = env
+        .iter()
+        .map(|(key, value)| format!("{} = {}", quoted_key(key), quoted(value)));
+    format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
 }
 
 /// A key with its comment in a column, where the value leaves room for it.

@@ -16,15 +16,22 @@ pub struct Checks {
     pub plan: CheckPlan,
     /// The number of commands that have passed on the candidate.
     pub passed: u32,
-    /// The output of the first command that failed on the candidate. The same command then runs on the
-    /// target, which proves whether the branch is at fault.
+    /// The output of the first command that failed on the candidate. The commands up to that one then run on
+    /// the target, which proves whether the branch is at fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// The number of commands that have passed on the target since.
+    #[serde(default)]
+    pub on_target: u32,
     /// The number of set-up commands that have run in the checkout; none as long as no run needed any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_up: Option<u32>,
     /// The number of runs in a row that came to nothing, since somebody else ended them.
     pub lost: u32,
+    /// The number of times that the checkout lost the files which earlier commands had left in it, so that
+    /// those commands had to run anew.
+    #[serde(default)]
+    pub restarts: u32,
     /// The number of runs that were ordered: it numbers them.
     pub runs: u32,
     /// The run that is under way.
@@ -64,7 +71,7 @@ pub enum CheckTask {
     SetUp,
     /// It runs the next command on the candidate.
     Candidate,
-    /// It runs the command that failed on the candidate, on the target.
+    /// It runs the commands up to the one that failed on the candidate, on the target.
     Target,
 }
 
@@ -90,7 +97,7 @@ pub enum CheckOutcome {
     NotSetUp,
     /// The command failed.
     Failed {
-        /// The end of its output.
+        /// The end of its output, and on the last line, in brackets, the way in which it ended.
         output: String,
     },
     /// The command could not be run.
@@ -125,6 +132,20 @@ pub enum Loss {
     },
 }
 
+/// The way in which a failed command ended, from the last lines of its output: `exit code 1`, `timed out
+/// after 3 s`.
+#[must_use]
+pub fn how_it_ended(output: &str) -> Option<&str> {
+    let is_end = |how: &&str| {
+        let begins = ["exit code ", "timed out after ", "ended by signal "];
+        begins.iter().any(|begin| how.starts_with(begin))
+    };
+    // A hint may stand below it.
+    let last = output.lines().rev().take(2);
+    last.filter_map(|line| line.strip_prefix('(')?.strip_suffix(')'))
+        .find(is_end)
+}
+
 impl fmt::Display for Loss {
     /// As the end of a sentence about the run.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,8 +167,10 @@ impl Checks {
             plan,
             passed: 0,
             failed: None,
+            on_target: 0,
             set_up: None,
             lost: 0,
+            restarts: 0,
             runs: 0,
             run: None,
         }
@@ -158,9 +181,32 @@ impl Checks {
     pub fn command(&self, task: CheckTask) -> Option<&str> {
         let (commands, at) = match task {
             CheckTask::SetUp => (&self.plan.setup, self.set_up.unwrap_or(0)),
-            CheckTask::Candidate | CheckTask::Target => (&self.plan.commands, self.passed),
+            CheckTask::Candidate | CheckTask::Target => (&self.plan.commands, self.passed_before(task)),
         };
         commands.get(at as usize).map(String::as_str)
+    }
+
+    /// The number of commands that have passed on the commit of a task before it.
+    #[must_use]
+    pub fn passed_before(&self, task: CheckTask) -> u32 {
+        match task {
+            CheckTask::SetUp => 0,
+            CheckTask::Candidate => self.passed,
+            CheckTask::Target => self.on_target,
+        }
+    }
+
+    /// The command that failed on the candidate.
+    #[must_use]
+    pub fn failed_command(&self) -> Option<&str> {
+        let failed = self.plan.commands.get(self.passed as usize);
+        failed.filter(|_| self.failed.is_some()).map(String::as_str)
+    }
+
+    /// Whether the target passes every command up to the one that failed on the candidate.
+    #[must_use]
+    pub fn is_target_green(&self) -> bool {
+        self.failed.is_some() && self.on_target > self.passed
     }
 
     /// The commit on which a task runs its command.
@@ -194,6 +240,12 @@ impl Checks {
                 // Set-up that does not last is no better than a run that was lost.
                 self.lost += u32::from(self.set_up.is_some());
                 self.set_up = Some(0);
+                // The commands run anew too: what they left for the next one is gone.
+                self.restarts += u32::from(self.passed_before(run.task) > 0);
+                match self.failed {
+                    Some(_) => self.on_target = 0,
+                    None => self.passed = 0,
+                }
             }
             (CheckTask::SetUp, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
                 self.set_up = Some(self.set_up.unwrap_or(0) + 1);
@@ -204,9 +256,11 @@ impl Checks {
             (CheckTask::Candidate, CheckOutcome::Failed { output }) => {
                 (self.failed, self.lost) = (Some(output.clone()), 0);
             }
+            (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+                (self.on_target, self.lost) = (self.on_target + 1, 0);
+            }
             // These lead to a verdict, which ends the checks.
-            (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore)
-            | (CheckTask::SetUp | CheckTask::Target, CheckOutcome::Failed { .. })
+            (CheckTask::SetUp | CheckTask::Target, CheckOutcome::Failed { .. })
             | (_, CheckOutcome::CouldNotRun { .. }) => {}
         }
     }

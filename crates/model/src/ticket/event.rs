@@ -132,6 +132,9 @@ pub enum Event {
     TargetRed {
         /// The command that failed.
         which: String,
+        /// The end of what it printed on the target, and on the last line how it ended.
+        #[serde(default)]
+        output: String,
         /// When they are tried again.
         retry_at: Time,
     },
@@ -334,11 +337,13 @@ pub enum Effect {
         commit: Oid,
         /// The command.
         command: String,
-        /// The commands that set up a fresh checkout.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        setup: Vec<String>,
+        /// All commands of these checks.
+        plan: CheckPlan,
         /// The number of set-up commands that have run for it.
         set_up: u32,
+        /// The number of commands that have passed on the commit before it: it goes on in the files that they
+        /// left.
+        passed: u32,
     },
     /// Move the target to the merged result, and the checkouts that follow it.
     Land {

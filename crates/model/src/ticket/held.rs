@@ -16,6 +16,9 @@ pub struct Held {
     pub since: Time,
     /// When crew tries again by itself; none when only a person moves it on.
     pub retry_at: Option<Time>,
+    /// The end of what the check printed for which it is held, and on the last line how that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
 }
 
 /// The kinds of reasons for which a ticket is held.

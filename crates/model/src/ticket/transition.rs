@@ -5,7 +5,7 @@ mod hold;
 mod verify;
 mod work;
 
-use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why};
+use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended};
 use crate::Actor;
 use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
@@ -122,7 +122,9 @@ impl Draft<'_> {
                     "its checks do not run",
                 )?;
                 if self.repeats_too_often(repeat.as_ref()) && *steps_left > 0 {
-                    return self.hold_for_no_progress();
+                    self.hold_for_no_progress()?;
+                    self.held_for(output);
+                    return Ok(());
                 }
                 let prompt = Prompt::ChecksFailed {
                     which: which.clone(),
@@ -133,7 +135,9 @@ impl Draft<'_> {
                     *steps_left,
                     *reopen_at,
                     &format!("`{which}` failed:\n{output}"),
-                )
+                )?;
+                self.held_for(output);
+                Ok(())
             }
             Event::NoCommits {
                 steps_left,
@@ -167,9 +171,20 @@ impl Draft<'_> {
                 format!("the checks could not be run: {why}"),
                 *retry_at,
             ),
-            Event::TargetRed { which, retry_at } => {
-                let note = format!("the target branch itself fails `{which}`: mend it, and this goes on");
-                self.hold_check(Why::TargetRed, note, *retry_at)
+            Event::TargetRed {
+                which,
+                output,
+                retry_at,
+            } => {
+                let how = how_it_ended(output)
+                    .map(|how| format!(" ({how})"))
+                    .unwrap_or_default();
+                let note = format!(
+                    "the target branch itself does not pass `{which}`{how}: mend it, and this goes on"
+                );
+                self.hold_check(Why::TargetRed, note, *retry_at)?;
+                self.held_for(output);
+                Ok(())
             }
             Event::SensitivePaths { paths, tip } => {
                 let at_work = |s: &Stage| match s {

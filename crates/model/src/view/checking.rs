@@ -24,7 +24,11 @@ pub fn checking(checks: &Checks, now: Option<Time>) -> Option<String> {
             "`{command}`{time}{}",
             of(checks.passed, checks.plan.commands.len())
         ),
-        CheckTask::Target => format!("`{command}`{time}, on the target, since it failed"),
+        CheckTask::Target => {
+            let failed = checks.failed_command().filter(|failed| *failed != command);
+            let failed = failed.map_or_else(|| "it".to_owned(), |failed| format!("`{failed}`"));
+            format!("`{command}`{time}, on the target, since {failed} failed")
+        }
     })
 }
 
@@ -63,6 +67,12 @@ mod tests {
             "`cargo test` for 12s, 2 of 3"
         );
         assert_eq!(checking(&checks, None).unwrap(), "`cargo test`, 2 of 3");
+        checks.failed = Some("1 failed".to_owned());
+        assert_eq!(
+            at(&mut checks, CheckTask::Target),
+            "`cargo clippy` for 12s, on the target, since `cargo test` failed"
+        );
+        checks.on_target = 1;
         assert_eq!(
             at(&mut checks, CheckTask::Target),
             "`cargo test` for 12s, on the target, since it failed"

@@ -42,10 +42,22 @@ pub struct Item {
     pub since: Option<Time>,
     /// The reason, in words: partly text of agents and of tickets, maybe of several lines, not sanitised.
     pub why: String,
+    /// The end of what the check printed for which a ticket is held: made fit to be shown, of several lines.
+    pub printed: Option<String>,
     /// When it moves by itself, if nobody does anything: an answer's deadline, a timed retry.
     pub until: Option<Time>,
     /// The acts that a person can take, the likeliest first. Never empty.
     pub acts: Vec<Act>,
+}
+
+impl Item {
+    /// The last few lines of what a check printed, for where there is little room.
+    pub fn last_lines(&self) -> impl Iterator<Item = &str> {
+        const LAST: usize = 5;
+        let lines: Vec<&str> = self.printed.as_deref().unwrap_or_default().lines().collect();
+        let from = lines.len().saturating_sub(LAST);
+        lines.into_iter().skip(from)
+    }
 }
 
 /// A kind of entry.

@@ -188,6 +188,7 @@ mod tests {
             note: "its agent was killed".to_owned(),
             since: Time(0),
             retry_at: Some(Time(60_000)),
+            output: None,
         }));
         assert_eq!(word(&ticket, failure), "held");
         let why = Standing::of(&ticket, Facts::default(), Time(0)).why;

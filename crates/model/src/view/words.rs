@@ -20,9 +20,17 @@ pub fn describe(fact: &Fact) -> String {
 #[must_use]
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {
-        Fact::Ticket(ticket::Event::ChecksFailed { output, .. }) => Some(output.trim_end()),
+        Fact::Ticket(
+            ticket::Event::ChecksFailed { output, .. } | ticket::Event::TargetRed { output, .. },
+        ) => Some(output.trim_end()),
         Fact::Ticket(_) | Fact::Project(_) => None,
     }
+}
+
+/// How a failed check ended, as an addition to its command.
+fn in_brackets(output: &str) -> String {
+    let how = ticket::how_it_ended(output);
+    how.map(|how| format!(" ({how})")).unwrap_or_default()
 }
 
 /// True if a person who watches a run wants a line about it.
@@ -183,14 +191,16 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::ChecksPassed { passed, .. } => format!("checks passed: {}", passed.join("; ")),
         Event::ChecksFailed {
             which,
+            output,
             steps_left,
             repeat,
             ..
         } => {
             format!(
-                "check failed, {}{}: {which}",
+                "check failed, {}{}: {which}{}",
                 left(*steps_left, "step"),
-                same(repeat.as_ref())
+                same(repeat.as_ref()),
+                in_brackets(output)
             )
         }
         Event::NoCommits {
@@ -215,7 +225,12 @@ fn of_ticket(event: &ticket::Event) -> String {
             )
         }
         Event::CouldNotRun { why, .. } => format!("the checks could not be run: {why}"),
-        Event::TargetRed { which, .. } => format!("the target itself fails the check: {which}"),
+        Event::TargetRed { which, output, .. } => {
+            format!(
+                "the target itself does not pass the check: {which}{}",
+                in_brackets(output)
+            )
+        }
         Event::SensitivePaths { paths, .. } => {
             format!("touches paths that a person must approve: {}", paths.join(", "))
         }
@@ -406,7 +421,7 @@ fn ended(outcome: &CheckOutcome) -> String {
         CheckOutcome::Passed => "has passed".to_owned(),
         CheckOutcome::PassedBefore => "is not needed: the same passed before".to_owned(),
         CheckOutcome::NotSetUp => "has to wait: its checkout is not set up".to_owned(),
-        CheckOutcome::Failed { .. } => "has failed".to_owned(),
+        CheckOutcome::Failed { output } => format!("has failed{}", in_brackets(output)),
         CheckOutcome::CouldNotRun { why } => format!("could not be run: {why}"),
         CheckOutcome::Lost { how } => format!("was lost: it {how}"),
     }

@@ -127,16 +127,18 @@ impl Executor {
                 task,
                 commit,
                 command,
-                setup,
+                plan,
                 set_up,
+                passed,
             } => {
                 let check = Check {
                     run,
                     task: *task,
                     commit,
                     command,
-                    setup,
+                    plan,
                     set_up: *set_up,
+                    passed: *passed,
                 };
                 self.start_check(ticket, ordered.id, &check)
             }

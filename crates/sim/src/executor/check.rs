@@ -17,8 +17,9 @@ impl Executor<'_> {
             task,
             commit,
             command,
-            setup,
+            plan,
             set_up,
+            ..
         } = effect
         else {
             return Report::Done;
@@ -41,7 +42,7 @@ impl Executor<'_> {
         }
         let needed = match task {
             CheckTask::SetUp => *set_up,
-            CheckTask::Candidate | CheckTask::Target => u32::try_from(setup.len()).unwrap_or(u32::MAX),
+            CheckTask::Candidate | CheckTask::Target => u32::try_from(plan.setup.len()).unwrap_or(u32::MAX),
         };
         if *task == CheckTask::SetUp && *set_up == 0 {
             checks.set_up = 0;

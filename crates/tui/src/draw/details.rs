@@ -117,6 +117,9 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
             Some(item) => {
                 add(Tone::Bold, &item.title);
                 add(Tone::Wrong, &item.why);
+                for line in item.last_lines() {
+                    add(Tone::Plain, line);
+                }
                 add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
             }
             None => add(Tone::Dim, "no ticket is chosen"),
@@ -129,6 +132,9 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
     add(Tone::Bold, &ticket.spec.title);
     add(tone, &format!("{symbol} {}{why}", standing.word));
     if let Some(item) = app.chosen_item() {
+        for line in item.last_lines() {
+            add(Tone::Plain, line);
+        }
         add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
     }
     if let Some(summary) = app.summary(&ticket.id) {

@@ -369,8 +369,6 @@ fn a_secret_that_an_agent_printed_is_found_and_not_shown() {
         "{told}"
     );
     assert!(!said.out.contains("canary"), "{said}");
-    // What is in a checkout is in git, and nobody printed it.
-    repo.write(".crew/checks/checkout/fixture", "canary-that-nobody-printed");
     let said = deep("SOME_TOKEN=canary-that-nobody-printed").ok();
     assert!(said.out.contains("no value of 1 secret"), "{said}");
 }

@@ -209,7 +209,7 @@ fn a_check_that_takes_too_long_has_failed_and_leaves_nothing() {
         .write();
     world.drain_all();
     assert!(
-        world.prompt("t-1", 2).contains("took longer"),
+        world.prompt("t-1", 2).contains("timed out after 5 s"),
         "{}",
         world.prompt("t-1", 2)
     );
@@ -263,8 +263,8 @@ fn checks_see_the_merged_result_and_nothing_else() {
     world.drain_all();
     assert_eq!(
         fs::read_to_string(world.path("home/setups")).unwrap(),
-        "set up\n",
-        "once in a fresh checkout"
+        "set up\nset up\n",
+        "nothing says what the set-up depends on"
     );
     for n in [1, 2] {
         let seen = fs::read_to_string(world.path(&format!("home/seen.{n}"))).unwrap();

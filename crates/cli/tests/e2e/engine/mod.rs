@@ -3,6 +3,7 @@
 mod agents;
 mod checkout;
 mod checks;
+mod clean_room;
 mod failures;
 mod files;
 mod frozen;

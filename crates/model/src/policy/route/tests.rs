@@ -82,6 +82,7 @@ impl World {
             note: "so".to_owned(),
             since: Time(0),
             retry_at: None,
+            output: None,
         }));
     }
 

@@ -59,6 +59,14 @@ const CORPUS: &[(&str, &str)] = &[
     ),
     ("duration, empty", "[checks]\ntimeout = \"\"\n"),
     (
+        "inputs and folders of checks",
+        "[checks]\nsetup_inputs = [\"*.lock\", \"/etc\", \"\"]\nkeep = [\"**/target\", \"..\", \".git\", \"!a\"]\n",
+    ),
+    (
+        "variables of checks",
+        "[checks]\nenv = { \"A-B\" = \"1\", CREW_RUN_ID = \"x\" }\npass_env = [\"A=B\"]\n",
+    ),
+    (
         "duration, wrong order",
         "[run]\nstep_timeout = \"30m1h\"\nstall_after = \"5m5m\"\n",
     ),

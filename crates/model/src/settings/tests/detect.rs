@@ -203,8 +203,14 @@ fn what_is_detected_goes_into_the_checks() {
     .remove(0);
     let checks = detected.checks();
     assert_eq!(
-        (checks.setup, checks.commands),
-        (vec!["npm ci".to_owned()], vec!["npm test".to_owned()])
+        (checks.setup, checks.commands, checks.keep),
+        (
+            vec!["npm ci".to_owned()],
+            vec!["npm test".to_owned()],
+            vec!["node_modules".to_owned()]
+        )
     );
+    let cargo = detect(&[("Cargo.toml", "[package]\nname = 'x'")]).remove(0);
+    assert_eq!(cargo.checks().keep, ["target"]);
     assert_eq!(detected.seen_in, "package.json");
 }

@@ -96,8 +96,6 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "agents.names",
             "harness.*.model",
             "harness.*.args",
-            "harness.*.env",
-            "harness.*.pass_env",
             "harness.*.session",
             "harness.*.price",
             "price.input",
@@ -126,9 +124,20 @@ proptest! {
         args in prop::collection::vec(text(), 0..3),
         env in prop::collection::btree_map("[A-Z_][A-Z0-9_]{0,5}", text(), 0..3),
         pass_env in prop::collection::vec("[A-Z]{1,5}", 0..3),
+        setup_inputs in prop::collection::vec("[a-z]{1,5}(/[a-z]{1,5})?", 0..3),
+        keep in prop::collection::vec("\\.?[a-z]{1,5}", 0..3),
     ) {
         prop_assume!(!target.starts_with("agent"));
-        let checks = Checks { setup, commands, timeout: Duration::from_secs(seconds) };
+        prop_assume!(!keep.iter().any(|folder| folder == ".git"));
+        let checks = Checks {
+            setup,
+            setup_inputs,
+            keep,
+            env: env.clone(),
+            pass_env: pass_env.clone(),
+            timeout: Duration::from_secs(seconds),
+            commands,
+        };
         let harness = Harness { command, args, env, pass_env, ..Harness::new(HarnessKind::Command) };
         let written = Settings::template(&target, &checks, Some(("a.b", &harness)));
         let read = Settings::parse(&written, "crew.toml");

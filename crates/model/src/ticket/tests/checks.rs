@@ -196,6 +196,52 @@ fn a_failure_is_proven_on_the_target_and_nothing_else_is() {
 }
 
 #[test]
+fn the_proof_runs_every_command_up_to_the_one_that_failed() {
+    let candidate = samples::ticket::candidate();
+    let failed = CheckOutcome::Failed {
+        output: "1 failed\n(exit code 1)".to_owned(),
+    };
+    let mut story = Story::new();
+    story.order(CheckTask::Candidate);
+    story.end(CheckOutcome::Passed);
+    story.order(CheckTask::Candidate);
+    story.end(failed);
+    for (command, is_green) in [("make check", false), ("make lint", true)] {
+        let on_target = (command.to_owned(), candidate.target.clone(), 0);
+        assert_eq!(story.order(CheckTask::Target), on_target);
+        story.end(CheckOutcome::Passed);
+        assert_eq!(story.checks().is_target_green(), is_green, "{command}");
+    }
+    assert_eq!(story.checks().failed_command(), Some("make lint"));
+}
+
+#[test]
+fn commands_begin_anew_where_the_checkout_did_not_last() {
+    let mut story = Story::new();
+    story.order(CheckTask::Candidate);
+    story.end(CheckOutcome::Passed);
+    story.order(CheckTask::Candidate);
+    story.end(CheckOutcome::NotSetUp);
+    assert_eq!((story.checks().passed, story.checks().restarts), (0, 1));
+    assert_eq!(story.order(CheckTask::SetUp).0, "make ready");
+    story.end(CheckOutcome::Passed);
+    assert_eq!(story.order(CheckTask::Candidate).0, "make check");
+}
+
+#[test]
+fn the_end_of_a_check_is_read_from_its_last_lines() {
+    let how = crate::ticket::how_it_ended;
+    assert_eq!(how("1 failed\n(exit code 1)"), Some("exit code 1"));
+    assert_eq!(
+        how("\n(timed out after 3 s)\n(a hint)"),
+        Some("timed out after 3 s")
+    );
+    for other in ["", "(see above)", "(exit code 1)\nmore\nand more", "exit code 1"] {
+        assert_eq!(how(other), None, "{other}");
+    }
+}
+
+#[test]
 fn a_run_that_is_lost_counts_unless_the_engine_was_stopped() {
     let mut story = Story::new();
     let lost = || CheckOutcome::Lost { how: Loss::Stopped };
@@ -236,6 +282,7 @@ fn whatever_leaves_the_checks_ends_the_run_that_is_under_way() {
         },
         Event::TargetRed {
             which: String::new(),
+            output: "1 failed\n(exit code 1)".to_owned(),
             retry_at,
         },
         Event::ChecksFailed {

@@ -452,6 +452,7 @@ fn a_person_may_close_the_file_in_any_state() {
     let mut story = Story::checking();
     story.then(Event::TargetRed {
         which: "make".to_owned(),
+        output: "1 failed\n(exit code 1)".to_owned(),
         retry_at: Time(600_000),
     });
     assert_eq!(story.then(Event::ClosedByPerson).name(), "done/closed_by_person");
@@ -603,6 +604,7 @@ fn what_is_waived_lands_with_the_name_and_the_reason() {
     let mut story = Story::checking();
     story.then(Event::TargetRed {
         which: "make".to_owned(),
+        output: "1 failed\n(exit code 1)".to_owned(),
         retry_at: Time(600_000),
     });
     story.then(Event::Waived {
@@ -631,6 +633,7 @@ fn what_is_waived_is_not_checked_again_when_the_target_moves_before_it_lands() {
         let mut story = Story::checking();
         story.then(Event::TargetRed {
             which: "make".to_owned(),
+            output: "1 failed\n(exit code 1)".to_owned(),
             retry_at: Time(600_000),
         });
         story.then(Event::Waived {

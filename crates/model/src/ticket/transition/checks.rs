@@ -50,8 +50,9 @@ impl Draft<'_> {
             task,
             commit: checks.commit(task).clone(),
             command: command.to_owned(),
-            setup: checks.plan.setup.clone(),
+            plan: checks.plan.clone(),
             set_up: checks.set_up.unwrap_or(0),
+            passed: checks.passed_before(task),
         };
         checks.runs += 1;
         checks.run = Some(CheckRun {

@@ -13,7 +13,15 @@ impl Draft<'_> {
             note,
             since: self.ticket.since,
             retry_at,
+            output: None,
         }));
+    }
+
+    /// Adds what the check printed for which the ticket is held.
+    pub(super) fn held_for(&mut self, output: &str) {
+        if let Some(held) = &mut self.ticket.held {
+            held.output = Some(output.to_owned());
+        }
     }
 
     /// Notes a failure of submitted work; returns true if the same came once too often.

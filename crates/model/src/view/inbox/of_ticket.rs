@@ -64,6 +64,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         title: ticket.spec.title.clone(),
         since: Some(ticket.since),
         why: String::new(),
+        printed: None,
         until: None,
         acts: Vec::new(),
     }
@@ -134,6 +135,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
     Item {
         since: Some(held.since),
         acts,
+        printed: held.output.clone(),
         ..item(ticket, Kind::Held(held.why.name()), urgency)
     }
 }

@@ -33,6 +33,7 @@ pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Cont
             title: format!("no step is started on {harness}"),
             since: Some(pause.since),
             why: reason.words(),
+            printed: None,
             until: None,
             acts: vec![Act::Retry {
                 ticket: ticket.id.clone(),
@@ -53,6 +54,7 @@ pub(super) fn disk(why: &str) -> Item {
         title: "nothing new can begin".to_owned(),
         since: None,
         why: why.to_owned(),
+        printed: None,
         until: None,
         acts: vec![Act::ByHand {
             what: "see that there is room, and that crew may write there: everything goes on by itself"
@@ -71,6 +73,7 @@ pub(super) fn unwritable(why: &str) -> Item {
         title: "the tickets' files cannot be written".to_owned(),
         since: None,
         why: why.to_owned(),
+        printed: None,
         until: None,
         acts: vec![Act::ByHand {
             what: "see that you may write there: what tickets came to is written into their files by itself"
@@ -93,6 +96,7 @@ pub(super) fn failing(failing: &Failing, tickets: &BTreeMap<TicketId, Arc<Ticket
         title: ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default(),
         since: Some(failing.since),
         why: failing.why.clone(),
+        printed: None,
         until: failing.until,
         acts: vec![Act::ByHand {
             what: MEND.to_owned(),
@@ -110,6 +114,7 @@ pub(super) fn locked(lock: &str) -> Item {
         title: "your git is kept out of a checkout".to_owned(),
         since: None,
         why: format!("an engine was killed while it landed, and left {lock}"),
+        printed: None,
         until: None,
         acts: vec![Act::ByHand {
             what: "start an engine: `crew run` ends the landing, and gives it back".to_owned(),
@@ -169,6 +174,7 @@ pub(super) fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> 
         title: known.map_or_else(|| format!("{}.md", file.name), |t| t.spec.title.clone()),
         since: None,
         why: file.what.clone(),
+        printed: None,
         until: None,
         acts: vec![Act::ByHand {
             what: file.hint.clone(),

@@ -89,6 +89,7 @@ fn waiting() -> Story {
         "t-6",
         T::TargetRed {
             which: "make".to_owned(),
+            output: "1 failed\n(exit code 1)".to_owned(),
             retry_at,
         },
     );

@@ -1,0 +1,155 @@
+//! The check slot: the checkout in which checks run, and notes beside it on what has set it up and what runs
+//! in it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use git::{CheckCheckout, Stay};
+use model::settings::{self, Input};
+use model::ticket::CheckTask;
+
+use super::{Check, digest, write};
+use crate::executor::{Executor, private_dir};
+use crate::{Error, Result};
+
+/// The key of the set-up that the checkout has.
+const SET_UP: &str = "set-up";
+/// The key of the set-up that is under way.
+const SETTING_UP: &str = "set-up.begun";
+/// The files that the set-up has made, each ended by a NUL.
+const MADE: &str = "set-up.made";
+/// The commands that run in the checkout, one after the other, and the commit that they run on.
+const SEQUENCE: &str = "sequence";
+
+/// The notes beside the checkout. Only the executor that starts checks writes them, one at a time.
+struct Notes<'a>(&'a Path);
+
+impl Notes<'_> {
+    fn path(&self, note: &str) -> PathBuf {
+        self.0.join(note)
+    }
+
+    fn says(&self, note: &str, text: &str) -> bool {
+        fs::read(self.path(note)).is_ok_and(|is| is == text.as_bytes())
+    }
+
+    fn forget(&self) {
+        for note in [SET_UP, SETTING_UP, MADE, SEQUENCE] {
+            drop(fs::remove_file(self.path(note)));
+        }
+    }
+
+    /// The files that the set-up has made.
+    fn made(&self) -> BTreeSet<Vec<u8>> {
+        let bytes = fs::read(self.path(MADE)).unwrap_or_default();
+        let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        paths.map(<[u8]>::to_vec).collect()
+    }
+}
+
+impl Executor {
+    /// The checkout as a run needs it; none where the set-up, or the commands before this one, have to run
+    /// anew. The first set-up command begins with nothing, and each other one goes on after the one before
+    /// it. The first check begins with the files of the set-up and with the kept folders, and each other one
+    /// goes on in the files of the one before it.
+    pub(super) fn checkout_for(
+        &self,
+        check: &Check<'_>,
+        commit: &git::Oid,
+        tree: &git::Oid,
+    ) -> Result<Option<CheckCheckout>> {
+        let folder = self.place.check_slots_dir()?.join("checkout");
+        private_dir(&folder)?;
+        let notes = Notes(&folder);
+        let key = self.set_up_key(check, tree)?;
+        let sequence = format!("{commit}\n{}", check.plan.commands.join("\n"));
+        let is_done = match check.task {
+            CheckTask::SetUp if check.set_up == 0 => {
+                notes.forget();
+                let checkout = self.repository.check_checkout(&folder, commit, Stay::Nothing)?;
+                write(&notes.path(SETTING_UP), &key)?;
+                return Ok(Some(checkout));
+            }
+            CheckTask::SetUp => notes.says(SETTING_UP, &key),
+            CheckTask::Candidate | CheckTask::Target if check.plan.setup.is_empty() => true,
+            CheckTask::Candidate | CheckTask::Target => {
+                let has_ended = check.set_up as usize == check.plan.setup.len();
+                if has_ended && notes.says(SETTING_UP, &key) {
+                    self.finish_set_up(&notes)?;
+                }
+                notes.says(SET_UP, &key)
+            }
+        };
+        if !is_done {
+            return Ok(None);
+        }
+        let (made, keep) = (notes.made(), &self.settings.checks.keep);
+        let stay = match check.task {
+            CheckTask::SetUp => Stay::Everything,
+            CheckTask::Candidate | CheckTask::Target if check.passed == 0 => Stay::Named {
+                files: &made,
+                folders: keep,
+            },
+            CheckTask::Candidate | CheckTask::Target if notes.says(SEQUENCE, &sequence) => Stay::Everything,
+            CheckTask::Candidate | CheckTask::Target => return Ok(None),
+        };
+        drop(fs::remove_file(notes.path(SEQUENCE)));
+        let checkout = self.repository.check_checkout(&folder, commit, stay)?;
+        let goes_on = check.passed > 0 || !check.plan.setup.is_empty();
+        if checkout.is_fresh() && goes_on {
+            notes.forget();
+            return Ok(None);
+        }
+        if check.task != CheckTask::SetUp {
+            write(&notes.path(SEQUENCE), sequence)?;
+        }
+        Ok(Some(checkout))
+    }
+
+    /// Notes what the set-up has made, and then that it has ended.
+    fn finish_set_up(&self, notes: &Notes<'_>) -> Result<()> {
+        let made: Vec<Vec<u8>> = self.repository.check_additions(notes.0)?.into_iter().collect();
+        write(&notes.path(MADE), made.join(&0))?;
+        let begun = notes.path(SETTING_UP);
+        fs::rename(&begun, notes.path(SET_UP)).map_err(|source| Error::Io {
+            doing: "rename",
+            path: begun,
+            source,
+        })
+    }
+
+    /// Names everything that the set-up of a tree depends on. Where the tree has no file that tells that, the
+    /// whole tree counts.
+    fn set_up_key(&self, check: &Check<'_>, tree: &git::Oid) -> Result<String> {
+        if check.plan.setup.is_empty() {
+            return Ok(String::new());
+        }
+        let settings = &self.settings.checks;
+        let (mut parts, mut is_known) = (Vec::new(), false);
+        for file in self.repository.tree_files(tree)? {
+            let input = settings::input(&String::from_utf8_lossy(&file.path), settings);
+            is_known |= input == Some(Input::Known);
+            if input.is_some() || file.is_submodule() {
+                parts.extend([file.path, file.content]);
+            }
+        }
+        if !is_known {
+            parts = vec![tree.to_string().into_bytes()];
+        }
+        parts.push(b"set-up commands".to_vec());
+        parts.extend(
+            check
+                .plan
+                .setup
+                .iter()
+                .map(|command| command.clone().into_bytes()),
+        );
+        parts.push(b"environment".to_vec());
+        for (name, value) in self.check_env.lasting() {
+            parts.push([name.as_bytes(), b"=", value.as_bytes()].concat());
+        }
+        Ok(digest(&parts))
+    }
+}
