@@ -55,7 +55,6 @@ impl Core {
             meaning = self.could_not_run(ticket, effect, std::mem::take(why));
         }
         let events = match meaning {
-            Meaning::Event(event) => vec![event],
             Meaning::Events(events) => events,
             Meaning::Nothing => {
                 self.failures.ended(ticket, effect);
@@ -93,7 +92,7 @@ impl Core {
             && match meaning {
                 Meaning::Again(_) => self.failures.is_to_fail_for_people(id, effect),
                 Meaning::Hindered(_) => self.failures.is_hindered_for_long(id, effect, self.now),
-                Meaning::Event(_) | Meaning::Events(_) | Meaning::Nothing => false,
+                Meaning::Events(_) | Meaning::Nothing => false,
             }
     }
 
@@ -169,7 +168,7 @@ impl Core {
         {
             return Meaning::Events(events);
         }
-        let event = Meaning::Event;
+        let event = |event| Meaning::Events(vec![event]);
         let reopen_at = self.reopen_at(id);
         match report {
             Report::WorkspaceReady { base, earlier_work } => {
@@ -252,10 +251,12 @@ impl Core {
     /// A failure that stops a check holds the ticket; any other effect is tried again until it works.
     fn could_not_run(&self, id: &TicketId, effect: &Effect, why: String) -> Meaning {
         match effect {
-            Effect::BuildCandidate { .. } | Effect::StartCheck { .. } => Meaning::Event(Event::CouldNotRun {
-                why,
-                retry_at: self.check_again_at(id),
-            }),
+            Effect::BuildCandidate { .. } | Effect::StartCheck { .. } => {
+                Meaning::Events(vec![Event::CouldNotRun {
+                    why,
+                    retry_at: self.check_again_at(id),
+                }])
+            }
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
             | Effect::Land { .. }
@@ -340,7 +341,6 @@ impl Core {
 
 /// The meaning of a report.
 enum Meaning {
-    Event(Event),
     Events(Vec<Event>),
     Nothing,
     Again(String),

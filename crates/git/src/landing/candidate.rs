@@ -162,7 +162,7 @@ impl Repository {
         let said = self.call("rev-list").args(["--end-of-options", &range]).ok()?;
         let ahead = String::from_utf8_lossy(&said).into_owned();
         let found = ahead.lines().find(|commit| ends.contains(*commit));
-        found.map(Oid::parse).transpose().map_err(Error::from)
+        found.map(Oid::parse).transpose()
     }
 
     /// The commits with which a branch has ended, as far as its reflog goes back.

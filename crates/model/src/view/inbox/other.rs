@@ -159,6 +159,7 @@ pub(super) fn unwritten(behind: &Behind) -> Item {
         since: None,
         why,
         until: None,
+        printed: None,
         acts,
     }
 }
