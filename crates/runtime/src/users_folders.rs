@@ -1,4 +1,4 @@
-//! Folders of the user: the checkouts of a repository and its git directory. Checks must find nothing of them.
+//! Folders of the user: the checkouts of a repository and its git directory. Checks find nothing of them.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
