@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use model::view::{Failing, Snapshot};
+use model::view::Snapshot;
 use store::{Ledger, Recorded};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -18,6 +18,7 @@ use crate::ui::{Screen, Style};
 use client::clock;
 use client::documents::{self, Waits};
 use client::follow::Follow;
+use client::outbox::Outbox;
 use runtime::{Options, Place, Signal};
 
 /// How often the screen is drawn when nothing happens: times and last lines move on.
@@ -60,8 +61,8 @@ pub(crate) struct Live<'a, T> {
     /// None when it has ended.
     engine: Option<JoinHandle<Result<Vec<Waits>, runtime::Error>>>,
     ledger: Ledger,
-    /// The effects that this engine could not perform in the end.
-    pub(crate) failing: Vec<Failing>,
+    /// The effects that are not done when the engine has ended.
+    pub(crate) outbox: Outbox,
     rows: Follow,
     /// Rows that were read and are not in the view yet.
     unfolded: VecDeque<Recorded>,
@@ -102,7 +103,7 @@ impl<'a, T: Tell> Live<'a, T> {
             engine: Some(engine(place.clone(), ledger.clone(), options, asked)),
             place,
             ledger,
-            failing: Vec::new(),
+            outbox: Outbox::default(),
             rows,
             unfolded: VecDeque::new(),
             ask,
@@ -126,7 +127,7 @@ impl<'a, T: Tell> Live<'a, T> {
             self.ask.send_replace(self.teller.interrupted(u32::MAX).0);
             drop(engine.await);
         }
-        self.failing = self.ledger.failing().await.unwrap_or_default();
+        self.outbox = Outbox::read(Some(&self.ledger)).await.unwrap_or_default();
         // Nobody else waits for the threads that have the ledger open: the log beside the journal would stay,
         // and a user who may not write there could not read the journal.
         self.ledger.close().await;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::journal::Ordered;
 use model::policy::attention;
 use model::settings::Settings;
 use model::ticket::Ticket;
@@ -13,6 +12,7 @@ use runtime::Place;
 use store::Ledger;
 
 use crate::error::Result;
+use crate::outbox::Outbox;
 use crate::queue_facts::Facts;
 use crate::refusals::refusals;
 use crate::{clock, repository};
@@ -20,34 +20,18 @@ use crate::{clock, repository};
 /// The inbox of a crew as it is folded now, with the present state of its journal's outbox and of its ticket
 /// folder.
 pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger>) -> Result<Vec<Item>> {
-    inbox(crew, place, failing(ledger).await?)
+    inbox(crew, place, Outbox::read(ledger).await?)
 }
 
-/// The effects that crew has to carry out and cannot; none where there is no journal.
-pub async fn failing(ledger: Option<&Ledger>) -> Result<Vec<Failing>> {
-    match ledger {
-        Some(ledger) => Ok(ledger.failing().await?),
-        None => Ok(Vec::new()),
-    }
-}
-
-/// The effects that are ordered and not done; none where there is no journal.
-pub async fn pending(ledger: Option<&Ledger>) -> Result<Vec<Ordered>> {
-    match ledger {
-        Some(ledger) => Ok(ledger.pending(Time(i64::MAX)).await?),
-        None => Ok(Vec::new()),
-    }
-}
-
-/// The reasons for that, of one ticket.
+/// The reasons for which effects of one ticket cannot be carried out.
 pub fn why_of(failing: &[Failing], ticket: &TicketId) -> Vec<String> {
     let of_it = failing.iter().filter(|failing| failing.ticket == *ticket);
     of_it.map(|failing| failing.why.clone()).collect()
 }
 
-/// As [`gather`], where the effects that cannot be carried out are known.
-pub fn inbox(crew: &Snapshot, place: &Place, failing: Vec<Failing>) -> Result<Vec<Item>> {
-    let (tickets, beside) = folder(crew, place, failing, clock::now())?;
+/// As [`gather`], where the outbox was read.
+pub fn inbox(crew: &Snapshot, place: &Place, outbox: Outbox) -> Result<Vec<Item>> {
+    let (tickets, beside) = folder(crew, place, outbox, clock::now())?;
     Ok(view::inbox(&tickets, &beside))
 }
 
@@ -56,12 +40,12 @@ pub fn inbox(crew: &Snapshot, place: &Place, failing: Vec<Failing>) -> Result<Ve
 pub fn folder(
     crew: &Snapshot,
     place: &Place,
-    failing: Vec<Failing>,
+    outbox: Outbox,
     now: Time,
 ) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Context)> {
     let settings = settings(place);
-    let facts = Facts::gather(crew, place, &settings, now)?;
-    let beside = context(crew, place, &settings, &facts, failing, now)?;
+    let facts = Facts::gather(crew, place, &settings, &outbox.unwritten, now)?;
+    let beside = context(crew, place, &settings, &facts, outbox.failing, now)?;
     Ok((facts.tickets, beside))
 }
 
@@ -108,10 +92,10 @@ pub fn context(
     })
 }
 
-/// A snapshot with the tickets that only have a file yet: a ticket that no engine has seen is in the queue
-/// all the same.
-pub fn seen(crew: &Snapshot, place: &Place, now: Time) -> Result<Snapshot> {
-    let facts = Facts::gather(crew, place, &settings(place), now)?;
+/// A snapshot with the tickets as their files are now: a ticket that no engine has seen, or that a person has
+/// opened again, is in the queue all the same.
+pub fn seen(crew: &Snapshot, place: &Place, outbox: &Outbox, now: Time) -> Result<Snapshot> {
+    let facts = Facts::gather(crew, place, &settings(place), &outbox.unwritten, now)?;
     let mut seen = crew.clone();
     seen.tickets = facts.tickets;
     Ok(seen)

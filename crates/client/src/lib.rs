@@ -4,6 +4,7 @@
 //! * [`submit`] passes a command to the engine, and carries the command out where no engine runs.
 //! * [`follow`] is the snapshot and the journal's tail as it grows.
 //! * [`lookup`] finds the agent or ticket that a person means.
+//! * [`outbox`] has the effects that the journal has ordered and that are not done.
 //! * [`inbox`] is everything that waits for a person; [`refusals`] are the reasons for which tickets wait.
 //! * [`outputs`] are the files of runs, and [`commits`] the commits of attempts.
 //! * [`workspaces`] removes the workspaces that nobody uses.
@@ -23,6 +24,7 @@ pub mod inbox;
 pub mod kept;
 pub mod lookup;
 pub mod new_repository;
+pub mod outbox;
 pub mod outputs;
 pub mod queue_facts;
 pub mod refusals;

@@ -6,11 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::journal::Ordered;
 use model::policy::budget::Pause;
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
-use model::ticket::{Done, Effect, Event, FileStatus, Spec, State, Ticket};
+use model::ticket::{Done, Event, FileStatus, State, Ticket};
 use model::view::{BadFile, Snapshot};
 use model::{AgentName, TicketId, Time};
 use tickets::Folder;
@@ -35,13 +34,20 @@ pub struct Facts {
     pub problems: Vec<String>,
     /// Files that are no tickets.
     pub bad: Vec<BadFile>,
-    /// The content of open files whose tickets are over in the journal.
-    open_again: BTreeMap<TicketId, Spec>,
 }
 
 impl Facts {
-    /// Gathers the facts.
-    pub fn gather(crew: &Snapshot, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
+    /// Gathers the facts. `unwritten`: the tickets whose file crew has not written yet.
+    ///
+    /// # Errors
+    /// The ticket folder cannot be read.
+    pub fn gather(
+        crew: &Snapshot,
+        place: &Place,
+        settings: &Settings,
+        unwritten: &BTreeSet<TicketId>,
+        now: Time,
+    ) -> Result<Self> {
         let mut facts = Self {
             tickets: crew.tickets.clone(),
             all: None,
@@ -58,7 +64,6 @@ impl Facts {
             now,
             problems: Vec::new(),
             bad: Vec::new(),
-            open_again: BTreeMap::new(),
         };
         let folder = Folder::at(&place.tickets_dir).ok();
         let readings = folder.as_ref().map(Folder::each).transpose()?;
@@ -74,12 +79,18 @@ impl Facts {
             let Ok(id) = TicketId::new(reading.name.as_str()) else {
                 continue;
             };
+            let is_archived = crew.archived.tickets.contains(&id);
+            let is_over = is_archived || facts.tickets.get(&id).is_some_and(|known| known.is_done());
             match understood {
-                // An archived ticket is over; an engine looks at it again, should its file's status differ.
-                Some((_, reading)) if crew.archived.tickets.contains(&id) => {
-                    facts.note_open(&id, &reading);
-                    facts.add_archived(id, reading.status);
+                // A person has opened it again, as the next engine will see.
+                Some((read, reading))
+                    if is_over && reading.status == FileStatus::Open && !unwritten.contains(&id) =>
+                {
+                    facts.tickets.remove(&id);
+                    facts.add(id, reading, read.stamp.mtime_ns);
                 }
+                // An archived ticket is over.
+                Some((_, reading)) if is_archived => facts.add_archived(id, reading.status),
                 Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
                 None => {
                     let unreadable = route::File {
@@ -140,37 +151,7 @@ impl Facts {
         self.files.insert(id, file);
     }
 
-    fn note_open(&mut self, id: &TicketId, reading: &Reading) {
-        if reading.status == FileStatus::Open {
-            self.open_again.insert(id.clone(), reading.spec.clone());
-        }
-    }
-
-    /// Opens the tickets that are over and whose files a person has opened, as an engine will do. `pending`
-    /// are the effects that are ordered and not done: a file that crew has not written yet is no person's
-    /// word.
-    pub fn open_again(&mut self, pending: &[Ordered]) {
-        let unwritten: BTreeSet<&TicketId> = pending
-            .iter()
-            .filter(|ordered| matches!(ordered.effect, Effect::WriteFile(_)))
-            .map(|ordered| &ordered.ticket)
-            .collect();
-        for (id, spec) in std::mem::take(&mut self.open_again) {
-            if unwritten.contains(&id) {
-                continue;
-            }
-            let created = Ticket::new(id.clone()).after(&Event::Created { spec }, self.now);
-            if let Ok(change) = created {
-                self.tickets.insert(id, Arc::new(change.ticket));
-            }
-        }
-    }
-
-    fn add(&mut self, id: TicketId, reading: Reading, mtime_ns: i128) {
-        if self.tickets.get(&id).is_some_and(|known| known.is_done()) {
-            self.note_open(&id, &reading);
-        }
-        let Reading { spec, status, .. } = reading;
+    fn add(&mut self, id: TicketId, Reading { spec, status, .. }: Reading, mtime_ns: i128) {
         let changed_at = Time(i64::try_from(mtime_ns / 1_000_000).unwrap_or(0).min(self.now.0));
         self.files.insert(
             id.clone(),

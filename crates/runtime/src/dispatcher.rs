@@ -7,6 +7,7 @@ mod files;
 mod finish;
 mod load;
 mod perform;
+mod stillness;
 mod wait_for_journal;
 
 use std::collections::BTreeMap;

@@ -107,6 +107,9 @@ pub enum Error {
         /// The branch that was checked out when the engine started.
         from: Option<String>,
     },
+    /// A git, or a lock that a git has left, is in the way of reading the settings.
+    #[error("crew.toml has changed, and a git works on the checkout (index.lock)")]
+    CheckoutChanges,
     /// A prompt template.
     #[error("the prompt template {template} cannot be used: {why}")]
     Prompt {
@@ -241,6 +244,7 @@ impl Error {
             Error::OtherBranch { .. } => Some(
                 "the settings there count from the next `crew run` on; those in force stand until then".to_owned(),
             ),
+            Error::CheckoutChanges => Some("crew looks again twice a minute".to_owned()),
             Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Watch { .. } => None,
         }
     }
@@ -273,6 +277,7 @@ impl Error {
             | Error::ChecksInside { .. }
             | Error::NeedsRestart
             | Error::OtherBranch { .. }
+            | Error::CheckoutChanges
             | Error::OtherTickets { .. }
             | Error::Prompt { .. }
             | Error::WorkspacesMissing { .. }

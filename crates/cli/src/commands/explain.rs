@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::Style;
+use client::outbox::Outbox;
 use client::queue_facts::Facts;
 use client::repository::journal;
 use client::{clock, documents, follow, inbox, lookup};
@@ -42,10 +43,9 @@ impl Explain {
             ledger.restore(&mut crew, &id, None).await?;
         }
         let now = clock::now();
-        let failing = inbox::failing(ledger.as_ref()).await?;
-        let mut facts = Facts::gather(&crew, &place, &settings, now)?;
-        facts.open_again(&inbox::pending(ledger.as_ref()).await?);
-        let beside = inbox::context(&crew, &place, &settings, &facts, failing, now)?;
+        let outbox = Outbox::read(ledger.as_ref()).await?;
+        let facts = Facts::gather(&crew, &place, &settings, &outbox.unwritten, now)?;
+        let beside = inbox::context(&crew, &place, &settings, &facts, outbox.failing, now)?;
         let refusal = client::refusals::refusal(&facts, &settings, &id);
         let runs = place.engine()?.is_some();
         let ticket = facts.tickets.get(&id).map(AsRef::as_ref);

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
 use client::engine::Engine;
+use client::outbox::Outbox;
 use client::repository::journal;
 use client::{clock, documents, follow, inbox};
 
@@ -26,16 +27,21 @@ impl Ps {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
-        let failing = inbox::failing(ledger.as_ref()).await?;
+        let outbox = Outbox::read(ledger.as_ref()).await?;
         let engine = Engine::of(&place)?;
         let now = clock::now();
-        let queue = inbox::seen(&crew, &place, now)?.counts();
+        let queue = inbox::seen(&crew, &place, &outbox, now)?.counts();
         // Where they cannot be looked at, `crew doctor` says why.
         let locks = place.left_index_locks().unwrap_or_default();
         if context.json {
-            context
-                .out
-                .json(&document(&crew, &failing, engine.as_ref(), queue, &locks, now))?;
+            context.out.json(&document(
+                &crew,
+                &outbox.failing,
+                engine.as_ref(),
+                queue,
+                &locks,
+                now,
+            ))?;
             return Ok(Exit::Done);
         }
         let agents = crew.agents();
@@ -48,7 +54,7 @@ impl Ps {
         } else {
             context
                 .out
-                .table(&table(&agents, &failing, engine.is_some(), now))?;
+                .table(&table(&agents, &outbox.failing, engine.is_some(), now))?;
         }
         context.out.write("\n")?;
         let out = &mut context.out;

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
+use client::outbox::Outbox;
 use client::queue_facts::Facts;
 use client::repository::journal;
 use client::{clock, documents, follow, inbox};
@@ -39,13 +40,12 @@ impl Queue {
             _ => Vec::new(),
         };
         let now = clock::now();
-        let mut facts = Facts::gather(&crew, &place, &settings, now)?;
-        facts.open_again(&inbox::pending(ledger.as_ref()).await?);
+        let outbox = Outbox::read(ledger.as_ref()).await?;
+        let facts = Facts::gather(&crew, &place, &settings, &outbox.unwritten, now)?;
         // The view over the files too: what no engine has seen yet is in the queue all the same.
         let mut seen = crew.clone();
         seen.tickets.clone_from(&facts.tickets);
-        let failing = inbox::failing(ledger.as_ref()).await?;
-        let beside = inbox::context(&crew, &place, &settings, &facts, failing, now)?;
+        let beside = inbox::context(&crew, &place, &settings, &facts, outbox.failing, now)?;
         if context.json {
             let one = |ticket: &Ticket| {
                 let file = facts.file(&ticket.id).map(|file| file.changed_at);

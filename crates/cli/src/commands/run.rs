@@ -152,7 +152,7 @@ impl Live<'_, Journal> {
             return Ok(exit);
         }
         let inbox =
-            inbox::inbox(&self.crew, &self.place, std::mem::take(&mut self.failing)).unwrap_or_default();
+            inbox::inbox(&self.crew, &self.place, std::mem::take(&mut self.outbox)).unwrap_or_default();
         self.tell_landed(&outcome.landed)?;
         self.tell_waits(waits, &inbox)?;
         self.tell_rest(waits, &inbox, outcome.paid)?;

@@ -305,7 +305,7 @@ impl Call<'_> {
 const HELP: &str = "\
 Usage: crew ticket <command> [args]     (or `tk`, where crew is linked under that name)
 
-  create [title] [options]    Create a ticket, print its id
+  create <title> [options]    Create a ticket, print its id
       -d, --description TEXT    --design TEXT      --acceptance TEXT
       -t, --type TYPE           bug | feature | task | epic | chore [task]
       -p, --priority 0-4        0 comes first [2]

@@ -1,7 +1,6 @@
 //! The files that the loop hears of, and what a person writes into them while it turns: settings and prompts.
 
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,14 +9,15 @@ use git::Branch;
 use notify::Watcher as _;
 use tokio::sync::mpsc;
 
+use super::stillness::{Stamp, still};
 use super::{Dispatcher, Event};
 use crate::executor::Executor;
 use crate::{Error, Options, Place, Result};
 
 /// How long the settings must be still at least, whatever the debounce of tickets is.
 const LEAST_STILLNESS: Duration = Duration::from_millis(100);
-/// A lock on the index that stands for longer is not waited for: its git may be dead.
-const LOCKED: Duration = Duration::from_secs(10);
+/// How long a git that works on the checkout is waited for at once. The settings are looked at again later.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Dispatcher {
     /// Reads `crew.toml` and the prompt templates again after a person's edit; the result arrives as an
@@ -42,11 +42,8 @@ impl Dispatcher {
                 drop(tell.send(Event::SettingsRead(Some(Ok(None)))));
                 return;
             }
-            let debounce = executor.settings.run.debounce.max(LEAST_STILLNESS);
-            let is_git_at_work = || executor.repository.is_index_locked();
-            still(&executor.place.settings_path, debounce, is_git_at_work).await;
-            let read = threads.begin(move || renewed(&executor, &options)).await;
-            drop(tell.send(Event::SettingsRead(read.ok().flatten())));
+            let read = read_when_still(&executor, &options).await;
+            drop(tell.send(Event::SettingsRead(read)));
         });
     }
 
@@ -116,21 +113,23 @@ pub(super) enum Rereading {
     Again,
 }
 
-/// Waits until the file has been still for so long, and no git works on the main checkout. An editor may
-/// write a file in pieces, and the half of a settings file may name no checks. A git that switches branches
-/// replaces the file long before HEAD says so.
-async fn still(path: &Path, debounce: Duration, is_git_at_work: impl Fn() -> bool) {
-    let stamp = || {
-        let meta = std::fs::metadata(path).ok()?;
-        Some((meta.mtime(), meta.mtime_nsec(), meta.len(), meta.ino()))
-    };
-    let mut waited = Duration::ZERO;
+/// The settings, read once their file is still, and was so while it was read. None: they are to be read
+/// later.
+async fn read_when_still(
+    executor: &Arc<Executor>,
+    options: &Options,
+) -> Option<Result<Option<Box<Executor>>>> {
+    let path = &executor.place.settings_path;
+    let debounce = executor.settings.run.debounce.max(LEAST_STILLNESS);
+    let is_git_at_work = || executor.repository.is_index_locked();
     loop {
-        let before = stamp();
-        tokio::time::sleep(debounce).await;
-        waited += debounce;
-        if stamp() == before && (waited >= LOCKED || !is_git_at_work()) {
-            return;
+        let Some(stamp) = still(path, debounce, PATIENCE, is_git_at_work).await else {
+            return Some(Err(Error::CheckoutChanges));
+        };
+        let (of, over) = (Arc::clone(executor), options.clone());
+        let read = executor.threads.begin(move || renewed(&of, &over)).await;
+        if Stamp::of(path) == stamp {
+            return read.ok().flatten();
         }
     }
 }
@@ -217,34 +216,4 @@ pub(super) fn watch_files(
         .watch(&place.root, notify::RecursiveMode::NonRecursive)
         .ok()?;
     Some(watcher)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_file_that_is_written_in_pieces_is_waited_for_and_so_is_a_git() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("crew.toml");
-        std::fs::write(&path, "").unwrap();
-        let (is_written, is_locked) = (AtomicBool::new(false), AtomicBool::new(true));
-        let write = async {
-            for piece in 1..20 {
-                std::fs::write(&path, "x".repeat(piece)).unwrap();
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-            is_written.store(true, Ordering::Relaxed);
-        };
-        let read = async {
-            // The lock goes with the second question.
-            let is_git_at_work = || is_locked.swap(false, Ordering::Relaxed);
-            still(&path, Duration::from_millis(100), is_git_at_work).await;
-            assert!(is_written.load(Ordering::Relaxed), "the file was not still");
-            assert!(!is_locked.load(Ordering::Relaxed), "a git was at work");
-        };
-        tokio::join!(write, read);
-    }
 }

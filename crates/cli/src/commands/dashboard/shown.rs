@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use model::journal::Stream;
-use model::view::{self, Failing, Snapshot};
+use model::view::{self, Snapshot};
 use model::{TicketId, Time};
 use rustix::process::{Signal as Kill, kill_current_process_group};
 use store::{Ledger, Recorded};
@@ -21,6 +21,7 @@ use client::clock;
 use client::error::Doing as _;
 use client::follow::{Changes, Follow};
 use client::inbox;
+use client::outbox::Outbox;
 use client::repository::journal;
 use client::submit::{Answer, Submitter};
 use runtime::Place;
@@ -308,12 +309,9 @@ impl Shown {
         let mut summaries = std::mem::take(&mut self.summaries);
         let ledger = self.journal.as_ref().map(|tail| tail.ledger.clone());
         tokio::spawn(async move {
-            let failing = match ledger {
-                Some(ledger) => ledger.failing().await.ok(),
-                None => Some(Vec::new()),
-            };
+            let outbox = Outbox::read(ledger.as_ref()).await.ok();
             let read = move || {
-                let files = failing.and_then(|failing| files(&crew, &place, failing, &mut summaries, now));
+                let files = outbox.and_then(|outbox| files(&crew, &place, outbox, &mut summaries, now));
                 // Nobody hears it any more when the person has left.
                 drop(tell.send(Event::Files(files, summaries)));
             };
@@ -327,11 +325,11 @@ impl Shown {
 fn files(
     crew: &Snapshot,
     place: &Place,
-    failing: Vec<Failing>,
+    outbox: Outbox,
     summaries: &mut Summaries,
     now: Time,
 ) -> Option<Files> {
-    let (mut unseen, beside) = inbox::folder(crew, place, failing, now).ok()?;
+    let (mut unseen, beside) = inbox::folder(crew, place, outbox, now).ok()?;
     unseen.retain(|id, _| !crew.tickets.contains_key(id));
     Some(Files {
         unseen,
