@@ -88,6 +88,7 @@ pub fn context(
         behind: place.behind().unwrap_or_default(),
         pauses: tickets().filter_map(paused).collect(),
         blocker: attention::blocker(tickets(), is_failing).cloned(),
+        target: facts.target.clone(),
         failing,
     })
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use model::policy::budget::Pause;
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
+use model::target::Target;
 use model::ticket::{Done, Event, FileStatus, State, Ticket};
 use model::view::{BadFile, Snapshot};
 use model::{AgentName, TicketId, Time};
@@ -29,6 +30,8 @@ pub struct Facts {
     roster: BTreeSet<AgentName>,
     debounce: std::time::Duration,
     pause: Option<Pause>,
+    /// The bare target, whose checks may keep everything from being dispatched.
+    pub target: Option<Box<Target>>,
     now: Time,
     /// The faults of files, in words.
     pub problems: Vec<String>,
@@ -61,6 +64,7 @@ impl Facts {
                 .collect(),
             debounce: settings.run.debounce,
             pause: crew.project.pause.filter(|pause| pause.until > now),
+            target: crew.project.target.clone(),
             now,
             problems: Vec::new(),
             bad: Vec::new(),
@@ -183,6 +187,7 @@ impl Facts {
             roster: &self.roster,
             debounce: self.debounce,
             pause: self.pause,
+            target: self.target.as_deref(),
             now: self.now,
         }
     }

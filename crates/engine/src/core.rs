@@ -10,6 +10,7 @@ mod reports;
 mod rest;
 mod restore;
 mod runs;
+mod target;
 #[cfg(test)]
 mod tests;
 mod waiting;
@@ -34,6 +35,8 @@ use crate::watches::Watches;
 use crate::{Error, Input, Output};
 
 pub use rest::{Rest, Waits};
+use target::Proven;
+pub use target::TargetCheck;
 
 /// The engine's core: its parts, each with rules of its own, and the decisions that need several of them,
 /// which the modules below this one make.
@@ -49,6 +52,7 @@ pub struct Core {
     watches: Watches,
     ready: ReadyQueue,
     spending: Spending,
+    proven: Proven,
     duty: Duty,
     stopping: Option<OnStop>,
     /// The decisions on the present input.
@@ -129,6 +133,7 @@ impl Core {
             watches: Watches::default(),
             ready: ReadyQueue::default(),
             spending: Spending::default(),
+            proven: Proven::default(),
             duty: Duty::Drain,
             stopping: None,
             out: Output::default(),
@@ -259,6 +264,8 @@ impl Core {
                 }
             }
             Input::GivenUp { run, failure } => self.given_up(&run, failure),
+            Input::TargetSeen(seen) => self.target_seen(seen),
+            Input::TargetChecked { round, found } => self.target_checked(round, found),
             Input::Ticked => {}
         }
         self.advance();
@@ -286,6 +293,9 @@ impl Core {
             ticket = Arc::new(change.ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
+            if let ticket::Event::ChecksPassed { tree, passed, .. } = &event {
+                self.proven.note(tree, passed);
+            }
             entries.push(Entry {
                 fact: Fact::Ticket(event),
                 after: State::Ticket(Arc::clone(&ticket)),

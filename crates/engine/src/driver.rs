@@ -281,6 +281,8 @@ impl Driver {
             | Input::Reported { .. }
             | Input::Sampled { .. }
             | Input::GivenUp { .. }
+            | Input::TargetSeen(_)
+            | Input::TargetChecked { .. }
             | Input::Ticked => false,
         };
         self.core.live_runs().any(|(_, live)| live == run) && !self.ends.iter().any(has_come)

@@ -4,7 +4,7 @@ use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
-use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, Loss, Spec};
 use model::{Actor, Oid, RunId, TicketId, Time};
 
 /// Something that happened.
@@ -57,8 +57,56 @@ pub enum Input {
         /// How the step has failed.
         failure: Failure,
     },
+    /// The target was looked at: at the start, and when it or the settings have changed.
+    TargetSeen(TargetSeen),
+    /// The checks of the bare target have gone on, or come to a verdict.
+    TargetChecked {
+        /// The round, as [`Core::target_to_check`](crate::Core::target_to_check) gave it.
+        round: u32,
+        /// The outcome.
+        found: TargetFound,
+    },
     /// Time has passed, or something changed by hand: look at everything again.
     Ticked,
+}
+
+/// A look at the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetSeen {
+    /// Its commit.
+    pub commit: Oid,
+    /// The tree of that.
+    pub tree: Oid,
+    /// A digest of the environment that checks get, and of their time limit.
+    pub environment: String,
+    /// Whether agents are started on it whatever its checks say.
+    pub anyway: bool,
+    /// Whether a verdict that was not good is to be looked for again: the engine has just started.
+    pub anew: bool,
+}
+
+/// The outcome of the checks of the bare target, so far or in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetFound {
+    /// A command runs.
+    Running {
+        /// The command.
+        command: String,
+    },
+    /// All commands have passed.
+    Passed,
+    /// A command failed.
+    Failed {
+        /// The command.
+        which: String,
+        /// The end of its output: sanitised.
+        output: String,
+    },
+    /// A command could not be run.
+    CouldNotRun {
+        /// Why: sanitised.
+        why: String,
+    },
 }
 
 /// A look at one ticket file.
@@ -191,6 +239,41 @@ pub enum Report {
     },
     /// Done; there is nothing to tell.
     Done,
+}
+
+impl Report {
+    /// The end of a check of which this says that no process was started; none where one may have been.
+    #[must_use]
+    pub fn check_outcome(&self) -> Option<CheckOutcome> {
+        Some(match self {
+            Report::PassedBefore => CheckOutcome::PassedBefore,
+            Report::NotSetUp => CheckOutcome::NotSetUp,
+            Report::CheckNotSpawned { why } => CheckOutcome::Lost {
+                how: Loss::NotStarted { why: why.clone() },
+            },
+            Report::WorkspaceReady { .. }
+            | Report::WorkspaceFailed { .. }
+            | Report::StepSpawned
+            | Report::StepNotSpawned { .. }
+            | Report::WorkspaceMissing
+            | Report::Stopped
+            | Report::Inspected { .. }
+            | Report::Built { .. }
+            | Report::NoCommits
+            | Report::Conflicted { .. }
+            | Report::ImportRefused { .. }
+            | Report::SensitivePaths { .. }
+            | Report::FileMissing
+            | Report::CouldNotRun { .. }
+            | Report::Hindered { .. }
+            | Report::TargetMoved
+            | Report::CheckSpawned
+            | Report::Landed { .. }
+            | Report::NotLanded
+            | Report::CheckoutEdited { .. }
+            | Report::Done => return None,
+        })
+    }
 }
 
 /// The end of a check's process.

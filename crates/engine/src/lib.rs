@@ -27,7 +27,7 @@ mod ticket_folder;
 mod tickets;
 mod watches;
 
-pub use crate::core::{Core, Duty, Loaded, Rest, Waits};
+pub use crate::core::{Core, Duty, Loaded, Rest, TargetCheck, Waits};
 pub use error::Error;
-pub use input::{CheckEnd, End, Input, Observation, Report, RunEnd};
+pub use input::{CheckEnd, End, Input, Observation, Report, RunEnd, TargetFound, TargetSeen};
 pub use output::{Output, Postponed};

@@ -98,7 +98,11 @@ impl ReadyQueue {
             self.stale.extend(over.map(|(_, id)| id.clone()));
         }
         // That nothing is given out today is no ticket's own affair.
-        let queue = Queue { pause: None, ..queue };
+        let queue = Queue {
+            pause: None,
+            target: None,
+            ..queue
+        };
         for id in std::mem::take(&mut self.stale) {
             self.forget(&id);
             if route::is_not_needed(queue, &id) {
@@ -173,7 +177,11 @@ impl ReadyQueue {
     /// tests does it at every turn.
     #[cfg(debug_assertions)]
     pub(crate) fn check(&self, queue: Queue<'_>) {
-        let queue = Queue { pause: None, ..queue };
+        let queue = Queue {
+            pause: None,
+            target: None,
+            ..queue
+        };
         let ready: Vec<&TicketId> = self.order().collect();
         assert_eq!(ready, route::order(queue));
         let over: Vec<&TicketId> = self.not_needed().collect();
@@ -329,7 +337,7 @@ mod tests {
                     Change::Time(at) => now = at,
                     Change::Debounce(time) => debounce = time,
                 }
-                let queue = Queue { tickets: &tickets, files: &files, roster: &roster, debounce, pause: None, now };
+                let queue = Queue { tickets: &tickets, files: &files, roster: &roster, debounce, pause: None, target: None, now };
                 ready.refresh(queue);
                 ready.check(queue);
                 for day in (0..3).map(Day) {

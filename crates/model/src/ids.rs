@@ -167,6 +167,13 @@ impl RunId {
         Self(format!("{ticket}.{}.{CHECK}{round}-{n}", fence.0).into())
     }
 
+    /// The id of the `n`-th run of the checks that begin on the bare target for the `round`-th time. No
+    /// attempt has the fence of it.
+    #[must_use]
+    pub fn of_target(round: u32, n: u32) -> Self {
+        Self(format!("target.0.{CHECK}{round}-{n}").into())
+    }
+
     /// True if it is a run of checks, not a step.
     #[must_use]
     pub fn is_check(&self) -> bool {

@@ -26,6 +26,7 @@ pub mod project;
 pub mod samples;
 pub mod session;
 pub mod settings;
+pub mod target;
 pub mod ticket;
 pub mod time;
 pub mod view;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::attempt::Class;
 use crate::machine::{self, Rejected, Step};
 use crate::policy::budget::{Budget, Pause};
+use crate::target::Target;
 use crate::time::Day;
 use crate::{Actor, AgentName, TicketId, Time};
 
@@ -27,6 +28,9 @@ pub struct Project {
     /// The day and the budget, in millionths of a US dollar, that people were last warned of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warned: Option<(Day, u64)>,
+    /// The bare target with the verdict of its checks; none before an engine has seen one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Box<Target>>,
 }
 
 /// The answer of a service to one agent holds for all of them: no step is started into the same refusal.
@@ -136,6 +140,8 @@ pub enum Event {
     },
     /// There is money again: a new day has begun, or a person has raised the budget.
     DayBudgetFree,
+    /// The target was seen anew, or its checks have gone on or come to a verdict.
+    Target(Box<Target>),
 }
 
 /// A project orders nothing itself.
@@ -208,6 +214,16 @@ impl machine::Machine for Machine {
                 State::Uninitialized | State::Closed,
                 Event::DayBudgetLow { .. } | Event::DayBudgetSpent { .. } | Event::DayBudgetFree,
             ) => no("no engine runs"),
+            (State::Uninitialized | State::Closed, Event::Target(_)) => no("no engine runs"),
+            (_, Event::Target(target)) => {
+                if project.target.as_ref() == Some(target) {
+                    return no("that is recorded already");
+                }
+                Ok(Step::to(Project {
+                    target: Some(target.clone()),
+                    ..project.clone()
+                }))
+            }
             (_, Event::DayBudgetLow { day, budget }) => {
                 let warned = Some((*day, budget.limit_micro_usd));
                 if project.warned == warned {
@@ -297,6 +313,7 @@ impl Event {
             Event::DayBudgetLow { .. } => "day_budget_low",
             Event::DayBudgetSpent { .. } => "day_budget_spent",
             Event::DayBudgetFree => "day_budget_free",
+            Event::Target(target) => target.verdict.event_name(),
         }
     }
 }

@@ -65,6 +65,30 @@ impl Executor {
         }
     }
 
+    /// As [`Executor::start_check`], of the bare target.
+    pub(crate) fn start_check_of_target(&self, check: &Check<'_>) -> Report {
+        if let Some(why) = self.refuses_work() {
+            return Report::Hindered { why };
+        }
+        let _last = self.last_check.lock().unwrap_or_else(PoisonError::into_inner);
+        self.try_start_check(check).unwrap_or_else(could_not)
+    }
+
+    /// A digest of everything that a verdict of the checks depends on beside the tree and the commands.
+    pub(crate) fn check_environment(&self) -> String {
+        let checks = &self.settings.checks;
+        let variables = self.check_env.lasting();
+        let mut parts: Vec<Vec<u8>> = variables
+            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+            .collect();
+        parts.push(checks.timeout.as_millis().to_string().into_bytes());
+        for list in [&checks.setup_inputs, &checks.keep] {
+            parts.push(list.len().to_string().into_bytes());
+            parts.extend(list.iter().map(|text| text.clone().into_bytes()));
+        }
+        digest(&parts)
+    }
+
     fn try_start_check(&self, check: &Check<'_>) -> Result<Report> {
         let commit = git_oid(check.commit)?;
         let tree = self.repository.tree_of(&commit)?.0;

@@ -8,6 +8,7 @@ mod finish;
 mod load;
 mod perform;
 mod stillness;
+mod target;
 mod wait_for_journal;
 
 use std::collections::BTreeMap;
@@ -72,6 +73,12 @@ pub(crate) struct Dispatcher {
     trimmed: Option<model::Time>,
     /// Whether the record of the repository's place was written.
     is_noted: bool,
+    /// Whether the target was looked at since the engine started.
+    has_seen_target: bool,
+    /// The checks of the bare target that run now.
+    checking_target: Option<target::Checking>,
+    /// Gives notice of a target that moves; none where it cannot be watched, and then it is polled.
+    _target_watcher: Option<notify::RecommendedWatcher>,
 }
 
 /// What the loop goes on with.
@@ -123,6 +130,10 @@ impl Dispatcher {
         )?;
         watch_journal(ledger.subscribe(), sender.clone());
         let watcher = watch_files(&place, sender.clone());
+        let target_watcher = match duty {
+            Duty::Drain => target::watch_target(&executor, sender.clone()),
+            Duty::Command { .. } => None,
+        };
         let state_file = state_file::StateFile::new(&place, &settings)?;
         let mut dispatcher = Self {
             options,
@@ -144,6 +155,9 @@ impl Dispatcher {
             has_archived: false,
             trimmed: None,
             is_noted: false,
+            has_seen_target: false,
+            checking_target: None,
+            _target_watcher: target_watcher,
         };
         dispatcher.end_orphans().await?;
         dispatcher.watch_prompts();
@@ -209,6 +223,7 @@ impl Dispatcher {
                 self.executor.repository.rest();
                 self.queue.ask(Ask::Look);
                 self.reread_settings();
+                self.look_at_target();
                 self.wake().await?;
                 self.archive_tickets().await?;
                 self.trim_outputs();
@@ -249,7 +264,7 @@ impl Dispatcher {
     async fn handle_events(&mut self, first: Event) -> Result<()> {
         let mut events = Vec::new();
         let mut next = Some(first);
-        let (mut has_written, mut touched, mut settings) = (false, false, None);
+        let (mut has_written, mut touched, mut moved, mut settings) = (false, false, false, None);
         let mut room = BATCH;
         while let Some(event) = next {
             match event {
@@ -264,6 +279,7 @@ impl Dispatcher {
                 Event::JournalChanged => has_written = true,
                 Event::SettingsTouched => touched = true,
                 Event::SettingsRead(read) => settings = Some(read),
+                Event::TargetTouched => moved = true,
             }
             next = if events.len() < room {
                 self.events.try_recv().ok()
@@ -277,6 +293,9 @@ impl Dispatcher {
         }
         if touched {
             self.reread_settings();
+        }
+        if moved {
+            self.look_at_target();
         }
         if has_written {
             self.read_inbox().await?;
@@ -347,7 +366,10 @@ impl Dispatcher {
         }
         let batch = self.driver.handle(events, now);
         match self.record(batch).await? {
-            Recorded::All(actions) => self.begin(actions).await,
+            Recorded::All(actions) => {
+                self.follow_target();
+                self.begin(actions).await
+            }
             Recorded::Refused => self.load().await,
         }
     }

@@ -21,6 +21,8 @@ use crate::{Error, Place, Result};
 pub struct Options {
     /// End when nothing can move any more.
     pub until_idle: bool,
+    /// Start agents although the target does not pass its own checks.
+    pub anyway: bool,
     /// Agents busy at once, instead of the settings' number.
     pub agents: Option<u32>,
     /// The harness, instead of the settings' one.

@@ -121,6 +121,8 @@ pub(crate) fn input(given: &Input) -> String {
             format!("{} has ended {how}", ended.run)
         }
         Input::CheckEnded(ended) => format!("{} has ended as {:?}", ended.run, ended.outcome),
+        Input::TargetSeen(seen) => format!("the target is {}", seen.commit.short()),
+        Input::TargetChecked { round, found } => format!("check {round} of the target: {found:?}"),
         Input::GivenUp { run, failure } => {
             format!(
                 "{run} tries in vain: {}, {}",

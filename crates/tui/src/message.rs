@@ -11,6 +11,7 @@ use store::Recorded;
 
 /// A message to the dashboard.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one message at a time is handled")]
 pub enum Msg {
     /// A key was pressed.
     Key(Key),

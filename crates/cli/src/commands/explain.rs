@@ -251,7 +251,8 @@ fn because(reason: &Reason<'_>, now: Time) -> String {
         | Reason::Failure(_)
         | Reason::Harness { .. }
         | Reason::Dependency(_)
-        | Reason::File(_) => format!(" (tried again by itself in {})", ui::left(at.since(now))),
+        | Reason::File(_)
+        | Reason::Target(_) => format!(" (tried again by itself in {})", ui::left(at.since(now))),
     });
     format!("{reason}{}", again.unwrap_or_default())
 }
@@ -282,6 +283,10 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
         Some(Refusal::DayBudget { .. }) => {
             hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
         }
+        Some(Refusal::TargetRed { .. }) => hint(
+            "mend it by a commit on the target, and agents start by themselves; `crew run --anyway` starts them all the same"
+                .to_owned(),
+        ),
         Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
         Some(
             Refusal::Unknown
@@ -297,6 +302,7 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
             | Refusal::Debouncing { .. }
             | Refusal::Epic
             | Refusal::NotDue { .. }
+            | Refusal::TargetUnchecked { .. }
             | Refusal::RecoveryNotNeededYet { .. }
             | Refusal::RecoveryNotNeeded { .. }
             | Refusal::AssigneeBusy { .. }

@@ -139,6 +139,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
         | Kind::Dependency
         | Kind::File
         | Kind::Failing
+        | Kind::Target
         | Kind::Disk => item.kind.name().to_owned(),
     };
     let mut head = vec![name];
@@ -167,6 +168,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
             | Kind::Dependency
             | Kind::File
             | Kind::Failing
+            | Kind::Target
             | Kind::Disk => {
                 format!("  tried again by itself in {span}")
             }
@@ -208,6 +210,7 @@ fn style(item: &Item) -> Style {
         | Kind::Dependency
         | Kind::File
         | Kind::Failing
+        | Kind::Target
         | Kind::Disk => Style::Red,
     }
 }

@@ -7,6 +7,7 @@ use model::attempt::Usage;
 use model::journal::{Fact, State as JournalState};
 use model::project::Event as Project;
 use model::settings::OnStop;
+use model::target::Verdict;
 use model::ticket::Event;
 use model::view::{self, Act, Item, Snapshot};
 use model::{Oid, TicketId};
@@ -32,6 +33,9 @@ pub(crate) struct Run {
     /// So many agents busy at once, instead of the settings' number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(model::settings::MAX_AGENTS)))]
     agents: Option<u32>,
+    /// Start agents although the target does not pass its own checks.
+    #[arg(long)]
+    anyway: bool,
     /// The harness that agents run on, instead of the settings' one.
     #[arg(long, value_name = "NAME")]
     harness: Option<String>,
@@ -63,6 +67,7 @@ impl Run {
         quiet(context, warned)?;
         let options = runtime::Options {
             until_idle: self.until_idle,
+            anyway: self.anyway,
             agents: self.agents,
             harness: self.harness,
             ..context.options()
@@ -306,6 +311,18 @@ fn stops_steps(event: &Project) -> bool {
             event,
             Project::HarnessPaused { .. } | Project::HarnessFreed { .. }
         )
+        || is_red(event)
+}
+
+/// Whether the bare target does not pass its checks.
+fn is_red(event: &Project) -> bool {
+    let Project::Target(target) = event else {
+        return false;
+    };
+    matches!(
+        target.verdict,
+        Verdict::Failed { .. } | Verdict::CouldNotRun { .. }
+    )
 }
 
 fn is_about_money(event: &Project) -> bool {
@@ -320,7 +337,7 @@ fn style(fold: &Recorded) -> Style {
         (Fact::Ticket(Event::Landed { .. }), _) => Style::Green,
         (Fact::Ticket(_), JournalState::Ticket(after)) if after.held.is_some() => Style::Yellow,
         (Fact::Project(Project::HarnessPaused { .. }), _) => Style::Yellow,
-        (Fact::Project(event), _) if is_about_money(event) => Style::Yellow,
+        (Fact::Project(event), _) if is_about_money(event) || is_red(event) => Style::Yellow,
         (Fact::Ticket(_) | Fact::Project(_), _) => Style::Plain,
     }
 }

@@ -2,15 +2,12 @@
 
 use model::policy::stall;
 use model::ticket::{
-    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, Loss, State, Ticket,
+    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State, Ticket,
 };
 use model::{RunId, TicketId};
 
 use super::{Core, WriteMeta};
 use crate::{CheckEnd, Report};
-
-/// How many runs of a check may be lost in a row before the ticket is held.
-const TRIES: u32 = 3;
 
 impl Core {
     /// The consequence of a candidate that was built: the first run of its checks, or its landing.
@@ -44,7 +41,7 @@ impl Core {
         let (State::Verify(verify), Some(checks)) = (&ticket.state, ticket.checks()) else {
             return None;
         };
-        let Some(task) = next(checks) else {
+        let Some(task) = checks.next() else {
             return Some(Event::ChecksPassed {
                 tree: checks.candidate.tree.clone(),
                 passed: checks.plan.commands.clone(),
@@ -119,29 +116,13 @@ impl Core {
         task: CheckTask,
         outcome: &CheckOutcome,
     ) -> Option<Event> {
-        // A command that has not passed is still the next one.
-        let command = checks.command(task).unwrap_or_default().to_owned();
-        let could_not_run = |why: String| {
-            Some(Event::CouldNotRun {
+        if let Some(why) = checks.cannot_run(task, outcome) {
+            return Some(Event::CouldNotRun {
                 why,
                 retry_at: self.check_again_at(id),
-            })
-        };
+            });
+        }
         match (task, outcome) {
-            (_, CheckOutcome::CouldNotRun { why }) => could_not_run(why.clone()),
-            (_, CheckOutcome::Lost { how }) if checks.lost >= TRIES => could_not_run(match how {
-                Loss::Signal { .. } => {
-                    format!("`{command}` {how}, {TRIES} times: did it run out of memory?")
-                }
-                Loss::Stopped | Loss::Vanished => format!("`{command}` {how}, {TRIES} times"),
-                Loss::NotStarted { .. } => format!("`{command}`, {TRIES} times, {how}"),
-            }),
-            (_, CheckOutcome::NotSetUp) if checks.lost.max(checks.restarts) >= TRIES => could_not_run(
-                format!("the checkout was set up {TRIES} times, and does not stay so"),
-            ),
-            (CheckTask::SetUp, CheckOutcome::Failed { output }) => {
-                could_not_run(format!("the set-up command `{command}` failed:\n{output}"))
-            }
             (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
                 if !checks.is_target_green() {
                     return None;
@@ -160,13 +141,14 @@ impl Core {
                 })
             }
             (CheckTask::Target, CheckOutcome::Failed { output }) => Some(Event::TargetRed {
-                which: command,
+                which: checks.command(task).unwrap_or_default().to_owned(),
                 output: output.clone(),
                 retry_at: self.check_again_at(id),
             }),
-            (CheckTask::Candidate, CheckOutcome::Failed { .. })
-            | (CheckTask::SetUp | CheckTask::Candidate, CheckOutcome::Passed | CheckOutcome::PassedBefore)
-            | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
+            (CheckTask::SetUp | CheckTask::Candidate, _)
+            | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
+                None
+            }
         }
     }
 
@@ -174,34 +156,7 @@ impl Core {
     /// that. Another report gives none: after a failure in the middle nobody knows whether a process lives,
     /// so the ticket leaves its checks as if one did.
     pub(super) fn check_reported(&self, id: &TicketId, run: &RunId, report: &Report) -> Option<Vec<Event>> {
-        let outcome = match report {
-            Report::PassedBefore => CheckOutcome::PassedBefore,
-            Report::NotSetUp => CheckOutcome::NotSetUp,
-            Report::CheckNotSpawned { why } => CheckOutcome::Lost {
-                how: Loss::NotStarted { why: why.clone() },
-            },
-            Report::WorkspaceReady { .. }
-            | Report::WorkspaceFailed { .. }
-            | Report::StepSpawned
-            | Report::StepNotSpawned { .. }
-            | Report::WorkspaceMissing
-            | Report::Stopped
-            | Report::Inspected { .. }
-            | Report::Built { .. }
-            | Report::NoCommits
-            | Report::Conflicted { .. }
-            | Report::ImportRefused { .. }
-            | Report::SensitivePaths { .. }
-            | Report::FileMissing
-            | Report::CouldNotRun { .. }
-            | Report::Hindered { .. }
-            | Report::TargetMoved
-            | Report::CheckSpawned
-            | Report::Landed { .. }
-            | Report::NotLanded
-            | Report::CheckoutEdited { .. }
-            | Report::Done => return None,
-        };
+        let outcome = report.check_outcome()?;
         Some(self.end_of_check(id, run, &outcome))
     }
 
@@ -245,23 +200,11 @@ impl Core {
     }
 }
 
-/// The task of the next run: set-up where the checkout needs it, the proof of a failure, the next command;
-/// none when all have passed.
-fn next(checks: &Checks) -> Option<CheckTask> {
-    if checks.set_up.is_some() && checks.command(CheckTask::SetUp).is_some() {
-        return Some(CheckTask::SetUp);
-    }
-    if checks.failed.is_some() {
-        return Some(CheckTask::Target);
-    }
-    checks.command(CheckTask::Candidate).map(|_| CheckTask::Candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use model::attempt::{self, Signal, Usage};
     use model::command::OnStop;
-    use model::ticket::{Effect, Spec};
+    use model::ticket::{Effect, Loss, Spec};
     use model::{Actor, AgentName, Fence, Oid, SessionId, Time};
 
     use super::*;
@@ -417,7 +360,7 @@ mod tests {
     #[test]
     fn a_checkout_that_never_lasts_is_not_tried_for_ever() {
         let mut core = checking();
-        for _ in 1..TRIES {
+        for _ in 1..3 {
             end(&mut core, CheckOutcome::Passed);
             end(&mut core, CheckOutcome::NotSetUp);
             assert_eq!(task(&core), Some(CheckTask::SetUp));
@@ -433,7 +376,7 @@ mod tests {
     #[test]
     fn a_run_that_somebody_ends_is_run_again_so_many_times_and_no_more() {
         let mut core = checking();
-        for _ in 1..TRIES {
+        for _ in 1..3 {
             assert_eq!(end(&mut core, lost()), ["check_ended", "check_ordered"]);
         }
         assert_eq!(end(&mut core, lost()), ["check_ended", "could_not_run"]);
@@ -447,7 +390,7 @@ mod tests {
         end(&mut core, CheckOutcome::NotSetUp);
         assert_eq!(end(&mut core, failed()), ["check_ended", "could_not_run"]);
         let mut core = checking();
-        for _ in 0..TRIES {
+        for _ in 0..3 {
             end(&mut core, CheckOutcome::NotSetUp);
             end(&mut core, CheckOutcome::Passed);
         }

@@ -22,6 +22,7 @@ impl Core {
         match self.duty {
             Duty::Drain if self.stopping.is_none() => {
                 self.follow_budgets();
+                self.check_target_again();
                 self.start_check();
                 self.resume_checks();
                 self.start_steps();
@@ -43,6 +44,10 @@ impl Core {
 
     /// One candidate at a time, oldest first: what is checked is the next state of the target.
     fn start_check(&mut self) {
+        // The target's own checks have the checkout.
+        if self.checking_target().is_some() {
+            return;
+        }
         let mut next: Option<(model::Time, &TicketId)> = None;
         for (id, ticket) in self.active_tickets() {
             let State::Verify(verify) = &ticket.state else {
@@ -130,9 +135,11 @@ impl Core {
         }
         self.refresh_ready();
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
+        let target = self.project().target.as_deref();
+        let may_start = target.is_none_or(model::target::Target::lets_agents_start);
         let work = match self.project().pause {
-            Some(_) => 0,
-            None => self.ready.order().len(),
+            None if may_start => self.ready.order().len(),
+            Some(_) | None => 0,
         };
         let further = capacity::further(self.at_work(), &self.project().agents, limits, work);
         for _ in 0..further {
@@ -213,6 +220,7 @@ impl Core {
             roster: &self.project().agents,
             debounce: self.settings.run.debounce,
             pause: self.project().pause,
+            target: self.project().target.as_deref(),
             now: self.now,
         }
     }

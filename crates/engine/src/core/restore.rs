@@ -23,6 +23,8 @@ impl Core {
             | Input::CheckEnded(_)
             | Input::Sampled { .. }
             | Input::GivenUp { .. }
+            | Input::TargetSeen(_)
+            | Input::TargetChecked { .. }
             | Input::Ticked => BTreeSet::new(),
         }
     }

@@ -148,6 +148,7 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
             Need::Person(Reason::Dependency(refusal))
         }
         Refusal::Unreadable => Need::Person(Reason::File(refusal)),
+        Refusal::TargetRed { .. } => Need::Person(Reason::Target(refusal)),
         Refusal::AssigneeBusy { .. } | Refusal::NoAgentFree { .. } => Need::Agent,
         Refusal::Unknown
         | Refusal::Done { .. }
@@ -157,6 +158,7 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
         | Refusal::Debouncing { .. }
         | Refusal::NotDue { .. }
         | Refusal::DayBudget { .. }
+        | Refusal::TargetUnchecked { .. }
         | Refusal::RecoveryNotNeeded { .. } => Need::Time,
     }
 }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::policy::budget::{Budget, Pause};
+use crate::target::{Target, Verdict};
 use crate::ticket::{Done, FileStatus, State, Ticket, Why};
 use crate::{AgentName, Moment, TicketId, Time, moment};
 use cycles::Cycles;
@@ -39,6 +40,8 @@ pub struct Queue<'a> {
     pub debounce: Duration,
     /// Set when no step is started for now, so that nothing is dispatched.
     pub pause: Option<Pause>,
+    /// The bare target, whose checks are to pass before anything is dispatched; none where nobody looks.
+    pub target: Option<&'a Target>,
     /// The present time.
     pub now: Time,
 }
@@ -130,6 +133,16 @@ pub enum Refusal {
         #[schemars(with = "Paused")]
         pause: Pause,
     },
+    /// The checks run on the bare target first.
+    TargetUnchecked {
+        /// The command that runs; none before the first one.
+        command: Option<String>,
+    },
+    /// The bare target does not pass its checks, or they cannot be run on it.
+    TargetRed {
+        /// The fault in words: a command's, one line.
+        fault: String,
+    },
     /// It is meant for an agent who has another ticket.
     AssigneeBusy {
         /// The name of the agent.
@@ -215,6 +228,16 @@ impl fmt::Display for Refusal {
                 write!(f, "it recovers {recovers}, which is done: not needed")
             }
             Refusal::DayBudget { pause } => write!(f, "{pause}"),
+            Refusal::TargetUnchecked { command: None } => {
+                f.write_str("no agent is started yet: the checks run on the bare target first")
+            }
+            Refusal::TargetUnchecked {
+                command: Some(command),
+            } => write!(
+                f,
+                "no agent is started yet: `{command}` runs on the bare target first"
+            ),
+            Refusal::TargetRed { fault } => write!(f, "no agent is started: {fault}"),
             Refusal::AssigneeBusy { agent } => write!(f, "it is meant for {agent}, who has another ticket"),
             Refusal::NoAgentFree { ahead: 0 } => f.write_str("no agent is free; it is the next"),
             Refusal::NoAgentFree { ahead } => write!(f, "no agent is free, and {ahead} are before it"),
@@ -309,7 +332,20 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     if let Some(pause) = queue.pause {
         return Err(Refusal::DayBudget { pause });
     }
-    Ok(())
+    queue.target.and_then(refusal_of).map_or(Ok(()), Err)
+}
+
+/// The reason for which nothing is dispatched on the target; none where it lets agents start.
+fn refusal_of(target: &Target) -> Option<Refusal> {
+    let fault = target.in_the_way()?;
+    Some(match &target.verdict {
+        Verdict::Checking { command } => Refusal::TargetUnchecked {
+            command: command.clone(),
+        },
+        Verdict::Passed | Verdict::Failed { .. } | Verdict::CouldNotRun { .. } => {
+            Refusal::TargetRed { fault }
+        }
+    })
 }
 
 /// For each ticket of the journal that is not eligible, the reason, whoever is free; cycles are spelled out.

@@ -5,6 +5,8 @@ use crate::attempt::Class;
 use crate::machine::{self, Explored, Machine as _, Sample};
 use crate::policy::budget::Pause;
 use crate::project::{Event, HarnessPause, Machine, Project};
+use crate::target::{Basis, Target, Verdict};
+use crate::ticket::CheckPlan;
 use crate::{Actor, Time};
 
 /// A description for the page.
@@ -56,7 +58,49 @@ pub fn alphabet() -> Vec<Sample<Event>> {
     })
     .event(Event::DayBudgetSpent { pause: pause(LATE) })
     .event(Event::DayBudgetFree);
+    for verdict in verdicts() {
+        all.event(Event::Target(Box::new(target(verdict))));
+    }
     all.0
+}
+
+/// The target, with a verdict.
+#[must_use]
+pub fn target(verdict: Verdict) -> Target {
+    let candidate = super::ticket::candidate();
+    Target {
+        commit: candidate.target,
+        basis: Basis {
+            tree: candidate.tree,
+            plan: CheckPlan {
+                setup: Vec::new(),
+                commands: vec!["make check".to_owned()],
+            },
+            environment: "0".to_owned(),
+        },
+        verdict,
+        since: EARLY,
+        round: 1,
+        anyway: false,
+    }
+}
+
+fn verdicts() -> [Verdict; 5] {
+    [
+        Verdict::Checking { command: None },
+        Verdict::Checking {
+            command: Some("make check".to_owned()),
+        },
+        Verdict::Passed,
+        Verdict::Failed {
+            which: "make check".to_owned(),
+            output: "1 failed".to_owned(),
+        },
+        Verdict::CouldNotRun {
+            why: "no make".to_owned(),
+            retry_at: LATE,
+        },
+    ]
 }
 
 /// The machine, explored.
@@ -70,8 +114,9 @@ pub fn explored() -> Explored {
     let shape = |p: &Project| {
         let paused = p.pause.is_some();
         let harnesses: Vec<_> = p.paused.values().map(|pause| pause.until).collect();
+        let target = p.target.as_ref().map(|target| target.verdict.event_name());
         format!(
-            "{} {:?} {:?} {harnesses:?} {paused}",
+            "{} {:?} {:?} {harnesses:?} {paused} {target:?}",
             Machine::state_name(p),
             p.agents,
             p.retired

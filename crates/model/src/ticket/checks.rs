@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::Candidate;
 use crate::{Oid, RunId, Time};
 
+/// How many runs of a check may be lost in a row before the checks cannot be run.
+const TRIES: u32 = 3;
+
 /// The checks of a candidate. One run of them is under way, unless the engine was stopped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checks {
@@ -176,6 +179,46 @@ impl Checks {
         }
     }
 
+    /// The task of the next run: set-up where the checkout needs it, the proof of a failure, the next command;
+    /// none when all have passed.
+    #[must_use]
+    pub fn next(&self) -> Option<CheckTask> {
+        if self.set_up.is_some() && self.command(CheckTask::SetUp).is_some() {
+            return Some(CheckTask::SetUp);
+        }
+        if self.failed.is_some() {
+            return Some(CheckTask::Target);
+        }
+        self.command(CheckTask::Candidate).map(|_| CheckTask::Candidate)
+    }
+
+    /// The reason for which the checks cannot be run, where the end of a run of this task shows one. The
+    /// checks are as they are after that end.
+    #[must_use]
+    pub fn cannot_run(&self, task: CheckTask, outcome: &CheckOutcome) -> Option<String> {
+        // A command that has not passed is still the next one.
+        let command = self.command(task).unwrap_or_default();
+        match (task, outcome) {
+            (_, CheckOutcome::CouldNotRun { why }) => Some(why.clone()),
+            (_, CheckOutcome::Lost { how }) if self.lost >= TRIES => Some(match how {
+                Loss::Signal { .. } => {
+                    format!("`{command}` {how}, {TRIES} times: did it run out of memory?")
+                }
+                Loss::Stopped | Loss::Vanished => format!("`{command}` {how}, {TRIES} times"),
+                Loss::NotStarted { .. } => format!("`{command}`, {TRIES} times, {how}"),
+            }),
+            (_, CheckOutcome::NotSetUp) if self.lost.max(self.restarts) >= TRIES => Some(format!(
+                "the checkout was set up {TRIES} times, and does not stay so"
+            )),
+            (CheckTask::SetUp, CheckOutcome::Failed { output }) => {
+                Some(format!("the set-up command `{command}` failed:\n{output}"))
+            }
+            (CheckTask::Candidate | CheckTask::Target, CheckOutcome::Failed { .. })
+            | (_, CheckOutcome::Passed | CheckOutcome::PassedBefore)
+            | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
+        }
+    }
+
     /// The command that a task would run now.
     #[must_use]
     pub fn command(&self, task: CheckTask) -> Option<&str> {
@@ -226,8 +269,19 @@ impl Checks {
         self.failed.is_none() && self.passed as usize == self.plan.commands.len()
     }
 
+    /// Notes that a run is under way.
+    pub fn order(&mut self, run: RunId, task: CheckTask, at: Time) {
+        self.runs += 1;
+        self.run = Some(CheckRun {
+            run,
+            task,
+            since: at,
+            stopping: None,
+        });
+    }
+
     /// Takes in how the run that was under way has ended.
-    pub(super) fn ended(&mut self, run: &CheckRun, outcome: &CheckOutcome) {
+    pub fn ended(&mut self, run: &CheckRun, outcome: &CheckOutcome) {
         self.run = None;
         match (run.task, outcome) {
             (_, CheckOutcome::Lost { .. }) => {

@@ -17,10 +17,11 @@ use crate::journal::EffectId;
 use crate::policy::attention::Facts;
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
+use crate::target::Target;
 use crate::ticket::Ticket;
 use crate::{AgentName, TicketId, Time};
 use of_ticket::of_ticket;
-use other::{bad, disk, failing, harnesses, locked, unwritable, unwritten};
+use other::{bad, disk, failing, harnesses, locked, target_red, unwritable, unwritten};
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub enum Kind {
     File,
     /// An order for a ticket fails each time.
     Failing,
+    /// The bare target does not pass its checks: no agent is started.
+    Target,
     /// A disk is full, or crew may not write on it: nothing new begins.
     Disk,
 }
@@ -97,6 +100,7 @@ impl Kind {
             Kind::Dependency => "dependency",
             Kind::File => "file",
             Kind::Failing => "failing",
+            Kind::Target => "target_red",
             Kind::Disk => "disk",
         }
     }
@@ -136,6 +140,8 @@ pub struct Context {
     pub pauses: BTreeMap<TicketId, (String, HarnessPause)>,
     /// The ticket that lands first and cannot go on.
     pub blocker: Option<TicketId>,
+    /// The bare target, where its checks keep agents from being started.
+    pub target: Option<Box<Target>>,
 }
 
 impl Context {
@@ -224,6 +230,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
         .filter_map(|ticket| of_ticket(ticket, beside.facts(&ticket.id)))
         .collect();
     items.extend(harnesses(tickets, beside));
+    items.extend(beside.target.as_deref().and_then(target_red));
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
     items.extend(beside.refuses_work.as_deref().map(disk));
     items.extend(beside.unwritable.as_deref().map(unwritable));

@@ -88,6 +88,8 @@ fn of_reason(reason: &Reason<'_>, again: Option<String>) -> Standing {
         Reason::Edits(_) => (Sign::InTheWay, "landing", why),
         Reason::Failure(_) => (Sign::Wrong, "failing", why),
         Reason::Harness { .. } => (Sign::Wrong, "paused", why),
+        // The fault is shown once, for all tickets.
+        Reason::Target(_) => (Sign::Waits, "waits", "the target is red".to_owned()),
         Reason::Dependency(_) | Reason::File(_) => (Sign::Wrong, "waits", why),
     };
     new(sign, word, Some(why))
@@ -157,6 +159,11 @@ fn of_refusal(refusal: Option<&Refusal>) -> Standing {
         Some(Refusal::DayBudget { .. }) => {
             new(Sign::Waits, "waits", Some("the day's budget is spent".to_owned()))
         }
+        Some(Refusal::TargetUnchecked { .. }) => new(
+            Sign::Waits,
+            "waits",
+            Some("the checks run on the bare target first".to_owned()),
+        ),
         Some(Refusal::Epic) => new(Sign::Apart, "epic", None),
         Some(Refusal::TakenByPerson) => new(Sign::Apart, "taken", Some("a person works on it".to_owned())),
         Some(why) => new(Sign::Waits, "waits", Some(why.to_string())),

@@ -4,6 +4,7 @@
 use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::Fact;
 use crate::policy::{attention, failure};
+use crate::target::{Target, Verdict};
 use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
 use crate::{Oid, project};
 
@@ -23,6 +24,7 @@ pub fn printed(fact: &Fact) -> Option<&str> {
         Fact::Ticket(
             ticket::Event::ChecksFailed { output, .. } | ticket::Event::TargetRed { output, .. },
         ) => Some(output.trim_end()),
+        Fact::Project(project::Event::Target(target)) => target.printed(),
         Fact::Ticket(_) | Fact::Project(_) => None,
     }
 }
@@ -44,6 +46,8 @@ pub fn matters(fact: &Fact) -> bool {
             | project::Event::DayBudgetLow { .. }
             | project::Event::DayBudgetSpent { .. }
             | project::Event::DayBudgetFree => true,
+            // A landing that was checked makes a target that passes.
+            project::Event::Target(_) => true,
             project::Event::Opened
             | project::Event::Initialized
             | project::Event::AgentsBusy
@@ -141,6 +145,26 @@ fn of_project(event: &project::Event) -> String {
         }
         project::Event::DayBudgetSpent { pause } => pause.to_string(),
         project::Event::DayBudgetFree => "the day's budget has room again: steps are started".to_owned(),
+        project::Event::Target(target) => of_target(target),
+    }
+}
+
+fn of_target(target: &Target) -> String {
+    let commit = target.commit.short();
+    match &target.verdict {
+        Verdict::Checking { command: None } => format!("the target is {commit}: its checks come first"),
+        Verdict::Checking {
+            command: Some(command),
+        } => format!("runs on the bare target: {command}"),
+        Verdict::Passed => format!("the target passes its checks ({commit})"),
+        Verdict::Failed { which, output } => format!(
+            "the target itself does not pass the check: {which}{}",
+            in_brackets(output)
+        ),
+        Verdict::CouldNotRun { why, .. } => {
+            let first = why.lines().next().unwrap_or_default();
+            format!("the checks could not be run on the bare target: {first}")
+        }
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum Event {
     JournalChanged,
     /// `crew.toml` or a prompt template may have changed.
     SettingsTouched,
+    /// The target may have moved.
+    TargetTouched,
     /// The settings were read again: the executor under them, if they are others; none when they could not be
     /// read now.
     SettingsRead(Option<Result<Option<Box<Executor>>>>),

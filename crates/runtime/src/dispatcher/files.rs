@@ -69,6 +69,7 @@ impl Dispatcher {
                 self.executor = Arc::from(executor);
                 self.watch_prompts();
                 self.handle(vec![driver::Event::SettingsRead(settings)]).await?;
+                self.look_at_target();
             }
             Some(Err(error)) => {
                 let why = error.to_string();

@@ -48,7 +48,8 @@ impl Dispatcher {
             let batch = self.driver.open(clock::now());
             if let Recorded::All(actions) = self.record(batch).await? {
                 failpoint::hit("recover.adopted");
-                return Box::pin(self.begin(actions)).await;
+                Box::pin(self.begin(actions)).await?;
+                return Box::pin(self.look_at_target_first()).await;
             }
         }
     }

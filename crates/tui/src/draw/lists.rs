@@ -280,6 +280,7 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
                 | Kind::Dependency
                 | Kind::File
                 | Kind::Failing
+                | Kind::Target
                 | Kind::Disk => ("!", Tone::Wrong),
             };
             let until = item.until.filter(|until| *until > app.now);

@@ -38,6 +38,8 @@ pub enum Reason<'a> {
     Dependency(&'a Refusal),
     /// Its file cannot be read.
     File(&'a Refusal),
+    /// The bare target does not pass its checks.
+    Target(&'a Refusal),
 }
 
 impl Reason<'_> {
@@ -52,6 +54,7 @@ impl Reason<'_> {
             Reason::Harness { .. } => "harness",
             Reason::Dependency(_) => "dependency",
             Reason::File(_) => "file",
+            Reason::Target(_) => "target",
         }
     }
 
@@ -64,7 +67,9 @@ impl Reason<'_> {
             Reason::Edits(waiting) => edits(&waiting.paths),
             Reason::Failure(why) => (*why).to_owned(),
             Reason::Harness { harness, pause } => refused(harness, pause),
-            Reason::Dependency(refusal) | Reason::File(refusal) => refusal.to_string(),
+            Reason::Dependency(refusal) | Reason::File(refusal) | Reason::Target(refusal) => {
+                refusal.to_string()
+            }
         }
     }
 
@@ -86,7 +91,8 @@ impl Reason<'_> {
             | Reason::Failure(_)
             | Reason::Harness { .. }
             | Reason::Dependency(_)
-            | Reason::File(_) => None,
+            | Reason::File(_)
+            | Reason::Target(_) => None,
         }
     }
 }
@@ -101,7 +107,8 @@ impl fmt::Display for Reason<'_> {
             | Reason::Failure(_)
             | Reason::Harness { .. }
             | Reason::Dependency(_)
-            | Reason::File(_) => f.write_str(&words),
+            | Reason::File(_)
+            | Reason::Target(_) => f.write_str(&words),
         }
     }
 }

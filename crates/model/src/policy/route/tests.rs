@@ -53,6 +53,7 @@ impl World {
             roster: &self.roster,
             debounce,
             pause: None,
+            target: None,
             now: self.now,
         }
     }

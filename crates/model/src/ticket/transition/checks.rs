@@ -4,8 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt;
 use crate::machine::Rejected;
 use crate::ticket::{
-    Candidate, CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, Clearance, Effect, Stage,
-    State, Ticket,
+    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Clearance, Effect, Stage, State, Ticket,
 };
 use crate::{RunId, Time};
 
@@ -54,13 +53,7 @@ impl Draft<'_> {
             set_up: checks.set_up.unwrap_or(0),
             passed: checks.passed_before(task),
         };
-        checks.runs += 1;
-        checks.run = Some(CheckRun {
-            run: run.clone(),
-            task,
-            since: at,
-            stopping: None,
-        });
+        checks.order(run.clone(), task, at);
         self.effects.push(effect);
         Ok(())
     }

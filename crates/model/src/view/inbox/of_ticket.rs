@@ -33,8 +33,8 @@ pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
             ..item(ticket, Kind::Checkout, Urgency::Word)
         },
         Reason::Dependency(refusal) => dependency(ticket, refusal),
-        // Each has an entry of its own: the effect, the harness, the file.
-        Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) => return None,
+        // Each has an entry of its own: the effect, the harness, the file, the target.
+        Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) | Reason::Target(_) => return None,
     };
     Some(Item {
         why: reason.words(),
@@ -53,6 +53,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         | Kind::Dependency
         | Kind::File
         | Kind::Failing
+        | Kind::Target
         | Kind::Disk => kind.name(),
     };
     Item {
@@ -169,6 +170,8 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
         | Refusal::Epic
         | Refusal::NotDue { .. }
         | Refusal::DayBudget { .. }
+        | Refusal::TargetUnchecked { .. }
+        | Refusal::TargetRed { .. }
         | Refusal::WaitsFor { .. }
         | Refusal::RecoveryNotNeededYet { .. }
         | Refusal::RecoveryNotNeeded { .. }

@@ -7,6 +7,7 @@ use super::super::act::Act;
 use super::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency};
 use crate::TicketId;
 use crate::policy::attention::{Need, Reason, attention};
+use crate::target::{Target, Verdict};
 use crate::ticket::{Ticket, Why};
 
 /// Harnesses that refuse steps until a person has mended that, one entry each: none if the ticket whose step
@@ -41,6 +42,36 @@ pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Cont
         });
     }
     items.into_values().collect()
+}
+
+/// A target that does not pass its own checks; none where it does, or they go on.
+pub(super) fn target_red(target: &Target) -> Option<Item> {
+    let why = target.in_the_way().filter(|_| !target.is_checking())?;
+    let until = match &target.verdict {
+        Verdict::CouldNotRun { retry_at, .. } => Some(*retry_at),
+        Verdict::Checking { .. } | Verdict::Passed | Verdict::Failed { .. } => None,
+    };
+    let by_hand = |what: &str| Act::ByHand {
+        what: what.to_owned(),
+    };
+    Some(Item {
+        id: "target".to_owned(),
+        kind: Kind::Target,
+        urgency: Urgency::Everyone,
+        ticket: None,
+        agent: None,
+        title: format!("no agent is started on {}", target.commit.short()),
+        since: Some(target.since),
+        why,
+        printed: target.printed().map(str::to_owned),
+        until,
+        acts: vec![
+            by_hand(
+                "mend it by a commit on the target, or mend [checks] in crew.toml: agents start by themselves",
+            ),
+            by_hand("or start them all the same: crew run --anyway"),
+        ],
+    })
 }
 
 /// A disk that is full or cannot be written, which no ticket is to blame for.

@@ -1,0 +1,124 @@
+//! The bare target: whether its checks pass, before any agent is paid for work on top of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ticket::CheckPlan;
+use crate::{Oid, Time};
+
+/// The target as an engine last saw it, and the verdict of its checks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its commit.
+    pub commit: Oid,
+    /// The facts on which the verdict depends.
+    pub basis: Basis,
+    /// Whether its checks pass.
+    pub verdict: Verdict,
+    /// The time at which the verdict was reached, or the checks began.
+    pub since: Time,
+    /// How many times its checks were begun: it numbers their runs.
+    pub round: u32,
+    /// Whether agents are started whatever the verdict is, as a person asked of this engine.
+    #[serde(default)]
+    pub anyway: bool,
+}
+
+/// The facts on which the verdict on a target depends: other facts need another verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    /// The target's tree.
+    pub tree: Oid,
+    /// The commands.
+    pub plan: CheckPlan,
+    /// A digest of the environment that the commands get, and of their time limit.
+    pub environment: String,
+}
+
+/// Whether the checks pass on the bare target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// They go on.
+    Checking {
+        /// The command that runs; none before the first one.
+        command: Option<String>,
+    },
+    /// They pass.
+    Passed,
+    /// One of them fails.
+    Failed {
+        /// The command.
+        which: String,
+        /// The end of its output: sanitised.
+        output: String,
+    },
+    /// One of them cannot be run.
+    CouldNotRun {
+        /// Why: sanitised, maybe of several lines.
+        why: String,
+        /// When crew tries again.
+        retry_at: Time,
+    },
+}
+
+impl Target {
+    /// Whether tickets may be given to agents.
+    #[must_use]
+    pub fn lets_agents_start(&self) -> bool {
+        self.anyway || self.verdict == Verdict::Passed
+    }
+
+    /// Whether its checks go on.
+    #[must_use]
+    pub fn is_checking(&self) -> bool {
+        matches!(self.verdict, Verdict::Checking { .. })
+    }
+
+    /// The reason for which no agent is started, in words: one line, not sanitised. None where agents are
+    /// started.
+    #[must_use]
+    pub fn in_the_way(&self) -> Option<String> {
+        if self.anyway {
+            return None;
+        }
+        match &self.verdict {
+            Verdict::Checking { command } => {
+                let command = command.as_ref().map(|command| format!(": {command}"));
+                Some(format!(
+                    "its checks run on the bare target first{}",
+                    command.unwrap_or_default()
+                ))
+            }
+            Verdict::Passed => None,
+            Verdict::Failed { which, .. } => Some(format!("the target itself does not pass `{which}`")),
+            Verdict::CouldNotRun { why, .. } => {
+                let first = why.lines().next().unwrap_or_default().trim_end_matches(':');
+                Some(format!("the checks could not be run on the bare target: {first}"))
+            }
+        }
+    }
+
+    /// The end of the output of the check that failed; none where none did.
+    #[must_use]
+    pub fn printed(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Failed { output, .. } => Some(output.trim_end()),
+            Verdict::CouldNotRun { why, .. } => why.split_once('\n').map(|(_, output)| output.trim_end()),
+            Verdict::Checking { .. } | Verdict::Passed => None,
+        }
+    }
+}
+
+impl Verdict {
+    /// The name of the event that brings it.
+    #[must_use]
+    pub fn event_name(&self) -> &'static str {
+        match self {
+            Verdict::Checking { command: None } => "target_seen",
+            Verdict::Checking { command: Some(_) } => "target_check_started",
+            Verdict::Passed => "target_passed",
+            Verdict::Failed { .. } => "target_failed",
+            Verdict::CouldNotRun { .. } => "target_could_not_be_checked",
+        }
+    }
+}
