@@ -18,6 +18,7 @@ mod queue;
 mod repository;
 mod run;
 mod schema;
+mod target;
 mod usage;
 mod work;
 
@@ -38,6 +39,7 @@ pub use queue::{Held, Landed, Queue, Ticket};
 pub use repository::{Clean, Init, Kept, Removed};
 pub use run::{Ran, RunSummary, Waits};
 pub use schema::{of_documents, of_settings};
+pub use target::Target;
 pub use usage::Usage;
 pub use work::{Summary, Work, Worked};
 

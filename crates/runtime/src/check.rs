@@ -271,7 +271,9 @@ fn outcome(
 ) -> CheckOutcome {
     let hint = hint.map(|hint| format!("\n({hint})")).unwrap_or_default();
     let failed = |how: &str| CheckOutcome::Failed {
-        output: format!("{}\n({how}){hint}", tail(run_dir)),
+        output: format!("{}\n({how}){hint}", tail(run_dir))
+            .trim_start_matches('\n')
+            .to_owned(),
     };
     let lost = |how| CheckOutcome::Lost { how };
     match (&exit.reason, exit.code) {

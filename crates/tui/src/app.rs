@@ -317,7 +317,7 @@ impl App {
 
     /// The reason why no step is started, on one harness or on all, in one line; sanitised.
     pub(crate) fn pause_line(&self) -> Option<String> {
-        let mut pauses = self.crew.pauses(self.now);
+        let mut pauses = self.crew.obstacles(self.now);
         let pause = self.crew.project.pause.filter(|pause| pause.until > self.now);
         pauses.extend(pause.map(|pause| pause.to_string()));
         let (first, others) = pauses.split_first()?;

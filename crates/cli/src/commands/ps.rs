@@ -65,7 +65,7 @@ impl Ps {
                 out.wrapped(&says, 2, Style::Plain)?;
             }
         }
-        for pause in crew.pauses(now) {
+        for pause in crew.obstacles(now) {
             out.wrapped(&pause, 2, Style::Yellow)?;
         }
         let settings = client::repository::settings(&place).unwrap_or_default();
@@ -144,6 +144,7 @@ fn document(
         usage: documents::Usage::of(crew.paid()),
         index_locks: locks.iter().map(|lock| lock.display().to_string()).collect(),
         pause: pause(crew, now).map(documents::Pause::of),
+        target: crew.project.target.as_deref().map(documents::Target::of),
         seq: crew.seq,
     }
 }

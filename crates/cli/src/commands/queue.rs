@@ -102,6 +102,9 @@ impl Queue {
             context.out.write("\n")?;
             context.out.styled(&ps::counts(&counts), Style::Dim)?;
         }
+        if let Some(why) = crew.target_in_the_way() {
+            context.out.styled(&why, Style::Yellow)?;
+        }
         if let Some(pause) = ps::pause(&crew, now) {
             context.out.styled(&pause.to_string(), Style::Yellow)?;
         }

@@ -227,7 +227,12 @@ impl Live<'_, Journal> {
                 items.entry(ticket).or_insert(item);
             }
         }
-        for waits in waits {
+        // The fault of the target is told once, below.
+        let target = self.crew.target_in_the_way();
+        let (of_target, others): (Vec<&Waits>, Vec<&Waits>) = waits
+            .iter()
+            .partition(|waits| target.as_ref() == Some(&waits.why));
+        for waits in others {
             let item = items.get(&waits.ticket).copied();
             let (title, why) = match item {
                 Some(item) => (&item.title, &item.why),
@@ -240,6 +245,14 @@ impl Live<'_, Journal> {
             }
         }
         out.table(&table)?;
+        match of_target.len() {
+            0 => {}
+            1 => out.line(&format!(
+                "  {} waits for a target that passes",
+                of_target[0].ticket
+            ))?,
+            many => out.line(&format!("  {many} wait for a target that passes"))?,
+        }
         out.styled("  crew inbox says more", Style::Dim)
     }
 

@@ -74,7 +74,7 @@ fn frame(
     let mut table = ps::headed();
     // One line is enough to say why nothing moves.
     let pause = ps::pause(crew, now).map(|pause| pause.to_string());
-    let paused = crew.pauses(now).into_iter().next().or(pause);
+    let paused = crew.obstacles(now).into_iter().next().or(pause);
     let room = terminal.lines.saturating_sub(4 + usize::from(paused.is_some()));
     // An agent's last text stands below its line, where there is room.
     let roomy = agents.len() + agents.iter().filter(|agent| agent.status != Status::Idle).count() <= room;

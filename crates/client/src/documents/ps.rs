@@ -7,7 +7,7 @@ use model::{Moment, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Agent, Pause, Usage};
+use super::{Agent, Pause, Target, Usage};
 
 /// The agents, and the facts that hold for all of them.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -27,6 +27,8 @@ pub struct Ps {
     pub index_locks: Vec<String>,
     /// The pause, while no step is started at all.
     pub pause: Option<Pause>,
+    /// The bare target; `null` before an engine has seen one with checks.
+    pub target: Option<Target>,
     /// The last row of the journal that this document includes; 0 before the first.
     pub seq: u64,
 }

@@ -46,8 +46,7 @@ pub fn matters(fact: &Fact) -> bool {
             | project::Event::DayBudgetLow { .. }
             | project::Event::DayBudgetSpent { .. }
             | project::Event::DayBudgetFree => true,
-            // A landing that was checked makes a target that passes.
-            project::Event::Target(_) => true,
+            project::Event::Target(target) => target.verdict != Verdict::Checking { command: None },
             project::Event::Opened
             | project::Event::Initialized
             | project::Event::AgentsBusy
