@@ -92,9 +92,19 @@ pub enum TargetFound {
     Running {
         /// The command.
         command: String,
+        /// Whether the sources are broken for it.
+        is_canary: bool,
     },
     /// All commands have passed.
-    Passed,
+    Passed {
+        /// Those that pass although the sources are broken, and are no tests.
+        indifferent: Vec<String>,
+    },
+    /// A command that runs tests passes although the sources are broken.
+    Blind {
+        /// The command.
+        which: String,
+    },
     /// A command failed.
     Failed {
         /// The command.

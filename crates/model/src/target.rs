@@ -21,6 +21,9 @@ pub struct Target {
     /// Whether agents are started whatever the verdict is, as a person asked of this engine.
     #[serde(default)]
     pub anyway: bool,
+    /// Other commands that pass although the sources are broken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indifferent: Vec<String>,
 }
 
 /// The facts on which the verdict on a target depends: other facts need another verdict.
@@ -42,6 +45,9 @@ pub enum Verdict {
     Checking {
         /// The command that runs; none before the first one.
         command: Option<String>,
+        /// Whether it runs on a tree with broken sources, to see whether it looks at the tree.
+        #[serde(default)]
+        is_canary: bool,
     },
     /// They pass.
     Passed,
@@ -51,6 +57,11 @@ pub enum Verdict {
         which: String,
         /// The end of its output: sanitised.
         output: String,
+    },
+    /// A command that is known to run tests passes although the sources are broken: it looks at another tree.
+    Blind {
+        /// The command.
+        which: String,
     },
     /// One of them cannot be run.
     CouldNotRun {
@@ -82,15 +93,19 @@ impl Target {
             return None;
         }
         match &self.verdict {
-            Verdict::Checking { command } => {
-                let command = command.as_ref().map(|command| format!(": {command}"));
-                Some(format!(
-                    "its checks run on the bare target first{}",
-                    command.unwrap_or_default()
-                ))
+            Verdict::Checking { command: None, .. } => {
+                Some("its checks run on the bare target first".to_owned())
             }
+            Verdict::Checking {
+                command: Some(command),
+                is_canary,
+            } => Some(running(command, *is_canary)),
             Verdict::Passed => None,
             Verdict::Failed { which, .. } => Some(format!("the target itself does not pass `{which}`")),
+            Verdict::Blind { which } => Some(format!(
+                "`{which}` passes although crew has broken the sources for it: it looks at another tree, such as a checkout \
+                 that is installed in an environment"
+            )),
             Verdict::CouldNotRun { why, .. } => {
                 let first = why.lines().next().unwrap_or_default().trim_end_matches(':');
                 Some(format!("the checks could not be run on the bare target: {first}"))
@@ -104,8 +119,16 @@ impl Target {
         match &self.verdict {
             Verdict::Failed { output, .. } => Some(output.trim_end()),
             Verdict::CouldNotRun { why, .. } => why.split_once('\n').map(|(_, output)| output.trim_end()),
-            Verdict::Checking { .. } | Verdict::Passed => None,
+            Verdict::Checking { .. } | Verdict::Passed | Verdict::Blind { .. } => None,
         }
+    }
+}
+
+/// A command that runs, in words.
+fn running(command: &str, is_canary: bool) -> String {
+    match is_canary {
+        false => format!("its checks run on the bare target first: {command}"),
+        true => format!("crew tries whether a check looks at the tree, with broken sources: {command}"),
     }
 }
 
@@ -114,8 +137,9 @@ impl Verdict {
     #[must_use]
     pub fn event_name(&self) -> &'static str {
         match self {
-            Verdict::Checking { command: None } => "target_seen",
-            Verdict::Checking { command: Some(_) } => "target_check_started",
+            Verdict::Checking { command: None, .. } => "target_seen",
+            Verdict::Checking { command: Some(_), .. } => "target_check_started",
+            Verdict::Blind { .. } => "target_check_blind",
             Verdict::Passed => "target_passed",
             Verdict::Failed { .. } => "target_failed",
             Verdict::CouldNotRun { .. } => "target_could_not_be_checked",

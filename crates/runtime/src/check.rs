@@ -3,9 +3,11 @@
 //! The core decides what runs when. This is what it takes to start a run once, to know that a tree has passed
 //! a command before, and to read how a run has ended.
 
+mod canary;
 mod environment;
 mod slot;
 
+pub(crate) use canary::Shown;
 pub(crate) use environment::CheckEnvironment;
 
 use std::ffi::OsString;
@@ -112,15 +114,20 @@ impl Executor {
             return Ok(Report::NotSetUp);
         };
         failpoint::hit("check.ready");
+        self.begin_in(checkout.path(), check, &dir, format!("{owned}-{about}"))
+    }
+
+    /// Makes a run in a checkout and starts it.
+    fn begin_in(&self, checkout: &Path, check: &Check<'_>, dir: &Path, id: String) -> Result<Report> {
         // The one shell: the command is the user's own setting, whole.
-        let mut spec = Spec::new(format!("{owned}-{about}"), "/bin/sh", checkout.path());
+        let mut spec = Spec::new(id, "/bin/sh", checkout);
         spec.args = vec![OsString::from("-c"), OsString::from(check.command)];
         spec.env = self.check_env.variables.clone();
         spec.timeout_ms = u64::try_from(self.settings.checks.timeout.as_millis()).ok();
         private_dir(&self.place.check_runs_dir())?;
-        let run = Run::create(&dir, &spec, None)?;
+        let run = Run::create(dir, &spec, None)?;
         failpoint::hit("check.made");
-        self.note_current(&dir)?;
+        self.note_current(dir)?;
         Ok(self.begin_check(&run))
     }
 

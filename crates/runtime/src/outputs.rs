@@ -179,6 +179,16 @@ impl Place {
         self.checks_dir.join("passed")
     }
 
+    /// The folder of notes on what canaries have shown.
+    pub(crate) fn canaries_dir(&self) -> PathBuf {
+        self.checks_dir.join("canaries")
+    }
+
+    /// The note on a canary, which is named by what it depends on.
+    pub(crate) fn canary(&self, key: &str) -> PathBuf {
+        self.canaries_dir().join(key)
+    }
+
     /// The note that a check has passed, which is named by what it is about.
     pub(crate) fn passed_check(&self, about: &str) -> PathBuf {
         self.passed_checks_dir().join(about)

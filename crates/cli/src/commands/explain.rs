@@ -74,6 +74,11 @@ impl Explain {
             (Some(ledger), Some(ticket)) => of_its_check(ledger, ticket).await?,
             (None, _) | (_, None) => (None, None),
         };
+        let of_target = match refusal {
+            Some(Refusal::TargetRed { .. }) => facts.target.as_ref().and_then(|target| target.printed()),
+            Some(_) | None => None,
+        };
+        let printed = printed.or_else(|| of_target.map(str::to_owned));
         let whole = run.map(|run| place.run_dir(&run)).filter(|dir| dir.is_dir());
         let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
         let state = ticket.map_or_else(|| "unknown".to_owned(), Ticket::state_name);

@@ -334,7 +334,7 @@ fn is_red(event: &Project) -> bool {
     };
     matches!(
         target.verdict,
-        Verdict::Failed { .. } | Verdict::CouldNotRun { .. }
+        Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. }
     )
 }
 

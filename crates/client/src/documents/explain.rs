@@ -31,8 +31,8 @@ pub struct Explanation {
     /// The tasks that crew has for the ticket and cannot do, however often it tries, each with the reason:
     /// partly in git's or the system's words.
     pub failing: Vec<String>,
-    /// The end of the output of the check for which it is held, and the way in which the check ended, in
-    /// words; `null` where it is held for no check.
+    /// The end of the output of the check for which it is held, or for which no agent is started on the
+    /// target, and the way in which the check ended, in words; `null` where no check is in its way.
     pub printed: Option<String>,
     /// The folder with the whole of that output, in the files `out` and `err`; `null` where it is gone.
     pub printed_in: Option<String>,

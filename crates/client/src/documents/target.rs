@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Target {
     /// Its commit.
     commit: Oid,
-    /// `checking`, `passed`, `failed` or `could_not_run`.
+    /// `checking`, `passed`, `failed`, `blind` (it passes although its sources are broken) or `could_not_run`.
     verdict: &'static str,
     /// The command that runs, or failed; `null` where there is none.
     command: Option<String>,
@@ -20,6 +20,8 @@ pub struct Target {
     since: Moment,
     /// When crew tries again by itself; `null` when only another target or other checks change the verdict.
     retry_at: Option<Moment>,
+    /// Commands that are no tests and pass although the sources are broken.
+    indifferent: Vec<String>,
     /// The reason for which no agent is started, in words; `null` where agents are started.
     in_the_way: Option<String>,
 }
@@ -29,7 +31,8 @@ impl Target {
     #[must_use]
     pub fn of(target: &target::Target) -> Self {
         let (verdict, command, output, retry_at) = match &target.verdict {
-            Verdict::Checking { command } => ("checking", command.clone(), None, None),
+            Verdict::Checking { command, .. } => ("checking", command.clone(), None, None),
+            Verdict::Blind { which } => ("blind", Some(which.clone()), None, None),
             Verdict::Passed => ("passed", None, None, None),
             Verdict::Failed { which, output } => ("failed", Some(which.clone()), Some(output.clone()), None),
             Verdict::CouldNotRun { why, retry_at } => {
@@ -43,6 +46,7 @@ impl Target {
             output,
             since: Moment(target.since),
             retry_at,
+            indifferent: target.indifferent.clone(),
             in_the_way: target.in_the_way(),
         }
     }

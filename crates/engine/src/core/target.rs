@@ -15,6 +15,12 @@ const REMEMBERED: usize = 16;
 /// run.
 const AGAIN_AFTER: i64 = 60_000;
 
+/// The checks before their first run.
+const BEGUN: Verdict = Verdict::Checking {
+    command: None,
+    is_canary: false,
+};
+
 /// Checks of the bare target that are to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetCheck {
@@ -116,9 +122,10 @@ impl Core {
                 basis,
                 since,
                 anyway,
+                indifferent: Vec::new(),
                 verdict: match passes {
                     true => Verdict::Passed,
-                    false => Verdict::Checking { command: None },
+                    false => BEGUN,
                 },
                 round: round + u32::from(!passes),
             },
@@ -131,11 +138,17 @@ impl Core {
         let Some(target) = self.checking_target().filter(|target| target.round == round) else {
             return;
         };
+        let mut indifferent = Vec::new();
         let verdict = match found {
-            TargetFound::Running { command } => Verdict::Checking {
+            TargetFound::Running { command, is_canary } => Verdict::Checking {
                 command: Some(command),
+                is_canary,
             },
-            TargetFound::Passed => Verdict::Passed,
+            TargetFound::Passed { indifferent: others } => {
+                indifferent = others;
+                Verdict::Passed
+            }
+            TargetFound::Blind { which } => Verdict::Blind { which },
             TargetFound::Failed { which, output } => Verdict::Failed { which, output },
             TargetFound::CouldNotRun { why } => Verdict::CouldNotRun {
                 why,
@@ -144,11 +157,15 @@ impl Core {
         };
         let since = match &verdict {
             Verdict::Checking { .. } => target.since,
-            Verdict::Passed | Verdict::Failed { .. } | Verdict::CouldNotRun { .. } => self.now,
+            Verdict::Passed
+            | Verdict::Failed { .. }
+            | Verdict::Blind { .. }
+            | Verdict::CouldNotRun { .. } => self.now,
         };
         let next = Target {
             verdict,
             since,
+            indifferent,
             ..target.clone()
         };
         self.target_is(next, "its checks have run");
@@ -167,7 +184,7 @@ impl Core {
             return;
         }
         let next = Target {
-            verdict: Verdict::Checking { command: None },
+            verdict: BEGUN,
             since: self.now,
             round: target.round + 1,
             ..target.clone()

@@ -339,10 +339,10 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
 fn refusal_of(target: &Target) -> Option<Refusal> {
     let fault = target.in_the_way()?;
     Some(match &target.verdict {
-        Verdict::Checking { command } => Refusal::TargetUnchecked {
+        Verdict::Checking { command, .. } => Refusal::TargetUnchecked {
             command: command.clone(),
         },
-        Verdict::Passed | Verdict::Failed { .. } | Verdict::CouldNotRun { .. } => {
+        Verdict::Passed | Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
             Refusal::TargetRed { fault }
         }
     })

@@ -82,14 +82,22 @@ pub fn target(verdict: Verdict) -> Target {
         since: EARLY,
         round: 1,
         anyway: false,
+        indifferent: Vec::new(),
     }
 }
 
-fn verdicts() -> [Verdict; 5] {
+fn verdicts() -> [Verdict; 6] {
     [
-        Verdict::Checking { command: None },
+        Verdict::Checking {
+            command: None,
+            is_canary: false,
+        },
         Verdict::Checking {
             command: Some("make check".to_owned()),
+            is_canary: false,
+        },
+        Verdict::Blind {
+            which: "make check".to_owned(),
         },
         Verdict::Passed,
         Verdict::Failed {

@@ -44,6 +44,9 @@ pub struct Checks {
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
     pub timeout: Duration,
+    /// What is done about a command that is known to run tests and passes although crew has broken the
+    /// sources on purpose: it looks at another tree.
+    pub blind: Blind,
     /// Shell commands run in order, in the same files; all must pass. With none, nothing guards the target.
     pub commands: Vec<String>,
 }
@@ -57,9 +60,21 @@ impl Default for Checks {
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             timeout: Duration::from_mins(5),
+            blind: Blind::Refuse,
             commands: Vec::new(),
         }
     }
+}
+
+/// The reaction to a check that does not look at the tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Blind {
+    /// No agent is started.
+    #[default]
+    Refuse,
+    /// Nobody tries whether the checks look at the tree.
+    Allow,
 }
 
 pub(super) fn read<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Checks {
@@ -78,6 +93,18 @@ pub(super) fn read<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Checks 
     }
     table.set(reader, "timeout", &mut checks.timeout, |r, v| {
         r.duration(&v, Zero::Refused)
+    });
+    table.set(reader, "blind", &mut checks.blind, |r, v| {
+        let blind = r.string(&v)?;
+        match blind.as_str() {
+            "refuse" => Some(Blind::Refuse),
+            "allow" => Some(Blind::Allow),
+            _ => {
+                let hint = Some("`refuse` or `allow`".to_owned());
+                r.refuse(&v, &blind, "is no reaction to a blind check", hint);
+                None
+            }
+        }
     });
     reader.finish("checks", table);
     checks

@@ -53,6 +53,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "env",
             "pass_env",
             "timeout",
+            "blind",
             "commands",
         ],
     ),

@@ -4,6 +4,7 @@
 //! key that this build does not know, or knows and cannot honour yet, is an error and never ignored: a
 //! setting that seems to hold and does not is worse than none.
 
+pub mod canary;
 mod checks;
 mod detect;
 mod diagnostic;
@@ -32,7 +33,7 @@ use crate::attempt::HarnessId;
 use crate::ids::AgentName;
 use crate::money::Usd;
 
-pub use checks::Checks;
+pub use checks::{Blind, Checks};
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
 pub use names::branch_name;

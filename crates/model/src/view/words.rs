@@ -46,7 +46,9 @@ pub fn matters(fact: &Fact) -> bool {
             | project::Event::DayBudgetLow { .. }
             | project::Event::DayBudgetSpent { .. }
             | project::Event::DayBudgetFree => true,
-            project::Event::Target(target) => target.verdict != Verdict::Checking { command: None },
+            project::Event::Target(target) => {
+                !matches!(target.verdict, Verdict::Checking { command: None, .. })
+            }
             project::Event::Opened
             | project::Event::Initialized
             | project::Event::AgentsBusy
@@ -151,11 +153,25 @@ fn of_project(event: &project::Event) -> String {
 fn of_target(target: &Target) -> String {
     let commit = target.commit.short();
     match &target.verdict {
-        Verdict::Checking { command: None } => format!("the target is {commit}: its checks come first"),
+        Verdict::Checking { command: None, .. } => {
+            format!("the target is {commit}: its checks come first")
+        }
         Verdict::Checking {
             command: Some(command),
+            is_canary: false,
         } => format!("runs on the bare target: {command}"),
-        Verdict::Passed => format!("the target passes its checks ({commit})"),
+        Verdict::Checking {
+            command: Some(command),
+            is_canary: true,
+        } => format!("tries whether it looks at the tree, with broken sources: {command}"),
+        Verdict::Passed if target.indifferent.is_empty() => {
+            format!("the target passes its checks ({commit})")
+        }
+        Verdict::Passed => format!(
+            "the target passes its checks ({commit}); passed with broken sources too: {}",
+            target.indifferent.join("; ")
+        ),
+        Verdict::Blind { .. } => target.in_the_way().unwrap_or_default(),
         Verdict::Failed { which, output } => format!(
             "the target itself does not pass the check: {which}{}",
             in_brackets(output)

@@ -108,6 +108,13 @@ impl Executor {
         Ok(Some(checkout))
     }
 
+    /// Forgets which commands run in the checkout: the next ones begin anew.
+    pub(super) fn forget_sequence(&self) -> Result<()> {
+        let folder = self.place.check_slots_dir()?.join("checkout");
+        drop(fs::remove_file(Notes(&folder).path(SEQUENCE)));
+        Ok(())
+    }
+
     /// Notes what the set-up has made, and then that it has ended.
     fn finish_set_up(&self, notes: &Notes<'_>) -> Result<()> {
         let made: Vec<Vec<u8>> = self.repository.check_additions(notes.0)?.into_iter().collect();

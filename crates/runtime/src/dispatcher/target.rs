@@ -4,13 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Input, Report, TargetCheck, TargetFound, TargetSeen, driver};
 use model::RunId;
+use model::settings::canary::runs_tests;
 use model::ticket::{Candidate, CheckOutcome, CheckTask, Checks, Loss};
 use notify::Watcher as _;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
 use super::{Dispatcher, Event};
-use crate::check::Check;
+use crate::check::{Check, Shown};
 use crate::executor::Executor;
 use crate::executor::perform::model_oid;
 use crate::observe::{self, Subject};
@@ -113,7 +114,6 @@ async fn check(
     current: &Mutex<Option<RunId>>,
     tell: &mpsc::UnboundedSender<Event>,
 ) {
-    let is_now = |run: Option<RunId>| *current.lock().unwrap_or_else(PoisonError::into_inner) = run;
     let report = |found| {
         let round = wanted.round;
         let input = Input::TargetChecked { round, found };
@@ -127,41 +127,163 @@ async fn check(
         tip: wanted.commit.clone(),
         passed: Vec::new(),
     };
-    let mut checks = Checks::new(candidate, wanted.plan.clone());
-    let found = loop {
-        let Some(task) = checks.next() else {
-            break TargetFound::Passed;
+    let mut series = Series {
+        checks: Checks::new(candidate, wanted.plan.clone()),
+        round: wanted.round,
+        executor,
+        current,
+        report: &report,
+    };
+    let found = match series.run_all().await {
+        Some(found) => found,
+        None => series.canaries().await,
+    };
+    report(found);
+}
+
+/// The runs of the checks on the target, one after the other.
+struct Series<'a> {
+    checks: Checks,
+    round: u32,
+    executor: &'a Arc<Executor>,
+    /// The run whose process may be alive.
+    current: &'a Mutex<Option<RunId>>,
+    report: &'a (dyn Fn(TargetFound) + Sync),
+}
+
+impl Series<'_> {
+    fn is_now(&self, run: Option<RunId>) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = run;
+    }
+
+    /// Runs what is left to run. Gives the end, where it is no good one.
+    async fn run_all(&mut self) -> Option<TargetFound> {
+        while let Some(task) = self.checks.next() {
+            let command = self.checks.command(task).unwrap_or_default().to_owned();
+            let outcome = self.run(task, None).await;
+            if let Some(why) = self.checks.cannot_run(task, &outcome) {
+                return Some(TargetFound::CouldNotRun { why });
+            }
+            if let CheckOutcome::Failed { output } = outcome {
+                return Some(TargetFound::Failed {
+                    which: command,
+                    output,
+                });
+            }
+        }
+        None
+    }
+
+    /// Runs each command once on a tree with broken sources, unless it is known what that shows.
+    async fn canaries(&mut self) -> TargetFound {
+        let mut indifferent = Vec::new();
+        for (n, command) in self.checks.plan.commands.clone().into_iter().enumerate() {
+            let (with, checks) = (Arc::clone(self.executor), self.checks.clone());
+            let known = move || {
+                let commit = checks.commit(CheckTask::Target);
+                let key = with.canary_key(commit, &checks.plan, n)?;
+                Some((with.canary_shown(&key), key))
+            };
+            let Ok(Some(Some((known, key)))) = self.executor.threads.begin(known).await else {
+                continue;
+            };
+            let shown = match known {
+                Some(shown) => Some(shown),
+                None => self.canary(&command, n, &key).await,
+            };
+            match shown {
+                Some(Shown::Passes) if runs_tests(&command) => return TargetFound::Blind { which: command },
+                Some(Shown::Passes) => indifferent.push(command),
+                Some(Shown::Looks) | None => {}
+            }
+        }
+        TargetFound::Passed { indifferent }
+    }
+
+    /// Gives what the canary of a command shows; none where it could not be run, which shows nothing.
+    async fn canary(&mut self, command: &str, n: usize, key: &str) -> Option<Shown> {
+        // The commands have passed: what is left to run is the set-up, where the checkout needs it anew.
+        for _ in 0..2 {
+            let outcome = self.run(CheckTask::Target, Some((n, command, key))).await;
+            let shown = match outcome {
+                CheckOutcome::Passed | CheckOutcome::PassedBefore => Shown::Passes,
+                CheckOutcome::Failed { .. } => Shown::Looks,
+                CheckOutcome::NotSetUp => {
+                    self.checks.set_up = Some(0);
+                    if self.run_all().await.is_some() {
+                        return None;
+                    }
+                    continue;
+                }
+                CheckOutcome::CouldNotRun { .. } | CheckOutcome::Lost { .. } => return None,
+            };
+            self.executor.note_canary(key, shown);
+            return Some(shown);
+        }
+        None
+    }
+
+    /// Runs the next command of a task, or the canary of a command: its number, its text and the key.
+    async fn run(&mut self, task: CheckTask, canary: Option<(usize, &str, &str)>) -> CheckOutcome {
+        let command = match canary {
+            Some((_, command, _)) => command.to_owned(),
+            None => self.checks.command(task).unwrap_or_default().to_owned(),
         };
-        let command = checks.command(task).unwrap_or_default().to_owned();
-        let run = RunId::of_target(wanted.round, checks.runs + 1);
-        checks.order(run, task, clock::now());
-        let Some(ordered) = checks.run.clone() else { return };
-        is_now(Some(ordered.run.clone()));
-        let started = start(&checks, &ordered.run, task, executor).await;
+        let run = RunId::of_target(self.round, self.checks.runs + 1);
+        self.checks.order(run.clone(), task, clock::now());
+        self.is_now(Some(run.clone()));
+        let (checks, with, key) = (
+            self.checks.clone(),
+            Arc::clone(self.executor),
+            canary.map(|(_, _, key)| key.to_owned()),
+        );
+        let (of, text) = (run.clone(), command.clone());
+        let started = self.executor.threads.begin(move || {
+            let check = Check {
+                run: &of,
+                task,
+                commit: checks.commit(task),
+                command: &text,
+                plan: &checks.plan,
+                set_up: checks.set_up.unwrap_or(0),
+                passed: checks.passed_before(task),
+            };
+            match key {
+                Some(key) => with.start_canary(&check, &key),
+                None => with.start_check_of_target(&check),
+            }
+        });
+        let started = match started.await {
+            Ok(Some(report)) => report,
+            Ok(None) => Report::Hindered {
+                why: "it failed unexpectedly".to_owned(),
+            },
+            Err(error) => Report::Hindered {
+                why: format!("no thread can be started: {error}"),
+            },
+        };
         let outcome = if let Report::CheckSpawned = started {
-            report(TargetFound::Running {
-                command: command.clone(),
+            (self.report)(TargetFound::Running {
+                command,
+                is_canary: canary.is_some(),
             });
-            end_of(&ordered.run, executor).await
+            // Its surroundings may be at fault, so it gets the hint that a proof on the target gets. What
+            // passes on broken sources has not passed.
+            let task = canary.is_none().then_some(CheckTask::Target);
+            end_of(&run, task, self.executor).await
         } else {
             let outcome = started.check_outcome();
             outcome.unwrap_or_else(|| CheckOutcome::CouldNotRun {
                 why: why_not(started),
             })
         };
-        is_now(None);
-        checks.ended(&ordered, &outcome);
-        if let Some(why) = checks.cannot_run(task, &outcome) {
-            break TargetFound::CouldNotRun { why };
+        self.is_now(None);
+        let ended = self.checks.run.take();
+        if let (Some(ended), None) = (ended, canary) {
+            self.checks.ended(&ended, &outcome);
         }
-        if let CheckOutcome::Failed { output } = outcome {
-            break TargetFound::Failed {
-                which: command,
-                output,
-            };
-        }
-    };
-    report(found);
+        outcome
+    }
 }
 
 /// Why a check was not started, in words.
@@ -172,35 +294,13 @@ fn why_not(report: Report) -> String {
     "it could not be started".to_owned()
 }
 
-async fn start(checks: &Checks, run: &RunId, task: CheckTask, executor: &Arc<Executor>) -> Report {
-    let (checks, run, with) = (checks.clone(), run.clone(), Arc::clone(executor));
-    let started = executor.threads.begin(move || {
-        with.start_check_of_target(&Check {
-            run: &run,
-            task,
-            commit: checks.commit(task),
-            command: checks.command(task).unwrap_or_default(),
-            plan: &checks.plan,
-            set_up: checks.set_up.unwrap_or(0),
-            passed: checks.passed_before(task),
-        })
-    });
-    let why = |why: String| Report::Hindered { why };
-    match started.await {
-        Ok(Some(report)) => report,
-        Ok(None) => why("it failed unexpectedly".to_owned()),
-        Err(error) => why(format!("no thread can be started: {error}")),
-    }
-}
-
 /// Waits for the end of a run.
-async fn end_of(run: &RunId, executor: &Arc<Executor>) -> CheckOutcome {
+async fn end_of(run: &RunId, task: Option<CheckTask>, executor: &Arc<Executor>) -> CheckOutcome {
     let (tell, mut told) = mpsc::unbounded_channel();
     tokio::spawn(observe::watch(
         executor.place.run_dir(run),
         run.clone(),
-        // Its surroundings may be at fault, so it gets the hint that a proof on the target gets.
-        Subject::Check(Some(CheckTask::Target)),
+        Subject::Check(task),
         Arc::new(Notify::new()),
         Arc::clone(executor),
         tell,

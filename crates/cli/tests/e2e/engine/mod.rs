@@ -16,5 +16,6 @@ mod moved;
 mod people;
 mod prompts;
 mod queue;
+mod target;
 mod unfinished;
 mod waiting;

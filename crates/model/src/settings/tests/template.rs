@@ -137,6 +137,7 @@ proptest! {
             pass_env: pass_env.clone(),
             timeout: Duration::from_secs(seconds),
             commands,
+            ..Checks::default()
         };
         let harness = Harness { command, args, env, pass_env, ..Harness::new(HarnessKind::Command) };
         let written = Settings::template(&target, &checks, Some(("a.b", &harness)));

@@ -49,7 +49,15 @@ pub(super) fn target_red(target: &Target) -> Option<Item> {
     let why = target.in_the_way().filter(|_| !target.is_checking())?;
     let until = match &target.verdict {
         Verdict::CouldNotRun { retry_at, .. } => Some(*retry_at),
-        Verdict::Checking { .. } | Verdict::Passed | Verdict::Failed { .. } => None,
+        Verdict::Checking { .. } | Verdict::Passed | Verdict::Failed { .. } | Verdict::Blind { .. } => None,
+    };
+    let mend = match &target.verdict {
+        Verdict::Blind { .. } => {
+            "let [checks] setup make an environment of the checks' own, or say `blind = \"allow\"` there if that is as it should be"
+        }
+        Verdict::Checking { .. } | Verdict::Passed | Verdict::Failed { .. } | Verdict::CouldNotRun { .. } => {
+            "mend it by a commit on the target, or mend [checks] in crew.toml: agents start by themselves"
+        }
     };
     let by_hand = |what: &str| Act::ByHand {
         what: what.to_owned(),
@@ -66,9 +74,7 @@ pub(super) fn target_red(target: &Target) -> Option<Item> {
         printed: target.printed().map(str::to_owned),
         until,
         acts: vec![
-            by_hand(
-                "mend it by a commit on the target, or mend [checks] in crew.toml: agents start by themselves",
-            ),
+            by_hand(mend),
             by_hand("or start them all the same: crew run --anyway"),
         ],
     })

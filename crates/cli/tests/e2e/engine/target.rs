@@ -1,0 +1,219 @@
+//! The bare target: nothing is paid for on one that does not pass its own checks.
+
+use std::fs;
+
+use testkit::world::{DONE, Engine, World};
+
+/// Fails on a tree with a file `red`, saying so; each run leaves a line.
+const NO_RED: &str =
+    "commands = ['''echo ran >> \"$HOME/ran\"; if [ -e red ]; then echo \"red is red\"; exit 1; fi''']";
+
+fn red_world() -> World {
+    let world = World::with(|s| s.checks = NO_RED.to_owned());
+    world.commit("red", "");
+    world
+}
+
+fn green_world() -> World {
+    World::with(|s| s.checks = NO_RED.to_owned())
+}
+
+/// How many times the check has run.
+fn checks(world: &World) -> usize {
+    let ran = fs::read_to_string(world.path("home/ran")).unwrap_or_default();
+    ran.lines().count()
+}
+
+fn verdict(world: &World) -> String {
+    let said = world.must(&["ps", "--json"]).out;
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    said["target"]["verdict"].as_str().unwrap_or_default().to_owned()
+}
+
+fn mend(world: &World) {
+    world.git(&["rm", "-q", "red"]);
+    world.git(&["commit", "-q", "-m", "mend"]);
+}
+
+fn stop(world: &World, mut engine: Engine) {
+    world.must(&["stop", "--wait"]);
+    engine.end();
+}
+
+#[test]
+fn a_red_target_costs_nothing_and_every_surface_shows_why() {
+    let world = red_world();
+    world.ticket("t-1").agent(DONE).write();
+    world.ticket("t-2").agent(DONE).write();
+    let said = world.drain_held();
+    assert_eq!((world.runs("t-1"), world.runs("t-2"), checks(&world)), (0, 0, 1));
+    assert!(said.out.contains("does not pass the check"), "{said}");
+    for args in [
+        &["inbox"][..],
+        &["explain", "t-1"],
+        &["inbox", "--json"],
+        &["ps", "--json"],
+    ] {
+        let shown = world.crew(args).out;
+        assert!(shown.contains("red is red"), "{args:?}: {shown}");
+    }
+    assert!(said.out.contains("│ red is red"), "{said}");
+    for command in ["ps", "queue"] {
+        let shown = world.must(&[command]).out;
+        assert!(
+            shown.contains("the target itself does not pass"),
+            "{command}: {shown}"
+        );
+    }
+    assert!(world.must(&["queue"]).out.contains("the target is red"));
+    assert_eq!(verdict(&world), "failed");
+}
+
+#[test]
+fn a_mended_target_lets_the_next_engine_start_agents_at_once() {
+    let world = red_world();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    mend(&world);
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+}
+
+#[test]
+fn a_target_that_a_person_mends_under_an_engine_starts_its_agents() {
+    let world = red_world();
+    world.ticket("t-1").agent(DONE).write();
+    let engine = world.engine();
+    world.wait("the target is red", || verdict(&world) == "failed");
+    mend(&world);
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    stop(&world, engine);
+}
+
+#[test]
+fn changed_checks_end_the_hold_at_once() {
+    let world = red_world();
+    world.ticket("t-1").agent(DONE).write();
+    let engine = world.engine();
+    world.wait("the target is red", || verdict(&world) == "failed");
+    world.change_settings("exit 1", "exit 0");
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    stop(&world, engine);
+}
+
+#[test]
+fn a_target_that_turns_red_by_hand_stops_no_agent_and_starts_none() {
+    let world = green_world();
+    world
+        .ticket("t-1")
+        .agent("touch \"$GATES/begun\"; until_there \"$GATES/go\"; git rm -q red 2>/dev/null; work t x; echo DONE")
+        .write();
+    let engine = world.engine();
+    world.wait("t-1 works", || world.path("gates/begun").exists());
+    world.commit("red", "");
+    world.wait("the target is red", || verdict(&world) == "failed");
+    world.ticket("t-2").agent(DONE).write();
+    world.wait("t-2 is seen", || {
+        world
+            .must(&["explain", "t-2"])
+            .out
+            .contains("no agent is started")
+    });
+    assert_eq!(world.state_name("t-1"), "in_progress/working");
+    world.open("go");
+    world.wait("t-1 is held", || {
+        let held = world.state("t-1").held;
+        held.is_some_and(|held| held.why.name() == "target_red")
+    });
+    assert_eq!(world.runs("t-2"), 0);
+    mend(&world);
+    for id in ["t-1", "t-2"] {
+        world.wait("it lands", || world.is_landed(id));
+    }
+    assert_eq!(world.runs("t-1"), 1);
+    stop(&world, engine);
+}
+
+#[test]
+fn agents_start_on_a_red_target_where_a_person_says_so() {
+    let world = red_world();
+    world
+        .ticket("t-1")
+        .agent("git rm -q red; git commit -qm mended; echo DONE")
+        .write();
+    let said = world.crew(&["run", "--until-idle", "--anyway"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(world.landed(), ["t-1"]);
+    // The next engine asks again.
+    world.commit("red", "");
+    world.ticket("t-2").agent(DONE).write();
+    world.drain_held();
+    assert_eq!(world.runs("t-2"), 0);
+}
+
+#[test]
+fn a_check_of_the_target_goes_on_under_the_next_engine() {
+    let world = World::with(|s| {
+        s.checks = format!(
+            "commands = ['''echo ran >> \"$HOME/ran\"; {}''']",
+            World::until_home("go")
+        );
+    });
+    world.ticket("t-1").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("it is being checked", || checks(&world) == 1);
+    engine.signal("KILL");
+    engine.end();
+    let engine = world.engine();
+    world.wait("an engine waits for the check", || verdict(&world) == "checking");
+    fs::write(world.path("home/go"), "").unwrap();
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    // Of the bare target, and of the candidate.
+    assert_eq!(checks(&world), 2);
+    stop(&world, engine);
+}
+
+#[test]
+fn an_engine_that_stops_ends_the_check_of_the_target() {
+    let world =
+        World::with(|s| s.checks = "commands = ['''touch \"$HOME/ran\"; exec sleep 1000''']".to_owned());
+    world.ticket("t-1").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("it is being checked", || world.path("home/ran").exists());
+    world.must(&["stop", "--wait"]);
+    assert_eq!(engine.end().code, Some(0));
+    assert_eq!(world.processes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_target_that_crew_landed_on_is_not_checked_again() {
+    let world = green_world();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    assert_eq!(checks(&world), 2);
+    world.ticket("t-2").agent(DONE).write();
+    world.drain_all();
+    // Of the second candidate only.
+    assert_eq!(checks(&world), 3);
+}
+
+#[test]
+fn a_check_that_cannot_be_run_on_the_target_starts_no_agent() {
+    for checks in [
+        "commands = ['no-such-program']",
+        "setup = ['echo no way; exit 3']\ncommands = ['true']",
+    ] {
+        let world = World::with(|s| s.checks = checks.to_owned());
+        world.ticket("t-1").agent(DONE).write();
+        world.drain_held();
+        assert_eq!(
+            (world.runs("t-1"), verdict(&world).as_str()),
+            (0, "could_not_run")
+        );
+        let inbox = world.crew(&["inbox"]).out;
+        assert!(
+            inbox.contains("no-such-program") || inbox.contains("no way"),
+            "{inbox}"
+        );
+    }
+}

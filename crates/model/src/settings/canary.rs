@@ -1,0 +1,235 @@
+//! The canary: which files of a tree are broken on purpose, to see whether a check looks at them, and which
+//! commands are known to run tests.
+
+use super::{Checks, input};
+
+/// Endings of source files, in lower case.
+const SOURCES: &[&str] = &[
+    "rs", "py", "pyi", "pyx", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "go",
+    "rb", "ex", "exs", "erl", "hrl", "java", "kt", "kts", "scala", "groovy", "clj", "cljs", "cljc", "cs",
+    "fs", "vb", "php", "swift", "dart", "hs", "ml", "mli", "jl", "r", "pl", "pm", "lua", "zig", "nim", "cr",
+    "elm", "c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx", "m", "mm", "f90", "d",
+];
+
+/// Folders whose files are tests, or belong to them: a check that reads only these proves nothing.
+const TEST_FOLDERS: &[&str] = &[
+    "test",
+    "tests",
+    "testing",
+    "spec",
+    "specs",
+    "__tests__",
+    "__mocks__",
+    "e2e",
+    "fixtures",
+    "testdata",
+    "test-d",
+    "androidTest",
+];
+
+/// The text that stands in place of a source: no language accepts it. PHP prints everything up to its mark.
+const BROKEN: &str =
+    "<?php )]}> crew has put this text here for a moment, to see whether the check reads it <{[( \"'`\n";
+
+/// The first words of commands that run tests, without the programs that only start another one.
+const RUNNERS: &[&[&str]] = &[
+    &["pytest"],
+    &["py.test"],
+    &["unittest"],
+    &["nose2"],
+    &["tox"],
+    &["nox"],
+    &["npm", "test"],
+    &["npm", "t"],
+    &["npm", "run", "test"],
+    &["pnpm", "test"],
+    &["pnpm", "run", "test"],
+    &["yarn", "test"],
+    &["yarn", "run", "test"],
+    &["bun", "test"],
+    &["bun", "run", "test"],
+    &["deno", "test"],
+    &["node", "--test"],
+    &["jest"],
+    &["vitest"],
+    &["mocha"],
+    &["ava"],
+    &["cargo", "test"],
+    &["cargo", "nextest"],
+    &["go", "test"],
+    &["gotestsum"],
+    &["rspec"],
+    &["mix", "test"],
+    &["phpunit"],
+    &["pest"],
+    &["gradle", "test"],
+    &["gradle", "check"],
+    &["mvn", "test"],
+    &["mvn", "verify"],
+    &["dotnet", "test"],
+    &["swift", "test"],
+    &["dart", "test"],
+    &["flutter", "test"],
+    &["sbt", "test"],
+    &["ctest"],
+];
+
+/// Words that start another program: what follows is the command.
+const STARTERS: &[&[&str]] = &[
+    &["uv", "run"],
+    &["poetry", "run"],
+    &["pdm", "run"],
+    &["pipenv", "run"],
+    &["hatch", "run"],
+    &["bundle", "exec"],
+    &["npx"],
+    &["pnpm", "exec"],
+    &["yarn", "exec"],
+    &["bunx"],
+    &["python", "-m"],
+    &["python3", "-m"],
+    &["coverage", "run", "-m"],
+    &["env"],
+    &["exec"],
+    &["time"],
+];
+
+/// The text that is put in place of a file (its path from the root, with `/`); none for a file that stays as
+/// it is: a manifest, a test, or a file that is no source.
+#[must_use]
+pub fn broken(path: &str, checks: &Checks) -> Option<&'static str> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let (stem, ending) = name.rsplit_once('.')?;
+    let is_source = SOURCES.contains(&ending.to_lowercase().as_str());
+    let in_tests = folders
+        .split('/')
+        .any(|folder| TEST_FOLDERS.contains(&folder) || folder.to_lowercase().ends_with(".tests"));
+    let is_test = ["test_", "conftest"].iter().any(|begin| stem.starts_with(begin))
+        || ["_test", ".test", ".spec", "_spec", "Test", "Tests", "Spec"]
+            .iter()
+            .any(|end| stem.ends_with(end));
+    // A script that steers tools is read before any test is, and says nothing about the sources.
+    let steers = stem.ends_with(".config") || stem.starts_with('.') || input(path, checks).is_some();
+    (is_source && !in_tests && !is_test && !steers).then_some(BROKEN)
+}
+
+/// Whether a command is known to run tests of the sources.
+#[must_use]
+pub fn runs_tests(command: &str) -> bool {
+    let parts = command.split(['&', ';', '|', '\n', '(', ')']);
+    parts.into_iter().any(is_runner)
+}
+
+fn is_runner(part: &str) -> bool {
+    let mut words: Vec<&str> = part.split_whitespace().collect();
+    loop {
+        let is_variable = |word: &&str| {
+            let name = word.split_once('=').map_or("", |(name, _)| name);
+            !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        if words.first().is_some_and(is_variable) {
+            words.remove(0);
+            continue;
+        }
+        let Some(starter) = STARTERS.iter().find(|starter| begins(&words, starter)) else {
+            break;
+        };
+        words.drain(..starter.len());
+        // Options of the starter.
+        while words.first().is_some_and(|word| word.starts_with('-')) {
+            words.remove(0);
+        }
+    }
+    RUNNERS.iter().any(|runner| begins(&words, runner))
+}
+
+/// Whether a command begins with these words; its program may be named by a path, and options may stand
+/// between the program and the next word.
+fn begins(words: &[&str], with: &[&str]) -> bool {
+    let (Some(program), Some((first, rest))) = (words.first(), with.split_first()) else {
+        return false;
+    };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = name
+        .strip_suffix('w')
+        .filter(|it| *it == "gradle" || *it == "mvn")
+        .unwrap_or(name);
+    let is_meant = |word: &&&str| !word.starts_with('-') || rest.contains(*word);
+    let mut others = words[1..].iter().filter(is_meant);
+    name == *first && rest.iter().all(|word| others.next() == Some(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_broken_and_manifests_and_tests_stay() {
+        let checks = Checks::default();
+        for path in [
+            "src/lib.rs",
+            "src/click/core.py",
+            "index.js",
+            "pkg/a.go",
+            "lib/x.TS",
+            "main.c",
+        ] {
+            assert!(broken(path, &checks).is_some(), "{path}");
+        }
+        for path in [
+            "Cargo.toml",
+            "setup.py",
+            "conanfile.py",
+            "tests/test_a.py",
+            "src/a_test.go",
+            "test.js/test/a.js",
+            "src/a.test.ts",
+            "conftest.py",
+            "jest.config.js",
+            "README.md",
+            "Makefile",
+            "data.json",
+            "src/Foo.Tests/A.cs",
+            "noxfile.py",
+        ] {
+            assert!(broken(path, &checks).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_runner_is_known_behind_whatever_starts_it() {
+        for command in [
+            "pytest",
+            "pytest -q tests",
+            ".venv/bin/pytest",
+            "python -m pytest",
+            "python3 -m unittest discover",
+            "uv run --frozen pytest",
+            "CI=1 npm test",
+            "npm run test",
+            "cd web && npm test",
+            "cargo test --workspace",
+            "cargo --locked test",
+            "./gradlew test",
+            "go test ./...",
+            "bundle exec rspec",
+            "npx jest --ci",
+        ] {
+            assert!(runs_tests(command), "{command}");
+        }
+        for command in [
+            "make test",
+            "cargo build",
+            "cargo fmt --check",
+            "npm run lint",
+            "go vet ./...",
+            "echo pytest",
+            "test ! -e red",
+        ] {
+            assert!(!runs_tests(command), "{command}");
+        }
+    }
+}
