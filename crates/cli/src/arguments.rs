@@ -117,7 +117,7 @@ fn answer(arguments: Arguments) -> Result<Exit> {
 
 fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
     match command {
-        Command::Init(command) => command.run(context),
+        Command::Init(command) => wait(command.run(context)),
         Command::Completions(command) => command.run(context),
         Command::Man(command) => command.run(context),
         Command::Diagram(command) => command.run(context),

@@ -11,10 +11,10 @@ use model::settings::{self, Checks, Detected, Harness, HarnessKind, Settings};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::ui::Style;
+use crate::ui::{self, Style};
 use client::documents;
 use client::error::Doing as _;
-use runtime::Place;
+use runtime::{Place, TargetFound};
 
 /// Make this repository ready: write crew.toml, make .tickets/, ignore crew's own folder
 #[derive(Debug, Args)]
@@ -22,6 +22,10 @@ pub(crate) struct Init {
     /// Do not ask.
     #[arg(short, long)]
     yes: bool,
+    /// Run the set-up and the checks on the target at once, as the first `crew run` will. This happens in a
+    /// terminal anyway.
+    #[arg(long = "try")]
+    tries: bool,
     /// The program that agents run on, with its arguments: `claude` for Claude Code, else any program, such
     /// as ./agent.sh or "codex exec -". Without it: claude, where it is installed.
     #[arg(long, value_name = "PROGRAM")]
@@ -44,7 +48,7 @@ const SMALL: u64 = 1 << 20;
 const MANY: usize = 10_000;
 
 impl Init {
-    pub(crate) fn run(self, context: &mut Context) -> Result<Exit> {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.place()?;
         if place.settings_path.exists() {
             return Err(Error::refused(
@@ -95,6 +99,11 @@ impl Init {
             return Ok(Exit::Done);
         }
         context.out.styled("wrote crew.toml", Style::Green)?;
+        let in_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let mut exit = Exit::Done;
+        if (self.tries || in_terminal) && !checks.commands.is_empty() {
+            exit = try_checks(context, &place, &target).await?;
+        }
         context.out.line("next:")?;
         if harness.is_none() {
             context
@@ -106,7 +115,7 @@ impl Init {
             .line("  git add crew.toml && git commit -m 'Add crew.toml'")?;
         context.out.line("  crew ticket create 'What is to be done'")?;
         context.out.line("  crew run --until-idle")?;
-        Ok(Exit::Done)
+        Ok(exit)
     }
 
     /// The harness that is to be named, with its table.
@@ -151,6 +160,49 @@ impl Init {
         harness.command = command;
         Ok(Some((name.to_owned(), harness)))
     }
+}
+
+/// Runs the checks on the target, and shows what they come to.
+async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Result<Exit> {
+    let options = context.options();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let report = move |found| drop(tell.send(found));
+    let tried = runtime::try_target(place, &options, &report);
+    tokio::pin!(tried);
+    let found = loop {
+        tokio::select! {
+            biased;
+            Some(found) = told.recv() => {
+                if let TargetFound::Running { command, is_canary } = found {
+                    let how = if is_canary { "with broken sources: " } else { "" };
+                    context.out.styled(&format!("runs on {target}, {how}{command}"), Style::Dim)?;
+                }
+            }
+            found = &mut tried => break found?,
+        }
+    };
+    let out = &mut context.out;
+    let (why, printed) = match found {
+        TargetFound::Passed { .. } | TargetFound::Running { .. } => {
+            out.styled(&format!("{target} passes its checks"), Style::Green)?;
+            return Ok(Exit::Done);
+        }
+        TargetFound::Blind { which } => (
+            format!("`{which}` passes although crew has broken the sources for it: it looks at another tree"),
+            String::new(),
+        ),
+        TargetFound::Failed { which, output } => (format!("{target} does not pass `{which}`"), output),
+        TargetFound::CouldNotRun { why } => {
+            let (first, output) = why.split_once('\n').unwrap_or((&why, ""));
+            (format!("the checks could not be run: {first}"), output.to_owned())
+        }
+    };
+    out.styled(&format!("warning: {why}"), Style::Yellow)?;
+    for line in ui::last_lines(&printed) {
+        out.styled(&format!("  │ {}", ui::clean(line)), Style::Dim)?;
+    }
+    out.line("  no agent starts before that is mended: see [checks] in crew.toml")?;
+    Ok(Exit::Held)
 }
 
 fn claude_code(context: &Context) -> Harness {

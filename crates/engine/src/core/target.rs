@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use model::target::{Basis, Target, Verdict};
-use model::ticket::{CheckPlan, Event, Ticket, Why};
+use model::ticket::{CheckPlan, Event, Stage, State, Ticket, Why};
 use model::{Oid, TicketId, Time, project};
 
 use super::{Core, Duty};
@@ -74,9 +74,14 @@ impl Core {
         (self.duty == Duty::Drain && target.is_checking()).then_some(target)
     }
 
+    /// Whether a candidate has the checkout of checks, or is about to have it.
     fn is_a_candidate_checked(&self) -> bool {
+        let is_checked = |ticket: &Ticket| match &ticket.state {
+            State::Verify(verify) => matches!(verify.stage, Stage::Building | Stage::Checking(_)),
+            State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
+        };
         let mut at_work = self.at_work();
-        at_work.any(|ticket| ticket.held.is_none() && ticket.checks().is_some())
+        at_work.any(|ticket| ticket.held.is_none() && is_checked(ticket))
     }
 
     /// The target was looked at. Its checks run, unless there is a verdict on it already.

@@ -1,0 +1,274 @@
+//! The bare target: its checks, run one after the other outside of any ticket.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::{Report, TargetCheck, TargetFound, TargetSeen, driver};
+use model::RunId;
+use model::settings::canary::runs_tests;
+use model::ticket::{Candidate, CheckOutcome, CheckPlan, CheckTask, Checks, Loss};
+use tokio::sync::{Notify, mpsc};
+
+use crate::check::{Check, Shown};
+use crate::dispatcher::Event;
+use crate::executor::perform::model_oid;
+use crate::executor::{Executor, Work};
+use crate::observe::{self, Subject};
+use crate::{Options, Place, Result, clock};
+
+/// Runs the checks of the settings on the bare target while no engine runs, and gives what they come to.
+/// `report` is called with each command that begins. Nothing is recorded but that a tree has passed.
+///
+/// # Errors
+/// [`Error::Held`] when an engine runs here; a target that cannot be read.
+pub async fn try_target(
+    place: &Place,
+    options: &Options,
+    report: &(dyn Fn(TargetFound) + Sync),
+) -> Result<TargetFound> {
+    let settings = place.settings()?;
+    let executor = Arc::new(Executor::new(place, &settings, options, Work::Command)?);
+    // A run of an earlier try is no run of this one.
+    let runs = place.check_runs_dir();
+    for entry in std::fs::read_dir(&runs).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name
+            .to_string_lossy()
+            .starts_with(RunId::of_target(0, 0).as_str().trim_end_matches('0'))
+        {
+            drop(std::fs::remove_dir_all(entry.path()));
+        }
+    }
+    let commit = executor.repository.target(&executor.target)?;
+    let tree = executor.repository.tree_of(&commit)?.0;
+    let (Ok(commit), Ok(tree)) = (model_oid(&commit), model_oid(&tree)) else {
+        return Ok(TargetFound::CouldNotRun {
+            why: format!("{commit} is no id that crew knows"),
+        });
+    };
+    let wanted = TargetCheck {
+        commit,
+        tree,
+        plan: CheckPlan {
+            setup: settings.checks.setup.clone(),
+            commands: settings.checks.commands.clone(),
+        },
+        round: 0,
+    };
+    let current = Mutex::new(None);
+    Ok(check(&wanted, &executor, &current, report).await)
+}
+
+/// The target as it is now; none where it cannot be read, which is looked at again.
+pub(crate) fn seen(executor: &Executor, anyway: bool, anew: bool) -> Option<TargetSeen> {
+    let commit = executor.repository.target(&executor.target).ok()?;
+    let tree = executor.repository.tree_of(&commit).ok()?.0;
+    Some(TargetSeen {
+        commit: model_oid(&commit).ok()?,
+        tree: model_oid(&tree).ok()?,
+        environment: executor.check_environment(),
+        anyway,
+        anew,
+    })
+}
+
+/// Runs the checks of the target, each under a shim, and gives what they come to. `report` is called with
+/// each command that begins. `current`: the run whose process may be alive.
+pub(crate) async fn check(
+    wanted: &TargetCheck,
+    executor: &Arc<Executor>,
+    current: &Mutex<Option<RunId>>,
+    report: &(dyn Fn(TargetFound) + Sync),
+) -> TargetFound {
+    // The target stands for a candidate that is merged already.
+    let candidate = Candidate {
+        commit: wanted.commit.clone(),
+        tree: wanted.tree.clone(),
+        target: wanted.commit.clone(),
+        tip: wanted.commit.clone(),
+        passed: Vec::new(),
+    };
+    let mut series = Series {
+        checks: Checks::new(candidate, wanted.plan.clone()),
+        round: wanted.round,
+        executor,
+        current,
+        report,
+    };
+    match series.run_all().await {
+        Some(found) => found,
+        None => series.canaries().await,
+    }
+}
+
+/// The runs of the checks on the target, one after the other.
+struct Series<'a> {
+    checks: Checks,
+    round: u32,
+    executor: &'a Arc<Executor>,
+    /// The run whose process may be alive.
+    current: &'a Mutex<Option<RunId>>,
+    report: &'a (dyn Fn(TargetFound) + Sync),
+}
+
+impl Series<'_> {
+    fn is_now(&self, run: Option<RunId>) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = run;
+    }
+
+    /// Runs what is left to run. Gives the end, where it is no good one.
+    async fn run_all(&mut self) -> Option<TargetFound> {
+        while let Some(task) = self.checks.next() {
+            let command = self.checks.command(task).unwrap_or_default().to_owned();
+            let outcome = self.run(task, None).await;
+            if let Some(why) = self.checks.cannot_run(task, &outcome) {
+                return Some(TargetFound::CouldNotRun { why });
+            }
+            if let CheckOutcome::Failed { output } = outcome {
+                return Some(TargetFound::Failed {
+                    which: command,
+                    output,
+                });
+            }
+        }
+        None
+    }
+
+    /// Runs each command once on a tree with broken sources, unless it is known what that shows.
+    async fn canaries(&mut self) -> TargetFound {
+        let mut indifferent = Vec::new();
+        for (n, command) in self.checks.plan.commands.clone().into_iter().enumerate() {
+            let (with, checks) = (Arc::clone(self.executor), self.checks.clone());
+            let known = move || {
+                let commit = checks.commit(CheckTask::Target);
+                let key = with.canary_key(commit, &checks.plan, n)?;
+                Some((with.canary_shown(&key), key))
+            };
+            let Ok(Some(Some((known, key)))) = self.executor.threads.begin(known).await else {
+                continue;
+            };
+            let shown = match known {
+                Some(shown) => Some(shown),
+                None => self.canary(&command, n, &key).await,
+            };
+            match shown {
+                Some(Shown::Passes) if runs_tests(&command) => return TargetFound::Blind { which: command },
+                Some(Shown::Passes) => indifferent.push(command),
+                Some(Shown::Looks) | None => {}
+            }
+        }
+        TargetFound::Passed { indifferent }
+    }
+
+    /// Gives what the canary of a command shows; none where it could not be run, which shows nothing.
+    async fn canary(&mut self, command: &str, n: usize, key: &str) -> Option<Shown> {
+        // The commands have passed: what is left to run is the set-up, where the checkout needs it anew.
+        for _ in 0..2 {
+            let outcome = self.run(CheckTask::Target, Some((n, command, key))).await;
+            let shown = match outcome {
+                CheckOutcome::Passed | CheckOutcome::PassedBefore => Shown::Passes,
+                CheckOutcome::Failed { .. } => Shown::Looks,
+                CheckOutcome::NotSetUp => {
+                    self.checks.set_up = Some(0);
+                    if self.run_all().await.is_some() {
+                        return None;
+                    }
+                    continue;
+                }
+                CheckOutcome::CouldNotRun { .. } | CheckOutcome::Lost { .. } => return None,
+            };
+            self.executor.note_canary(key, shown);
+            return Some(shown);
+        }
+        None
+    }
+
+    /// Runs the next command of a task, or the canary of a command: its number, its text and the key.
+    async fn run(&mut self, task: CheckTask, canary: Option<(usize, &str, &str)>) -> CheckOutcome {
+        let command = match canary {
+            Some((_, command, _)) => command.to_owned(),
+            None => self.checks.command(task).unwrap_or_default().to_owned(),
+        };
+        let run = RunId::of_target(self.round, self.checks.runs + 1);
+        self.checks.order(run.clone(), task, clock::now());
+        self.is_now(Some(run.clone()));
+        let (checks, with, key) = (
+            self.checks.clone(),
+            Arc::clone(self.executor),
+            canary.map(|(_, _, key)| key.to_owned()),
+        );
+        let (of, text) = (run.clone(), command.clone());
+        let started = self.executor.threads.begin(move || {
+            let check = Check {
+                run: &of,
+                task,
+                commit: checks.commit(task),
+                command: &text,
+                plan: &checks.plan,
+                set_up: checks.set_up.unwrap_or(0),
+                passed: checks.passed_before(task),
+            };
+            match key {
+                Some(key) => with.start_canary(&check, &key),
+                None => with.start_check_of_target(&check),
+            }
+        });
+        let started = match started.await {
+            Ok(Some(report)) => report,
+            Ok(None) => Report::Hindered {
+                why: "it failed unexpectedly".to_owned(),
+            },
+            Err(error) => Report::Hindered {
+                why: format!("no thread can be started: {error}"),
+            },
+        };
+        let outcome = if let Report::CheckSpawned = started {
+            (self.report)(TargetFound::Running {
+                command,
+                is_canary: canary.is_some(),
+            });
+            // Its surroundings may be at fault, so it gets the hint that a proof on the target gets. What
+            // passes on broken sources has not passed.
+            let task = canary.is_none().then_some(CheckTask::Target);
+            end_of(&run, task, self.executor).await
+        } else {
+            let outcome = started.check_outcome();
+            outcome.unwrap_or_else(|| CheckOutcome::CouldNotRun {
+                why: why_not(started),
+            })
+        };
+        self.is_now(None);
+        let ended = self.checks.run.take();
+        if let (Some(ended), None) = (ended, canary) {
+            self.checks.ended(&ended, &outcome);
+        }
+        outcome
+    }
+}
+
+/// Why a check was not started, in words.
+fn why_not(report: Report) -> String {
+    if let Report::Hindered { why } | Report::CouldNotRun { why } = report {
+        return why;
+    }
+    "it could not be started".to_owned()
+}
+
+/// Waits for the end of a run.
+async fn end_of(run: &RunId, task: Option<CheckTask>, executor: &Arc<Executor>) -> CheckOutcome {
+    let (tell, mut told) = mpsc::unbounded_channel();
+    tokio::spawn(observe::watch(
+        executor.place.run_dir(run),
+        run.clone(),
+        Subject::Check(task),
+        Arc::new(Notify::new()),
+        Arc::clone(executor),
+        tell,
+    ));
+    while let Some(event) = told.recv().await {
+        if let Event::Driver(driver::Event::CheckEnded(end)) = event {
+            crate::log::check_ended(&end);
+            return end.outcome;
+        }
+    }
+    CheckOutcome::Lost { how: Loss::Vanished }
+}
