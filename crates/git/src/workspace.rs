@@ -6,6 +6,7 @@ mod fetch_objects;
 mod fingerprint;
 pub(crate) mod import;
 mod index;
+mod lfs;
 mod look;
 mod pool;
 mod prepare;

@@ -207,25 +207,23 @@ impl Call {
             ("GIT_ADVICE", "0"),
         ];
         process.envs(always);
-        match self.settings {
-            Settings::Own => {
-                process.envs([
-                    ("GIT_CONFIG_NOSYSTEM", "1"),
-                    ("GIT_CONFIG_SYSTEM", "/dev/null"),
-                    ("GIT_CONFIG_GLOBAL", "/dev/null"),
-                    ("GIT_ATTR_NOSYSTEM", "1"),
-                ]);
-            }
-            Settings::Users => {
-                let around = &self.git.surroundings;
-                process.env("PATH", &around.path);
-                match &around.home {
-                    Some(home) => process.env("HOME", home),
-                    None => process.env("GIT_CONFIG_GLOBAL", "/dev/null"),
-                };
-                if let Some(config) = &around.config_home {
-                    process.env("XDG_CONFIG_HOME", config);
-                }
+        let around = &self.git.surroundings;
+        if self.settings == Settings::Own || self.settings == Settings::Files {
+            process.envs([
+                ("GIT_CONFIG_NOSYSTEM", "1"),
+                ("GIT_CONFIG_SYSTEM", "/dev/null"),
+                ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                ("GIT_ATTR_NOSYSTEM", "1"),
+            ]);
+        }
+        if self.settings == Settings::Users || self.settings == Settings::Files {
+            process.env("PATH", &around.path);
+            match &around.home {
+                Some(home) => process.env("HOME", home),
+                None => process.env("GIT_CONFIG_GLOBAL", "/dev/null"),
+            };
+            if let Some(config) = &around.config_home {
+                process.env("XDG_CONFIG_HOME", config);
             }
         }
         process.envs(self.env.iter().map(|(name, value)| (name, value)));

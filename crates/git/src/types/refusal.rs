@@ -72,6 +72,13 @@ pub enum Refusal {
         /// The path.
         path: PathBuf,
     },
+    /// A path that points to an LFS object which is nowhere to be had.
+    LfsObject {
+        /// The path.
+        path: PathBuf,
+        /// The object's SHA-256.
+        object: String,
+    },
     /// More than the [`Limits`] allow.
     TooMuch {
         /// The thing that is counted.
@@ -104,6 +111,12 @@ impl fmt::Display for Refusal {
                     text::quoted(path)
                 )
             }
+            Self::LfsObject { path, object } => write!(
+                f,
+                "{} points to the LFS object {object}, which is neither in this repository's LFS store nor in the \
+                 user's: put the content into the file, add it anew, and amend the commit",
+                text::quoted(path)
+            ),
             Self::TooMuch { what, found, limit } => write!(f, "{found} {what}, {limit} are allowed"),
         }
     }

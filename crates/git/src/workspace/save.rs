@@ -219,6 +219,10 @@ impl Repository {
             }
             of_worktrees.extend(tip.map(|tip| (tip, folder.clone())));
         }
+        for tip in &fetched {
+            // A path whose content is nowhere is kept as it is.
+            self.bring_lfs_objects(workspace, tip, &limits)?;
+        }
         self.forget_held(workspace, &mut fetched)?;
         for tip in self.independent(&fetched)? {
             if !self.is_reachable(&tip)? {

@@ -59,8 +59,9 @@ impl Repository {
             // Known file times save reading what did not change. A missing copy costs time only.
             crate::workspace::index::copy(&workspace.index(), &index).ok();
         }
+        let files = self.files_of(workspace.base())?;
         let call = |subcommand| -> Call {
-            self.call_without_attributes(subcommand)
+            self.call_for_files(subcommand, &files)
                 .work_tree(&at)
                 .throwaway_index(&index)
                 .deadline(limits.deadline)
