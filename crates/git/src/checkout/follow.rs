@@ -3,6 +3,7 @@
 pub(crate) mod apply;
 mod beside;
 mod caught;
+mod compare;
 mod index;
 pub(crate) mod inspect;
 mod lagging;

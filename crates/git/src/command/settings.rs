@@ -68,7 +68,8 @@ pub(super) const PINS: &[&str] = &[
     // agents.
     "pack.threads=1",
     // Git LFS asks no server for an object that the user's store does not have: the file stays a pointer.
-    "lfs.fetchExclude=*",
+    "lfs.url=file:///dev/null",
+    "lfs.skipDownloadErrors=true",
     // The merge of two commits must be the same whoever asks for it: these are git's own defaults, and users
     // change them.
     "merge.renames=true",

@@ -15,6 +15,13 @@ const KEYS: &str =
     r"^(core\.(autocrlf|eol|symlinks)|filter\..*\.(clean|smudge|process|required)|lfs\.storage)$";
 /// The keys whose values are paths, which git completes.
 const PATHS: &str = r"^core\.(excludesfile|attributesfile)$";
+/// The values of git where nothing is set. They are passed on too, since git reads the repository's file itself,
+/// which may change meanwhile.
+const UNSET: [(&str, &str); 3] = [
+    ("core.autocrlf", "false"),
+    ("core.eol", "native"),
+    ("core.symlinks", "true"),
+];
 /// Lets a filter see the user's settings, which git itself does not read in crew's calls.
 const AS_THE_USERS: &str =
     "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; ";
@@ -24,7 +31,7 @@ pub(crate) const LFS: &str = "lfs";
 /// The settings, from the files of the system, of the user and of the repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileSettings {
-    /// `core.autocrlf`, `core.eol`, `core.symlinks`: those that are set.
+    /// `core.autocrlf`, `core.eol`, `core.symlinks`.
     plain: BTreeMap<String, String>,
     excludes_file: Option<PathBuf>,
     attributes_file: Option<PathBuf>,
@@ -60,7 +67,12 @@ impl FileSettings {
                 _ => Err(said.failed()),
             }
         };
-        let mut read = Self::default();
+        let mut read = Self {
+            plain: UNSET
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into(),
+            ..Self::default()
+        };
         for (key, value) in ask(&["--get-regexp", KEYS])? {
             match key.strip_prefix("filter.").and_then(|key| key.rsplit_once('.')) {
                 Some((name, of)) => {
@@ -168,7 +180,7 @@ impl FilesOf<'_> {
         }
         if self.has_lfs() {
             // An object that the user's store does not have stays a pointer; there is no server to ask.
-            text.push_str("[lfs]\n\tfetchExclude = *\n");
+            text.push_str("[lfs]\n\turl = file:///dev/null\n\tskipDownloadErrors = true\n");
         }
         text
     }

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
 use crate::checkout::Checkout;
+use crate::checkout::follow::compare::{hash_files, unmodified};
 use crate::checkout::follow::writable::{Writable, is_readable};
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
@@ -20,7 +21,7 @@ use crate::repository::Repository;
 use crate::types::blocked::{Blocked, Obstacle};
 use crate::types::change::{Change, Entry, Mode};
 use crate::types::oid::Oid;
-use crate::types::paths::{fields, lines_of, path_of};
+use crate::types::paths::{fields, path_of};
 
 /// A path's place in the checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -399,7 +400,19 @@ impl<'a> Looker<'a> {
             .collect();
         let paths = wanted.iter().map(|number| changes[*number].path.as_path());
         let ids = hash_files(self.repository, self.checkout, commit, paths)?;
-        Ok(wanted.into_iter().zip(ids).collect())
+        let mut ids: BTreeMap<usize, Oid> = wanted.into_iter().zip(ids).collect();
+        let others = ids.iter().filter_map(|(number, id)| {
+            let (mode, oid) = side(&changes[*number]).as_ref()?;
+            (id != oid).then_some((*number, changes[*number].path.as_path(), *mode, oid))
+        });
+        let same = unmodified(
+            self.repository,
+            self.checkout,
+            commit,
+            &others.collect::<Vec<_>>(),
+        )?;
+        ids.extend(same);
+        Ok(ids)
     }
 
     fn equals(
@@ -501,28 +514,6 @@ pub(super) fn users_call(repository: &Repository, checkout: &Checkout, subcomman
         .git_dir(&checkout.git_dir)
         .work_tree(&checkout.root)
         .lock(repository.lock().map(crate::repository::lock::Lock::file))
-}
-
-/// The objects that files of the checkout would be, by the attributes of `commit`, in order.
-pub(super) fn hash_files<'p>(
-    repository: &Repository,
-    checkout: &Checkout,
-    commit: &Oid,
-    paths: impl IntoIterator<Item = &'p Path>,
-) -> Result<Vec<Oid>> {
-    let lines = lines_of(paths);
-    if lines.is_empty() {
-        return Ok(Vec::new());
-    }
-    let said = users_call(repository, checkout, "hash-object")
-        .attributes_from(commit.as_str())
-        .arg("--stdin-paths")
-        .input(&lines)?
-        .ok()?;
-    said.split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty())
-        .map(Oid::from_bytes)
-        .collect()
 }
 
 fn look(root: &OwnedFd, path: &Path) -> std::io::Result<Found> {
