@@ -3,6 +3,7 @@
 mod agent_refs;
 mod branches;
 mod fetch_objects;
+mod filters;
 mod fingerprint;
 pub(crate) mod import;
 mod index;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 
 use super::call::{Call, Input, Settings};
+use super::settings::AS_THE_USERS;
 use super::trial::{self, may_say_lacking};
 use super::watch::{End, end_group, watch};
 use crate::error::{Error, Result};
@@ -162,7 +163,7 @@ impl Call {
             end_group(&mut child);
         }
         let status = child.wait().map_err(spawning)?;
-        let stderr = String::from_utf8_lossy(&end?).trim().to_owned();
+        let stderr = String::from_utf8_lossy(&end?).trim().replace(AS_THE_USERS, "");
         Ok(Output {
             code: status.code(),
             stdout: Vec::new(),

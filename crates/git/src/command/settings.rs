@@ -4,6 +4,11 @@
 //! repository. Each pin is there because a value that somebody may well have changes an answer, runs a
 //! program, or waits for a person.
 
+/// The beginning of a filter's command in crew's calls: it lets the filter see the user's settings, which git
+/// itself does not read there.
+pub(crate) const AS_THE_USERS: &str =
+    "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; ";
+
 /// Settings that are pinned on every call.
 pub(super) const PINS: &[&str] = &[
     // A hook is a program. Hooks of the user's are for the user's own commands, and crew moves refs often.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::command::call::Call;
+use crate::command::settings::AS_THE_USERS;
 use crate::error::Result;
 use crate::repository::Repository;
 use crate::types::oid::Oid;
@@ -22,9 +23,6 @@ const UNSET: [(&str, &str); 3] = [
     ("core.eol", "native"),
     ("core.symlinks", "true"),
 ];
-/// Lets a filter see the user's settings, which git itself does not read in crew's calls.
-const AS_THE_USERS: &str =
-    "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; ";
 /// The name under which Git LFS stands in attributes.
 pub(crate) const LFS: &str = "lfs";
 
@@ -121,15 +119,21 @@ impl FileSettings {
 
 impl FilesOf<'_> {
     /// Whether the attributes name Git LFS, and the user has it.
-    pub(crate) fn has_lfs(&self) -> bool {
+    pub(crate) fn names_lfs(&self) -> bool {
         self.named.contains(LFS)
+    }
+
+    /// Whether a filter is run: the user has it and the attributes name it, or it is Git LFS. An agent may be
+    /// asked to bring that into a repository, and it does nothing but move content.
+    pub(crate) fn has(&self, filter: &str) -> bool {
+        self.named.contains(filter) || (filter == LFS && self.settings.filters.contains_key(LFS))
     }
 
     /// All that decides how content of a commit is written into files, beside the commit's own attributes;
     /// only to be compared.
     pub(crate) fn form(&self) -> Vec<u8> {
         let filters = self.settings.filters.iter();
-        let named: Vec<_> = filters.filter(|(name, _)| self.named.contains(*name)).collect();
+        let named: Vec<_> = filters.filter(|(name, _)| self.has(name)).collect();
         let mut form = format!("{:?}\n{named:?}\n", self.settings.plain).into_bytes();
         form.extend(&self.attributes);
         form
@@ -144,7 +148,7 @@ impl FilesOf<'_> {
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
         for (name, filter) in &self.settings.filters {
-            if self.named.contains(name) {
+            if self.has(name) {
                 for (key, value) in filter {
                     let before = if key == "required" || value.is_empty() {
                         ""
@@ -171,14 +175,14 @@ impl FilesOf<'_> {
             let name = key.trim_start_matches("core.");
             text.push_str(&format!("\t{name} = {}\n", config_text(&value)));
         }
-        let named = |name: &&String| self.named.contains(*name);
+        let named = |name: &&String| self.has(name);
         for name in self.settings.filters.keys().filter(named) {
             text.push_str(&format!("[filter {}]\n", config_value(name)));
             for (key, value) in &self.settings.filters[name] {
                 text.push_str(&format!("\t{key} = {}\n", config_text(value)));
             }
         }
-        if self.has_lfs() {
+        if self.has(LFS) {
             // An object that the user's store does not have stays a pointer; there is no server to ask.
             text.push_str("[lfs]\n\turl = file:///dev/null\n\tskipDownloadErrors = true\n");
         }

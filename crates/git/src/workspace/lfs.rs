@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,6 @@ use crate::repository::Repository;
 use crate::repository::file_settings::{LFS, is_attributes};
 use crate::types::change::{Change, Mode};
 use crate::types::oid::Oid;
-use crate::types::paths::fields;
 use crate::types::refusal::{Limits, Refusal};
 use crate::workspace::Workspace;
 
@@ -81,8 +79,9 @@ impl Repository {
                 _ => None,
             })
             .collect();
-        let tracked = self.lfs_paths(tip, pointing.iter().map(|(path, _)| *path))?;
-        let refused = pointing.into_iter().filter(|(path, _)| tracked.contains(*path));
+        let filters = self.filters_for(tip, pointing.iter().map(|(path, _)| *path))?;
+        let is_tracked = |path: &Path| filters.get(path).is_some_and(|filter| filter == LFS);
+        let refused = pointing.into_iter().filter(|(path, _)| is_tracked(path));
         Ok(refused
             .map(|(path, pointer)| Refusal::LfsObject {
                 path: path.to_owned(),
@@ -100,8 +99,8 @@ impl Repository {
         changes: &[Change],
     ) -> Result<bool> {
         Ok(openat::folder(root, Path::new(OBJECTS)).is_ok()
-            || self.files_of(workspace.base())?.has_lfs()
-            || (changes.iter().any(|change| is_attributes(&change.path)) && self.files_of(tip)?.has_lfs()))
+            || self.files_of(workspace.base())?.names_lfs()
+            || (changes.iter().any(|change| is_attributes(&change.path)) && self.files_of(tip)?.names_lfs()))
     }
 
     /// The pointers among the objects that the tip needs and that are not the target's, by their blobs.
@@ -152,30 +151,6 @@ impl Repository {
             }
         }
         Ok(pointers)
-    }
-
-    /// The paths that a commit's attributes give to Git LFS.
-    fn lfs_paths<'p>(&self, tip: &Oid, paths: impl Iterator<Item = &'p Path>) -> Result<BTreeSet<PathBuf>> {
-        let mut asked = Vec::new();
-        for path in paths {
-            asked.extend_from_slice(path.as_os_str().as_bytes());
-            asked.push(0);
-        }
-        if asked.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let said = self
-            .call("check-attr")
-            .attributes_from(tip.as_str())
-            .args(["-z", "--stdin", "filter"])
-            .input(&asked)?
-            .ok()?;
-        let fields: Vec<&[u8]> = fields(&said).collect();
-        let answers = fields.chunks_exact(3);
-        let tracked = answers.filter(|answer| answer[2] == LFS.as_bytes());
-        Ok(tracked
-            .map(|answer| crate::types::paths::path_of(answer[0]).to_owned())
-            .collect())
     }
 }
 

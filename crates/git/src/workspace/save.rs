@@ -91,6 +91,10 @@ impl Repository {
             }
             let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
             failpoint::hit("save.committed");
+            let unfiltered = self.unfiltered(workspace, &parent, &commit)?;
+            if !unfiltered.is_empty() {
+                return Err(refused(unfiltered));
+            }
             self.judge(workspace, &commit, limits)?;
             self.check_strictly(workspace, &commit, &parent, limits)?;
             leftovers = Some(commit.clone());

@@ -203,14 +203,21 @@ fn a_filter_that_an_agent_sets_up_is_not_run() {
     world.git(&["commit", "-qam", "hold"]);
     let script = "git config filter.case.clean 'touch \"$HOME/agents-was-run\"; tr a-z A-Z'\n\
                   git config filter.new.clean 'touch \"$HOME/agents-was-run\"; cat'\n\
+                  if [ \"$RUN\" = 1 ]; then\n\
                   echo '*.txt filter=case' > .gitattributes\necho '*.other filter=other' >> .gitattributes\n\
                   echo '*.new filter=new' >> .gitattributes\n\
-                  echo one > b.other\necho one > b.new\necho two >> a.txt\necho DONE";
+                  echo one > b.other\necho one > b.new\necho two >> a.txt\n\
+                  else\ngit config --unset filter.case.clean\ngit config --unset filter.new.clean\n\
+                  git add b.other\ngit commit -qm other\nfi\necho DONE";
     world.ticket("t-1").agent(script).write();
     world.drain_held();
+    let told = world.prompt("t-1", 2);
+    let names = "\"b.other\" is to go through the filter \"other\"";
+    assert!(told.contains(names) && !told.contains("b.new"), "{told}");
     let branch = world.git(&["for-each-ref", "--format=%(refname)", "refs/heads/agent"]);
     assert_eq!(world.git(&["show", &format!("{branch}:a.txt")]), "one\ntwo");
     assert_eq!(world.git(&["show", &format!("{branch}:b.other")]), "one");
+    assert_eq!(world.git(&["show", &format!("{branch}:b.new")]), "one");
     for name in ["agents-was-run", "other-was-run"] {
         assert!(!world.path("home").join(name).exists(), "{name}");
     }
@@ -346,4 +353,88 @@ fn an_lfs_object_with_another_content_is_not_taken() {
     assert_eq!(world.runs("t-1"), 2);
     assert_eq!(world.read("b.bin"), "real\n");
     world.git(&["lfs", "fsck"]);
+}
+
+#[test]
+fn an_agent_may_bring_git_lfs_into_a_repository() {
+    let world = World::new();
+    if !has_lfs(&world) {
+        return;
+    }
+    world.git(&["lfs", "install", "--skip-repo"]);
+    let script = "git lfs track '*.bin' > \"$LOGS/track\"\necho one > a.bin\n\
+                  git add -A\ngit commit -qm lfs\necho left > b.bin\necho DONE";
+    world.ticket("t-1").agent(script).write();
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 1);
+    assert!(
+        world
+            .on_main("b.bin")
+            .unwrap()
+            .starts_with("version https://git-lfs")
+    );
+    assert!(
+        world
+            .on_main("a.bin")
+            .unwrap()
+            .starts_with("version https://git-lfs")
+    );
+    assert_eq!(world.read("a.bin"), "one\n");
+    world.git(&["lfs", "fsck"]);
+    assert_clean(&world);
+    // The target's attributes name it now.
+    world.ticket("t-2").agent("echo two >> a.bin\necho DONE").write();
+    world.drain_all();
+    assert_eq!(world.read("a.bin"), "one\ntwo\n");
+    assert!(
+        world
+            .on_main("a.bin")
+            .unwrap()
+            .starts_with("version https://git-lfs")
+    );
+    assert_clean(&world);
+}
+
+#[test]
+fn an_lfs_object_that_was_never_fetched_stays_a_pointer() {
+    let Some(world) = lfs_world() else { return };
+    world.commit("far.bin", "far away\n");
+    let pointer = world.on_main("far.bin").unwrap();
+    let object = pointer
+        .lines()
+        .find_map(|line| line.strip_prefix("oid sha256:"))
+        .unwrap();
+    let place = format!(".git/lfs/objects/{}/{}/{object}", &object[..2], &object[2..4]);
+    fs::remove_file(world.project(&place)).unwrap();
+    world.write("far.bin", &pointer);
+    let script = format!(
+        "{CLEAN}head -n 1 far.bin | grep -q '^version' || exit 9\ngit mv far.bin moved.bin\ngit commit -qm move\necho new > b.bin\necho DONE"
+    );
+    world.ticket("t-1").agent(&script).write();
+    world.drain_all();
+    assert_eq!(world.read("moved.bin"), pointer);
+    assert_eq!(world.read("b.bin"), "new\n");
+    assert_clean(&world);
+}
+
+#[test]
+fn a_file_that_a_filter_fails_on_is_told_to_its_agent() {
+    let world = world("*.txt filter=picky\n", "a.txt", b"one\n");
+    world.git(&[
+        "config",
+        "filter.picky.clean",
+        "tee \"$HOME/last\" && ! grep -q bad \"$HOME/last\"",
+    ]);
+    world.git(&["config", "filter.picky.smudge", "cat"]);
+    world.git(&["config", "filter.picky.required", "true"]);
+    let script = "if [ \"$RUN\" = 1 ]; then\necho bad > b.txt\necho good > c.txt\nelse\necho good > b.txt\nfi\necho DONE";
+    world.ticket("t-1").agent(script).write();
+    world.drain_all();
+    let told = world.prompt("t-1", 2);
+    assert!(
+        told.contains("a filter of git's fails on them") && told.contains("b.txt"),
+        "{told}"
+    );
+    assert_eq!(world.on_main("b.txt").unwrap(), "good\n");
+    assert_eq!(world.on_main("c.txt").unwrap(), "good\n");
 }
