@@ -2,7 +2,6 @@
 //! crew or an agent reads and writes files, so that the work lands as git would commit it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use testkit::world::World;
