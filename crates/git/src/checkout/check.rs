@@ -285,8 +285,8 @@ impl Repository {
         Ok(fields(&said).any(|path| is_attributes(path_of(path))))
     }
 
-    /// The commit whose attributes choose the filters for a commit: for a candidate the target, since an agent
-    /// may have written the candidate's.
+    /// The commit whose attributes choose the filters for a commit: for a candidate the target, since an
+    /// agent may have written the candidate's.
     fn base_of(&self, commit: &Oid) -> Result<Oid> {
         let pins = self
             .call("for-each-ref")

@@ -22,7 +22,8 @@ const OUTPUT_LIMIT: u64 = 64 << 20;
 pub(super) enum Settings {
     /// Crew's pins and the repository's own file.
     Own,
-    /// Those and the user's settings for files, as they were read once. Filters are run as the user runs them.
+    /// Those and the user's settings for files, as they were read once. Filters are run as the user runs
+    /// them.
     Files,
     /// Crew's pins and all files of the user's: the repository's, their own and the system's.
     Users,

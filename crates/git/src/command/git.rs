@@ -31,9 +31,9 @@ pub struct Surroundings {
 /// find the repository at all); no replace objects, grafts, hooks, file-system monitor, prompts, pager,
 /// editor, network protocols or automatic maintenance; fsync of everything that is written; a deadline (60 s
 /// unless a call sets another), after which the whole process group gets TERM and then KILL; bounded output;
-/// and an end of options before any name. The settings of the system and of the user are read where the user's
-/// own checkout is looked at or written. Calls about workspaces and check checkouts get those of them that
-/// are for files, as they were read once.
+/// and an end of options before any name. The settings of the system and of the user are read where the
+/// user's own checkout is looked at or written. Calls about workspaces and check checkouts get those of them
+/// that are for files, as they were read once.
 #[derive(Clone, Debug)]
 pub struct Git {
     pub(super) program: Arc<Path>,

@@ -1,4 +1,5 @@
-//! The user's settings that decide how git reads and writes files: ignore rules, line endings, links, filters.
+//! The user's settings that decide how git reads and writes files: ignore rules, line endings, links,
+//! filters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,8 +17,8 @@ const KEYS: &str =
     r"^(core\.(autocrlf|eol|symlinks)|filter\..*\.(clean|smudge|process|required)|lfs\.storage)$";
 /// The keys whose values are paths, which git completes.
 const PATHS: &str = r"^core\.(excludesfile|attributesfile)$";
-/// The values of git where nothing is set. They are passed on too, since git reads the repository's file itself,
-/// which may change meanwhile.
+/// The values of git where nothing is set. They are passed on too, since git reads the repository's file
+/// itself, which may change meanwhile.
 const UNSET: [(&str, &str); 3] = [
     ("core.autocrlf", "false"),
     ("core.eol", "native"),

@@ -1,5 +1,5 @@
-//! The user's settings for files: filters, line endings, encodings, links, ignore rules and Git LFS hold wherever
-//! crew or an agent reads and writes files, so that the work lands as git would commit it.
+//! The user's settings for files: filters, line endings, encodings, links, ignore rules and Git LFS hold
+//! wherever crew or an agent reads and writes files, so that the work lands as git would commit it.
 
 use std::fs;
 use std::path::Path;
@@ -19,6 +19,7 @@ fn world(attributes: &str, file: &str, content: &[u8]) -> World {
     if !attributes.is_empty() {
         world.commit(".gitattributes", attributes);
     }
+    fs::create_dir_all(world.project(file).parent().unwrap()).unwrap();
     fs::write(world.project(file), content).unwrap();
     world.git(&["add", file]);
     world.git(&["commit", "-q", "-m", "a file"]);
@@ -436,4 +437,25 @@ fn a_file_that_a_filter_fails_on_is_told_to_its_agent() {
     );
     assert_eq!(world.on_main("b.txt").unwrap(), "good\n");
     assert_eq!(world.on_main("c.txt").unwrap(), "good\n");
+}
+
+#[test]
+fn new_files_outside_of_a_sparse_checkout_stay_outside() {
+    let world = world("", "in/a.txt", b"one\n");
+    world.git(&["sparse-checkout", "set", "--cone", "in"]);
+    let script = format!(
+        "{CLEAN}mkdir out\necho new > out/b.txt\necho new > in/b.txt\necho two >> in/a.txt\necho DONE"
+    );
+    world.ticket("t-1").agent(&script).write();
+    world.drain_all();
+    assert_eq!(world.on_main("out/b.txt").unwrap(), "new\n");
+    assert_eq!(
+        (world.read("in/b.txt"), world.read("in/a.txt")),
+        ("new\n".to_owned(), "one\ntwo\n".to_owned())
+    );
+    assert!(!world.project("out").exists());
+    assert_eq!(world.git(&["ls-files", "-t", "out"]), "S out/b.txt");
+    world.git(&["sparse-checkout", "disable"]);
+    assert_eq!(world.read("out/b.txt"), "new\n");
+    assert_clean(&world);
 }

@@ -13,6 +13,8 @@ use rustix::io::Errno;
 
 use crate::checkout::Checkout;
 use crate::checkout::follow::compare::{hash_files, unmodified};
+use crate::checkout::follow::ignored::tell_ignored;
+use crate::checkout::follow::sparse::outside;
 use crate::checkout::follow::writable::{Writable, is_readable};
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
@@ -96,12 +98,21 @@ impl Inspection {
         }
         let old_ids = looker.content_ids(old, &changes, &states, |change| &change.old)?;
         let new_ids = looker.content_ids(new, &changes, &states, |change| &change.new)?;
+        let added = changes.iter().zip(&states).filter(|(change, (found, _))| {
+            change.old.is_none() && *found == Found::Absent && !index.entries.contains_key(&change.path)
+        });
+        let outside = outside(
+            repository,
+            checkout,
+            added.map(|(change, _)| change.path.as_path()),
+        )?;
         let mut writable = Writable::new(checkout, &looker.root);
         let mut paths = Vec::new();
         for (number, change) in changes.iter().enumerate() {
             let (found, mut obstacles) = states[number].clone();
             let indexed = index.entries.get(&change.path);
-            let skipped = indexed.is_some_and(|one| one.skipped) && found == Found::Absent;
+            let is_out = indexed.is_some_and(|one| one.skipped) || outside.contains(&change.path);
+            let skipped = is_out && found == Found::Absent;
             let file_old =
                 skipped || looker.equals(&change.path, &found, change.old.as_ref(), old_ids.get(&number))?;
             let file_new =
@@ -145,7 +156,7 @@ impl Inspection {
                 obstacles,
             });
         }
-        looker.tell_ignored(&mut paths)?;
+        tell_ignored(repository, checkout, &mut paths)?;
         Ok(Self {
             paths,
             checkout: checkout.root.clone(),
@@ -466,42 +477,6 @@ impl<'a> Looker<'a> {
         Ok(*self
             .mode_counts
             .get_or_init(|| said.stdout.trim_ascii() != b"false"))
-    }
-
-    /// Marks untracked obstacles that are ignored as such: nobody would miss those until too late.
-    fn tell_ignored(&self, paths: &mut [Inspected]) -> Result<()> {
-        let mut names = Vec::new();
-        let untracked = paths
-            .iter()
-            .flat_map(|path| &path.obstacles)
-            .filter(|(_, what)| *what == Obstacle::Untracked);
-        for (path, _) in untracked {
-            // A leading colon would be pathspec magic, which this command takes even where it is switched
-            // off.
-            names.extend_from_slice(b"./");
-            names.extend_from_slice(path.as_os_str().as_bytes());
-            names.push(0);
-        }
-        if names.is_empty() {
-            return Ok(());
-        }
-        let said = users_call(self.repository, self.checkout, "check-ignore")
-            .env("GIT_LITERAL_PATHSPECS", "0")
-            .args(["--no-index", "-z", "--stdin"])
-            .input(&names)?
-            .run()?;
-        if !matches!(said.code, Some(0 | 1)) {
-            return Err(said.failed());
-        }
-        let ignored: BTreeSet<PathBuf> = fields(&said.stdout)
-            .map(|path| path_of(path.strip_prefix(b"./").unwrap_or(path)).to_owned())
-            .collect();
-        for (path, what) in paths.iter_mut().flat_map(|path| &mut path.obstacles) {
-            if *what == Obstacle::Untracked && ignored.contains(path) {
-                *what = Obstacle::Ignored;
-            }
-        }
-        Ok(())
     }
 }
 
