@@ -316,7 +316,7 @@ struct Place {
     /// The git directories of submodules, while the tree's own is made anew.
     modules: PathBuf,
     /// The user's settings for files, with which git works on the tree.
-    settings: Vec<String>,
+    settings: Vec<(String, String)>,
     /// The part of them that decides how content is written into files.
     form: Vec<u8>,
     /// The file that has that part as the tree was filled.

@@ -55,6 +55,8 @@ pub(crate) struct Call {
     /// Bytes that the call writes, where the number is known.
     pub(super) needs: u64,
     pub(super) settings: Settings,
+    /// The user's settings for files: keys and values.
+    pub(super) file_settings: Vec<(String, String)>,
     pub(super) lock: Option<Arc<File>>,
     pub(super) silent: bool,
 }
@@ -86,6 +88,7 @@ impl Call {
             limit: OUTPUT_LIMIT,
             needs: 0,
             settings: Settings::Own,
+            file_settings: Vec::new(),
             lock: None,
             silent: false,
         }
@@ -184,10 +187,10 @@ impl Call {
     }
 
     /// Takes these of the user's settings, for calls about files that are not in the user's checkout.
-    pub(crate) fn file_settings(mut self, pairs: Vec<String>) -> Self {
+    pub(crate) fn file_settings(mut self, pairs: Vec<(String, String)>) -> Self {
         self.settings = Settings::Files;
         self.config.retain(|pair| !FILE_PINS.contains(&pair.as_str()));
-        self.config.extend(pairs);
+        self.file_settings = pairs;
         self
     }
 

@@ -228,6 +228,13 @@ impl Call {
             }
         }
         process.envs(self.env.iter().map(|(name, value)| (name, value)));
+        // Not as arguments, which everybody on the machine can read.
+        process.env("GIT_CONFIG_COUNT", self.file_settings.len().to_string());
+        for (number, (key, value)) in self.file_settings.iter().enumerate() {
+            process
+                .env(format!("GIT_CONFIG_KEY_{number}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
         process.args(&self.before);
         for pair in &self.config {
             process.arg("-c").arg(pair);

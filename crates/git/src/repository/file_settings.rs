@@ -140,30 +140,22 @@ impl FilesOf<'_> {
         form
     }
 
-    /// The settings as arguments for `-c` in a call of crew's.
-    pub(crate) fn pairs(&self) -> Vec<String> {
-        let mut pairs: Vec<String> = self
-            .settings
-            .core()
-            .into_iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
+    /// The settings as pairs of a key and a value, for a call of crew's.
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
+        let mut pairs = self.settings.core();
         for (name, filter) in &self.settings.filters {
             if self.has(name) {
                 for (key, value) in filter {
-                    let before = if key == "required" || value.is_empty() {
-                        ""
-                    } else {
-                        AS_THE_USERS
-                    };
-                    pairs.push(format!("filter.{name}.{key}={before}{value}"));
+                    let is_command = key != "required" && !value.is_empty();
+                    let before = if is_command { AS_THE_USERS } else { "" };
+                    pairs.push((format!("filter.{name}.{key}"), format!("{before}{value}")));
                 }
             } else {
                 // The repository's own file may have it, and git reads that file.
                 for key in ["clean", "smudge", "process"] {
-                    pairs.push(format!("filter.{name}.{key}="));
+                    pairs.push((format!("filter.{name}.{key}"), String::new()));
                 }
-                pairs.push(format!("filter.{name}.required=false"));
+                pairs.push((format!("filter.{name}.required"), "false".to_owned()));
             }
         }
         pairs
