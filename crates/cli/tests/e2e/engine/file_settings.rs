@@ -248,26 +248,13 @@ fn a_change_of_the_users_settings_is_told_and_counts_from_the_next_start() {
     assert_eq!(world.on_main("t-2.txt").unwrap(), "new\n");
 }
 
-/// Whether Git LFS is on this machine.
-fn has_lfs(world: &World) -> bool {
-    let asked = world.program("git").args(["lfs", "version"]).output();
-    let is_there = asked.is_ok_and(|output| output.status.success());
-    if !is_there {
-        eprintln!("SKIPPED: git-lfs is not on this machine, so nothing was tried with it");
-    }
-    is_there
-}
-
-/// A repository with a file in Git LFS; none where that is not to be had.
-fn lfs_world() -> Option<World> {
+/// A repository with a file in Git LFS.
+fn lfs_world() -> World {
     let world = World::with(|s| {
         s.checks =
             "commands = [\"head -n 1 a.bin | grep -qx one && test -z \\\"$(git status --porcelain)\\\"\"]"
                 .to_owned();
     });
-    if !has_lfs(&world) {
-        return None;
-    }
     world.git(&["lfs", "install", "--skip-repo"]);
     world.commit(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
     world.commit("a.bin", "one\n");
@@ -277,7 +264,7 @@ fn lfs_world() -> Option<World> {
             .unwrap()
             .starts_with("version https://git-lfs")
     );
-    Some(world)
+    world
 }
 
 /// The objects in the LFS store of a git directory, by their names.
@@ -299,7 +286,7 @@ fn lfs_objects(git_dir: &Path) -> usize {
 
 #[test]
 fn lfs_objects_come_along_with_the_pointers_that_land() {
-    let Some(world) = lfs_world() else { return };
+    let world = lfs_world();
     land_twice(
         &world,
         "[ \"$(head -n 1 a.bin)\" = one ] || exit 9\necho \"more$n\" >> a.bin\necho new > \"new$n.bin\"",
@@ -324,7 +311,7 @@ fn lfs_objects_come_along_with_the_pointers_that_land() {
 
 #[test]
 fn a_pointer_whose_object_is_nowhere_is_refused_and_told() {
-    let Some(world) = lfs_world() else { return };
+    let world = lfs_world();
     let script = "if [ \"$RUN\" = 1 ]; then\n\
                   echo lost > b.bin\ngit add b.bin\ngit commit -qm lost\n\
                   chmod -R u+w .git/lfs\nrm -rf .git/lfs/objects\n\
@@ -342,7 +329,7 @@ fn a_pointer_whose_object_is_nowhere_is_refused_and_told() {
 
 #[test]
 fn an_lfs_object_with_another_content_is_not_taken() {
-    let Some(world) = lfs_world() else { return };
+    let world = lfs_world();
     let script = "if [ \"$RUN\" = 1 ]; then\n\
                   echo real > b.bin\ngit add b.bin\ngit commit -qm real\n\
                   object=$(git show HEAD:b.bin | sed -n 's/oid sha256://p')\n\
@@ -358,9 +345,6 @@ fn an_lfs_object_with_another_content_is_not_taken() {
 #[test]
 fn an_agent_may_bring_git_lfs_into_a_repository() {
     let world = World::new();
-    if !has_lfs(&world) {
-        return;
-    }
     world.git(&["lfs", "install", "--skip-repo"]);
     let script = "git lfs track '*.bin' > \"$LOGS/track\"\necho one > a.bin\n\
                   git add -A\ngit commit -qm lfs\necho left > b.bin\necho DONE";
@@ -397,7 +381,7 @@ fn an_agent_may_bring_git_lfs_into_a_repository() {
 
 #[test]
 fn an_lfs_object_that_was_never_fetched_stays_a_pointer() {
-    let Some(world) = lfs_world() else { return };
+    let world = lfs_world();
     world.commit("far.bin", "far away\n");
     let pointer = world.on_main("far.bin").unwrap();
     let object = pointer
