@@ -42,6 +42,13 @@ const NEEDS: &[Need] = &[
         debian: &["strace"],
     },
     Need {
+        tier: Tier::First,
+        program: "git-lfs",
+        arguments: &["version"],
+        why: "tests land files that are in Git LFS",
+        debian: &["git-lfs"],
+    },
+    Need {
         tier: Tier::Deep,
         program: "c++",
         arguments: &["-x", "c++", "-include", "cstdio", "-fsyntax-only", "/dev/null"],

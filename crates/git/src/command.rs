@@ -4,6 +4,6 @@ pub(crate) mod call;
 pub(crate) mod cat_file;
 pub(crate) mod git;
 pub(crate) mod run;
-mod settings;
+pub(crate) mod settings;
 pub(crate) mod trial;
 mod watch;

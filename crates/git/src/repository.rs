@@ -1,6 +1,7 @@
 //! The user's repository.
 
 mod create;
+pub(crate) mod file_settings;
 pub(crate) mod git_dir;
 mod head;
 mod ignore;
@@ -11,11 +12,13 @@ mod open;
 pub(crate) mod seen;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use crate::command::call::Call;
 use crate::command::cat_file::CatFile;
 use crate::command::git::Git;
 use crate::error::{Error, Result};
+use crate::repository::file_settings::FileSettings;
 use crate::repository::lock::Lock;
 use crate::repository::memory::Memories;
 use crate::types::oid::{Format, Oid};
@@ -33,6 +36,7 @@ pub struct Repository {
     lock: Option<Lock>,
     memories: Memories,
     standing_gits: StandingGits,
+    file_settings: Arc<OnceLock<FileSettings>>,
     /// The number of checkouts that the pool for later workspaces holds at most.
     pub(crate) pool_size: usize,
 }

@@ -3,9 +3,11 @@
 mod agent_refs;
 mod branches;
 mod fetch_objects;
+mod filters;
 mod fingerprint;
 pub(crate) mod import;
 mod index;
+mod lfs;
 mod look;
 mod pool;
 mod prepare;

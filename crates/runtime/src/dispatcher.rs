@@ -62,6 +62,8 @@ pub(crate) struct Dispatcher {
     rereading: Rereading,
     /// Why the settings file as it is now is not in force; a person is warned once.
     settings_error: Option<String>,
+    /// Whether it was told that git's settings for files are others than those in force.
+    has_told_file_settings: bool,
     /// Watches the settings and the prompt templates; none when they cannot be watched, and then they are
     /// polled.
     watcher: Option<notify::RecommendedWatcher>,
@@ -150,6 +152,7 @@ impl Dispatcher {
             health: Health::default(),
             rereading: Rereading::default(),
             settings_error: None,
+            has_told_file_settings: false,
             watcher,
             watched_prompts: None,
             has_archived: false,
@@ -280,6 +283,7 @@ impl Dispatcher {
                 Event::SettingsTouched => touched = true,
                 Event::SettingsRead(read) => settings = Some(read),
                 Event::TargetTouched => moved = true,
+                Event::FileSettingsRead { changed } => self.take_file_settings(changed),
             }
             next = if events.len() < room {
                 self.events.try_recv().ok()

@@ -96,6 +96,7 @@ impl Executor {
             path: place.root.clone(),
             source,
         })?;
+        place.repository.read_file_settings()?;
         let shared = (Arc::default(), Arc::new(threads));
         let mut executor = Self::holding(lock, shared, place, settings, options, work)?;
         executor.settings_branch = executor.repository.branch_of_root()?;

@@ -10,7 +10,9 @@ use crate::checkout::additions;
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::delete::delete_tree;
+use crate::refs::kept_refs::CANDIDATES;
 use crate::repository::Repository;
+use crate::repository::file_settings::{FilesOf, is_attributes};
 use crate::repository::git_dir::Layout;
 use crate::types::identity::Identity;
 use crate::types::oid::Oid;
@@ -87,19 +89,23 @@ impl Repository {
             }
             Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path, source)),
         }
-        let place = Place::of(folder);
+        let mut place = Place::of(folder);
+        let base = self.base_of(commit)?;
+        let files = self.files_of(&base)?;
+        place.settings = files.pairs();
+        place.form = files.form();
         let fresh = matches!(stay, Stay::Nothing) || !place.index.exists() || !place.tree.is_dir();
         let filled = if fresh {
-            self.fill_anew(&place, commit)
+            self.fill_anew(&place, commit, &files)
         } else {
-            self.refill(&place, commit, stay)
+            self.refill(&place, commit, stay, &files)
         };
         let fresh = match filled {
             Ok(None) => fresh,
             // Whatever the fault is (a broken index, a folder that cannot be entered), filling the folder
             // from nothing must work.
             Ok(Some(_)) | Err(Error::Failed { .. } | Error::Io { .. }) => {
-                if let Some(what) = self.fill_anew(&place, commit)? {
+                if let Some(what) = self.fill_anew(&place, commit, &files)? {
                     return Err(Error::CheckUnequal {
                         path: place.tree,
                         commit: commit.clone(),
@@ -128,23 +134,29 @@ impl Repository {
     }
 
     /// Fills the tree from nothing, and returns the first thing that still differs.
-    fn fill_anew(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
+    fn fill_anew(&self, place: &Place, commit: &Oid, files: &FilesOf<'_>) -> Result<Option<String>> {
         delete_tree(&place.tree)?;
         delete_tree(&place.modules)?;
         crate::files::atomic_write::remove_if_there(&place.index)?;
         Self::make_room(place)?;
-        self.fill(place, commit, Stay::Everything)
+        self.fill(place, commit, Stay::Everything, files)
     }
 
     /// Makes a tree that was filled before equal to the commit, and returns the first thing that still
     /// differs.
-    fn refill(&self, place: &Place, commit: &Oid, stay: Stay<'_>) -> Result<Option<String>> {
+    fn refill(
+        &self,
+        place: &Place,
+        commit: &Oid,
+        stay: Stay<'_>,
+        files: &FilesOf<'_>,
+    ) -> Result<Option<String>> {
         Self::make_room(place)?;
-        if self.attributes_change(place, commit)? {
+        if !place.has_same_settings() || self.attributes_change(place, commit)? {
             // Files with the same content may have to be written in another way now.
             crate::files::atomic_write::remove_if_there(&place.index)?;
         }
-        self.fill(place, commit, stay)
+        self.fill(place, commit, stay, files)
     }
 
     fn make_room(place: &Place) -> Result<()> {
@@ -161,9 +173,16 @@ impl Repository {
         delete_tree(&git_dir)
     }
 
-    fn fill(&self, place: &Place, commit: &Oid, stay: Stay<'_>) -> Result<Option<String>> {
+    fn fill(
+        &self,
+        place: &Place,
+        commit: &Oid,
+        stay: Stay<'_>,
+        files: &FilesOf<'_>,
+    ) -> Result<Option<String>> {
         let call = |subcommand| self.check_call(place, subcommand);
         failpoint::hit("check.begun");
+        place.note_settings()?;
         call("read-tree")
             .args([
                 "--reset",
@@ -193,6 +212,7 @@ impl Repository {
             refs: Vec::new(),
             identity: &Identity::crew(),
             excludes: &[],
+            files,
         };
         self.write_git_dir(&git_dir, &layout)?;
         std::fs::copy(&place.index, git_dir.join("index")).doing("copy", &place.index)?;
@@ -262,22 +282,29 @@ impl Repository {
             ])
             .output_limit(512 << 20)
             .ok()?;
-        let changed =
-            fields(&said).any(|path| path == b".gitattributes" || path.ends_with(b"/.gitattributes"));
-        Ok(changed)
+        Ok(fields(&said).any(|path| is_attributes(path_of(path))))
+    }
+
+    /// The commit whose attributes choose the filters for a commit: for a candidate the target, since an
+    /// agent may have written the candidate's.
+    fn base_of(&self, commit: &Oid) -> Result<Oid> {
+        let pins = self
+            .call("for-each-ref")
+            .args(["--count=1", "--format=1", "--points-at", commit.as_str()])
+            .arg(CANDIDATES)
+            .ok()?;
+        let target = match pins.is_empty() {
+            true => None,
+            false => self.rev_parse(&format!("{commit}^1"))?,
+        };
+        Ok(target.unwrap_or_else(|| commit.clone()))
     }
 
     fn check_call(&self, place: &Place, subcommand: &'static str) -> Call {
-        self.git()
-            .call(subcommand)
-            .users_settings()
-            .config("core.sparseCheckout=false")
-            // The submodules of the user's repository are the user's.
-            .config("submodule.recurse=false")
-            .git_dir(self.common_dir())
+        self.call(subcommand)
+            .file_settings(place.settings.clone())
             .work_tree(&place.tree)
             .throwaway_index(&place.index)
-            .lock(self.lock().map(crate::repository::lock::Lock::file))
             .deadline(Duration::from_secs(600))
     }
 }
@@ -288,6 +315,12 @@ struct Place {
     index: PathBuf,
     /// The git directories of submodules, while the tree's own is made anew.
     modules: PathBuf,
+    /// The user's settings for files, with which git works on the tree.
+    settings: Vec<(String, String)>,
+    /// The part of them that decides how content is written into files.
+    form: Vec<u8>,
+    /// The file that has that part as the tree was filled.
+    noted: PathBuf,
 }
 
 impl Place {
@@ -296,6 +329,19 @@ impl Place {
             tree: folder.join("tree"),
             index: folder.join("index"),
             modules: folder.join("modules"),
+            settings: Vec::new(),
+            form: Vec::new(),
+            noted: folder.join("file-settings"),
         }
+    }
+
+    /// Whether the tree was filled with the same settings for files: other ones write the same content in
+    /// another way.
+    fn has_same_settings(&self) -> bool {
+        std::fs::read(&self.noted).is_ok_and(|noted| noted == self.form)
+    }
+
+    fn note_settings(&self) -> Result<()> {
+        std::fs::write(&self.noted, &self.form).doing("write", &self.noted)
     }
 }

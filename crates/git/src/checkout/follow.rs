@@ -3,9 +3,12 @@
 pub(crate) mod apply;
 mod beside;
 mod caught;
+mod compare;
+mod ignored;
 mod index;
 pub(crate) mod inspect;
 mod lagging;
+mod sparse;
 mod writable;
 
 use crate::checkout::Checkout;

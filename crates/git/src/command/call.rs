@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::git::Git;
-use super::settings::{PINS, RAW_PINS};
+use super::settings::{FILE_PINS, PINS, RAW_PINS};
 use crate::error::{Error, Result};
 use crate::types::identity::{Identity, Time};
 use crate::types::quote;
@@ -22,7 +22,10 @@ const OUTPUT_LIMIT: u64 = 64 << 20;
 pub(super) enum Settings {
     /// Crew's pins and the repository's own file.
     Own,
-    /// Those and the user's and system's: their filters, line endings and ignore rules.
+    /// Those and the user's settings for files, as they were read once. Filters are run as the user runs
+    /// them.
+    Files,
+    /// Crew's pins and all files of the user's: the repository's, their own and the system's.
     Users,
 }
 
@@ -52,6 +55,8 @@ pub(crate) struct Call {
     /// Bytes that the call writes, where the number is known.
     pub(super) needs: u64,
     pub(super) settings: Settings,
+    /// The user's settings for files: keys and values.
+    pub(super) file_settings: Vec<(String, String)>,
     pub(super) lock: Option<Arc<File>>,
     pub(super) silent: bool,
 }
@@ -72,13 +77,18 @@ impl Call {
             subcommand,
             args: Vec::new(),
             before: Vec::new(),
-            config: PINS.iter().chain(RAW_PINS).map(|pin| (*pin).to_owned()).collect(),
+            config: [PINS, RAW_PINS, FILE_PINS]
+                .into_iter()
+                .flatten()
+                .map(|pin| (*pin).to_owned())
+                .collect(),
             env: Vec::new(),
             input: Input::None,
             cwd: PathBuf::from("/"),
             limit: OUTPUT_LIMIT,
             needs: 0,
             settings: Settings::Own,
+            file_settings: Vec::new(),
             lock: None,
             silent: false,
         }
@@ -168,10 +178,19 @@ impl Call {
             .env("GIT_AUTHOR_DATE", when.as_git())
     }
 
-    /// Reads the user's settings, for calls about the user's checkout or a check checkout.
+    /// Reads the user's settings, for calls about the user's checkout.
     pub(crate) fn users_settings(mut self) -> Self {
         self.settings = Settings::Users;
-        self.config.retain(|pair| !RAW_PINS.contains(&pair.as_str()));
+        let is_raw = |pair: &str| RAW_PINS.contains(&pair) || FILE_PINS.contains(&pair);
+        self.config.retain(|pair| !is_raw(pair));
+        self
+    }
+
+    /// Takes these of the user's settings, for calls about files that are not in the user's checkout.
+    pub(crate) fn file_settings(mut self, pairs: Vec<(String, String)>) -> Self {
+        self.settings = Settings::Files;
+        self.config.retain(|pair| !FILE_PINS.contains(&pair.as_str()));
+        self.file_settings = pairs;
         self
     }
 
@@ -235,9 +254,9 @@ mod tests {
 
     #[test]
     fn no_setting_is_pinned_twice() {
-        let names: Vec<&str> = PINS
-            .iter()
-            .chain(RAW_PINS)
+        let names: Vec<&str> = [PINS, RAW_PINS, FILE_PINS]
+            .into_iter()
+            .flatten()
             .map(|pin| pin.split_once('=').unwrap().0)
             .collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());

@@ -16,8 +16,8 @@ const DEADLINE: Duration = Duration::from_secs(60);
 /// The part of the caller's environment that git gets to see, as values.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// The PATH in which git is looked for, and in which the user's own filters are (only in calls that write
-    /// the user's checkout or a check checkout).
+    /// The PATH in which git is looked for, and in which the user's own filters are (only in calls that read
+    /// or write files of a checkout or a workspace).
     pub path: OsString,
     /// The user's home, for their git settings in those same calls; `None`: none are read.
     pub home: Option<PathBuf>,
@@ -31,8 +31,9 @@ pub struct Surroundings {
 /// find the repository at all); no replace objects, grafts, hooks, file-system monitor, prompts, pager,
 /// editor, network protocols or automatic maintenance; fsync of everything that is written; a deadline (60 s
 /// unless a call sets another), after which the whole process group gets TERM and then KILL; bounded output;
-/// and an end of options before any name. The settings of the system and of the user are read only where the
-/// user's own checkout or a check checkout is written, since their filters and line endings belong there.
+/// and an end of options before any name. The settings of the system and of the user are read where the
+/// user's own checkout is looked at or written. Calls about workspaces and check checkouts get those of them
+/// that are for files, as they were read once.
 #[derive(Clone, Debug)]
 pub struct Git {
     pub(super) program: Arc<Path>,
@@ -95,6 +96,10 @@ impl Git {
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
     }
 
     /// Its version.

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 
 use super::call::{Call, Input, Settings};
+use super::settings::AS_THE_USERS;
 use super::trial::{self, may_say_lacking};
 use super::watch::{End, end_group, watch};
 use crate::error::{Error, Result};
@@ -162,7 +163,7 @@ impl Call {
             end_group(&mut child);
         }
         let status = child.wait().map_err(spawning)?;
-        let stderr = String::from_utf8_lossy(&end?).trim().to_owned();
+        let stderr = String::from_utf8_lossy(&end?).trim().replace(AS_THE_USERS, "");
         Ok(Output {
             code: status.code(),
             stdout: Vec::new(),
@@ -207,28 +208,33 @@ impl Call {
             ("GIT_ADVICE", "0"),
         ];
         process.envs(always);
-        match self.settings {
-            Settings::Own => {
-                process.envs([
-                    ("GIT_CONFIG_NOSYSTEM", "1"),
-                    ("GIT_CONFIG_SYSTEM", "/dev/null"),
-                    ("GIT_CONFIG_GLOBAL", "/dev/null"),
-                    ("GIT_ATTR_NOSYSTEM", "1"),
-                ]);
-            }
-            Settings::Users => {
-                let around = &self.git.surroundings;
-                process.env("PATH", &around.path);
-                match &around.home {
-                    Some(home) => process.env("HOME", home),
-                    None => process.env("GIT_CONFIG_GLOBAL", "/dev/null"),
-                };
-                if let Some(config) = &around.config_home {
-                    process.env("XDG_CONFIG_HOME", config);
-                }
+        let around = &self.git.surroundings;
+        if self.settings == Settings::Own || self.settings == Settings::Files {
+            process.envs([
+                ("GIT_CONFIG_NOSYSTEM", "1"),
+                ("GIT_CONFIG_SYSTEM", "/dev/null"),
+                ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                ("GIT_ATTR_NOSYSTEM", "1"),
+            ]);
+        }
+        if self.settings == Settings::Users || self.settings == Settings::Files {
+            process.env("PATH", &around.path);
+            match &around.home {
+                Some(home) => process.env("HOME", home),
+                None => process.env("GIT_CONFIG_GLOBAL", "/dev/null"),
+            };
+            if let Some(config) = &around.config_home {
+                process.env("XDG_CONFIG_HOME", config);
             }
         }
         process.envs(self.env.iter().map(|(name, value)| (name, value)));
+        // Not as arguments, which everybody on the machine can read.
+        process.env("GIT_CONFIG_COUNT", self.file_settings.len().to_string());
+        for (number, (key, value)) in self.file_settings.iter().enumerate() {
+            process
+                .env(format!("GIT_CONFIG_KEY_{number}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
         process.args(&self.before);
         for pair in &self.config {
             process.arg("-c").arg(pair);

@@ -4,6 +4,11 @@
 //! repository. Each pin is there because a value that somebody may well have changes an answer, runs a
 //! program, or waits for a person.
 
+/// The beginning of a filter's command in crew's calls: it lets the filter see the user's settings, which git
+/// itself does not read there.
+pub(crate) const AS_THE_USERS: &str =
+    "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; ";
+
 /// Settings that are pinned on every call.
 pub(super) const PINS: &[&str] = &[
     // A hook is a program. Hooks of the user's are for the user's own commands, and crew moves refs often.
@@ -67,6 +72,9 @@ pub(super) const PINS: &[&str] = &[
     // An agent decides how much is packed. One thread, so that an import does not take the machine from the
     // agents.
     "pack.threads=1",
+    // Git LFS asks no server for an object that the user's store does not have: the file stays a pointer.
+    "lfs.url=file:///dev/null",
+    "lfs.skipDownloadErrors=true",
     // The merge of two commits must be the same whoever asks for it: these are git's own defaults, and users
     // change them.
     "merge.renames=true",
@@ -76,21 +84,26 @@ pub(super) const PINS: &[&str] = &[
     "diff.renames=true",
 ];
 
-/// Settings that are pinned on calls which must give the same bytes whatever the user's settings are:
-/// workspaces and merges.
-///
-/// Calls that write the user's own checkout leave these to the user.
+/// Settings that are pinned on all calls but those about the user's own checkout, which leave these to the
+/// user.
 pub(super) const RAW_PINS: &[&str] = &[
-    // The bytes of a file are the bytes of its blob: no line ending is changed, and none is refused.
+    // A line ending that changes with the way to the repository and back is no error.
+    "core.safecrlf=false",
+    // A repository that came from another system may have this off. Workspaces stand on a file system that
+    // has modes.
+    "core.fileMode=true",
+    // A workspace has every file of its commit.
+    "core.sparseCheckout=false",
+];
+
+/// Settings that are pinned on calls without files: merges, and the reading of objects.
+///
+/// Calls about the files of workspaces and check checkouts get the user's instead.
+pub(super) const FILE_PINS: &[&str] = &[
+    // The bytes of a file are the bytes of its blob.
     "core.autocrlf=false",
     "core.eol=lf",
-    "core.safecrlf=false",
-    // A repository that came from another system may have these off. Workspaces stand on a file system that
-    // has both.
-    "core.fileMode=true",
     "core.symlinks=true",
     // Attributes in the user's home name filters and merge drivers, which are programs.
     "core.attributesFile=/dev/null",
-    // A workspace has every file of its commit.
-    "core.sparseCheckout=false",
 ];

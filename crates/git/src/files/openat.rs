@@ -45,8 +45,8 @@ pub(crate) fn made_folder(root: &OwnedFd, relative: &Path) -> io::Result<OwnedFd
     Ok(at)
 }
 
-/// Reads a regular file of at most `limit` bytes; `None` if there is none.
-pub(crate) fn read(root: &OwnedFd, relative: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+/// Opens a regular file to be read; `None` if there is none.
+pub(crate) fn open(root: &OwnedFd, relative: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let fd = match retried(|| openat2(root, relative, flags, Mode::empty(), INSIDE)) {
         Ok(fd) => fd,
@@ -57,8 +57,16 @@ pub(crate) fn read(root: &OwnedFd, relative: &Path, limit: u64) -> io::Result<Op
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(io::Error::other("not a regular file"));
     }
+    Ok(Some(File::from(fd)))
+}
+
+/// Reads a regular file of at most `limit` bytes; `None` if there is none.
+pub(crate) fn read(root: &OwnedFd, relative: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let Some(file) = open(root, relative)? else {
+        return Ok(None);
+    };
     let mut content = Vec::new();
-    File::from(fd).take(limit + 1).read_to_end(&mut content)?;
+    file.take(limit + 1).read_to_end(&mut content)?;
     if content.len() as u64 > limit {
         return Err(io::Error::other("larger than it can rightly be"));
     }

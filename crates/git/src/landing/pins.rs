@@ -4,11 +4,10 @@
 //! deletes it.
 
 use crate::error::{Error, Result};
+use crate::refs::kept_refs::CANDIDATES;
 use crate::repository::Repository;
 use crate::types::id::Id;
 use crate::types::oid::Oid;
-
-const FOLDER: &str = "refs/crew/candidate";
 
 /// The folder of commits of the target that were named to an agent, each under its ticket.
 const NAMED: &str = "refs/crew/named";
@@ -31,7 +30,7 @@ impl Repository {
     /// # Errors
     /// [`Error::RefBusy`], [`Error::Failed`]: the candidate may not be pinned.
     pub fn pin_candidate(&self, ticket: &Id, round: u32, commit: &Oid) -> Result<()> {
-        let name = format!("{FOLDER}/{ticket}/{round}");
+        let name = format!("{CANDIDATES}/{ticket}/{round}");
         self.pin(&name, commit, "crew: candidate")?;
         failpoint::hit("candidate.pinned");
         self.remove_pins(ticket, |pin| pin != name)
@@ -83,9 +82,9 @@ impl Repository {
     /// # Errors
     /// [`Error::Failed`].
     pub fn candidate_pins(&self) -> Result<Vec<CandidatePin>> {
-        let found = self.refs_under(&format!("{FOLDER}/"))?;
+        let found = self.refs_under(&format!("{CANDIDATES}/"))?;
         let pin = |(name, commit): (String, Oid)| {
-            let rest = name.strip_prefix(FOLDER)?.strip_prefix('/')?;
+            let rest = name.strip_prefix(CANDIDATES)?.strip_prefix('/')?;
             let (ticket, _) = rest.split_once('/')?;
             let ticket = ticket.to_owned();
             Some(CandidatePin { name, ticket, commit })
@@ -127,7 +126,7 @@ impl Repository {
     }
 
     fn remove_pins(&self, ticket: &Id, which: impl Fn(&str) -> bool) -> Result<()> {
-        for (name, commit) in self.refs_in_folder(&format!("{FOLDER}/{ticket}/"))? {
+        for (name, commit) in self.refs_in_folder(&format!("{CANDIDATES}/{ticket}/"))? {
             if which(&name) {
                 self.move_ref(&name, Some(&commit), None, "crew: candidate no longer needed")?;
                 failpoint::hit("candidate.unpinned");

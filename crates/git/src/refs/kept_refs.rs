@@ -9,6 +9,9 @@ use crate::types::id::Id;
 use crate::types::oid::Oid;
 use crate::types::unsaved::{NestedWork, Unsaved};
 
+/// The folder of the refs that hold candidates, each under its ticket and round.
+pub(crate) const CANDIDATES: &str = "refs/crew/candidate";
+
 /// Why a commit is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeptKind {

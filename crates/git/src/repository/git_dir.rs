@@ -3,8 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::error::{IoContext, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::repository::Repository;
+use crate::repository::file_settings::FilesOf;
 use crate::types::identity::Identity;
 use crate::types::oid::{Format, Oid};
 use crate::types::quote;
@@ -20,6 +21,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) refs: Vec<(String, Oid)>,
     pub(crate) identity: &'a Identity,
     pub(crate) excludes: &'a [String],
+    /// The user's settings for files.
+    pub(crate) files: &'a FilesOf<'a>,
 }
 
 impl Repository {
@@ -37,12 +40,15 @@ impl Repository {
             "[core]\n\trepositoryFormatVersion = {version}\n\tfileMode = true\n\tbare = false\n\tlogAllRefUpdates = true\n\
              {extensions}\
              [user]\n\tname = {}\n\temail = {}\n\
-             [commit]\n\tgpgSign = false\n[tag]\n\tgpgSign = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n",
+             [commit]\n\tgpgSign = false\n[tag]\n\tgpgSign = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n{}",
             quote::config_value(&layout.identity.name),
             quote::config_value(&layout.identity.email),
+            layout.files.config(),
         );
-        let mut exclude = layout.excludes.join("\n");
-        exclude.push('\n');
+        let users = |file: &str| read(&self.common_dir().join("info").join(file));
+        let mut exclude = users("exclude")?;
+        exclude.extend(layout.excludes.join("\n").into_bytes());
+        exclude.push(b'\n');
         for (name, oid) in &layout.refs {
             let file = git_dir.join(name);
             let folder = file.parent().unwrap_or(git_dir);
@@ -51,7 +57,8 @@ impl Repository {
         }
         write(&git_dir.join("config"), config.as_bytes())?;
         write(&git_dir.join(ALTERNATES), &self.alternates())?;
-        write(&git_dir.join("info/exclude"), exclude.as_bytes())?;
+        write(&git_dir.join("info/exclude"), &exclude)?;
+        write(&git_dir.join("info/attributes"), &users("attributes")?)?;
         write(&git_dir.join(MARKER), b"made by crew\n")?;
         write(&git_dir.join("HEAD"), format!("{}\n", layout.head).as_bytes())
     }
@@ -68,6 +75,19 @@ impl Repository {
         alternates.push(b'\n');
         alternates
     }
+}
+
+/// Reads a file that need not be there, up to the end of its last line.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut content = match std::fs::read(path) {
+        Ok(content) => content,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(Error::io("read", path, error)),
+    };
+    if content.last().is_some_and(|last| *last != b'\n') {
+        content.push(b'\n');
+    }
+    Ok(content)
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<()> {

@@ -1,6 +1,6 @@
 //! A memory of answers that depend on two object ids and on nothing else.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::types::change::Change;
@@ -51,6 +51,8 @@ pub(crate) struct Memories {
     pub(crate) changes: Memory<Vec<Change>>,
     /// How far the second commit is ahead of the first.
     pub(crate) ahead: Memory<Ahead>,
+    /// The filters that the attributes of a commit name, under the commit twice.
+    pub(crate) filters: Memory<BTreeSet<String>>,
 }
 
 /// How far a tip is ahead of a base.

@@ -58,6 +58,7 @@ impl Repository {
             lock: None,
             memories: Memories::default(),
             standing_gits: StandingGits::default(),
+            file_settings: std::sync::Arc::default(),
             pool_size: 0,
         };
         if repository.is_empty()? {

@@ -30,6 +30,16 @@ pub(crate) fn config_value(text: &str) -> String {
     out
 }
 
+/// A value for git's configuration file with all that it has, quoted.
+pub(crate) fn config_text(text: &str) -> String {
+    let escaped = text
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+        .replace('\t', "\\t");
+    format!("\"{escaped}\"")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +50,6 @@ mod tests {
         let path = Path::new(OsStr::from_bytes(b"a\nb\"\\\xff"));
         assert_eq!(c_style(path), b"\"a\\012b\\\"\\\\\\377\"");
         assert_eq!(config_value("a\"b\n"), "\"a\\\"b\"");
+        assert_eq!(config_text("sed \"s/\\t/;/\"\n"), r#""sed \"s/\\t/;/\"\n""#);
     }
 }

@@ -1,7 +1,7 @@
 //! Refusals of an agent's work, and the limits for it.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::types::operation::Operation;
@@ -72,6 +72,20 @@ pub enum Refusal {
         /// The path.
         path: PathBuf,
     },
+    /// A path that was not committed, and that a filter is for which only the agent's own attributes name.
+    NewFilter {
+        /// The path.
+        path: PathBuf,
+        /// The filter.
+        filter: String,
+    },
+    /// A path that points to an LFS object which is nowhere to be had.
+    LfsObject {
+        /// The path.
+        path: PathBuf,
+        /// The object's SHA-256.
+        object: String,
+    },
     /// More than the [`Limits`] allow.
     TooMuch {
         /// The thing that is counted.
@@ -104,6 +118,19 @@ impl fmt::Display for Refusal {
                     text::quoted(path)
                 )
             }
+            Self::NewFilter { path, filter } => write!(
+                f,
+                "{} is to go through the filter {}, which crew does not run, since only this branch's attributes name it: \
+                 take that out, or ask a person to put it into the target's attributes first",
+                text::quoted(path),
+                text::quoted(Path::new(filter))
+            ),
+            Self::LfsObject { path, object } => write!(
+                f,
+                "{} points to the LFS object {object}, which is neither in this repository's LFS store nor in the \
+                 user's: put the content into the file, add it anew, and amend the commit",
+                text::quoted(path)
+            ),
             Self::TooMuch { what, found, limit } => write!(f, "{found} {what}, {limit} are allowed"),
         }
     }

@@ -16,7 +16,17 @@ pub struct Unsaved {
 /// The end of the reason for a file that is too large.
 pub(crate) const TOO_LARGE: &str = "bytes are more than may be saved";
 
+/// The beginning of the reason for a file that a filter of the user's fails on.
+pub(crate) const FILTER_FAILED: &str = "a filter fails on it: ";
+
 impl Unsaved {
+    /// Whether a filter of the user's fails on it: without the file, the work may be half of what its author
+    /// means.
+    #[must_use]
+    pub fn is_refused_by_a_filter(&self) -> bool {
+        self.why.starts_with(FILTER_FAILED)
+    }
+
     /// Whether only its size is in the way: its author can do without it, or have git ignore it.
     #[must_use]
     pub fn is_too_large(&self) -> bool {

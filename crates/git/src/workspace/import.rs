@@ -89,7 +89,8 @@ impl Repository {
         })
     }
 
-    /// Checks whether the tip's difference from the base may land at all.
+    /// Checks whether the tip's difference from the base may land at all, and brings the LFS objects that it
+    /// points to.
     pub(crate) fn judge(&self, workspace: &Workspace, tip: &Oid, limits: &Limits) -> Result<()> {
         let changes = self.changes(workspace.base(), tip)?;
         let mut refusals: Vec<Refusal> = changes
@@ -104,6 +105,9 @@ impl Repository {
                 found,
                 limit,
             });
+        }
+        if refusals.is_empty() {
+            refusals = self.bring_lfs_objects(workspace, tip, limits)?;
         }
         if refusals.is_empty() {
             Ok(())

@@ -10,6 +10,8 @@ use crate::error::{IoContext, Result};
 use crate::files::delete::delete_tree;
 use crate::files::openat;
 use crate::repository::Repository;
+use crate::repository::file_settings::is_attributes;
+use crate::types::oid::Oid;
 use crate::types::paths::path_of;
 use crate::workspace::Workspace;
 use crate::workspace::index::Index;
@@ -17,6 +19,8 @@ use crate::workspace::look::{Own, walk};
 
 /// The folder of the pool, beside the workspaces; no workspace has such a name.
 const POOL: &str = ".pool";
+/// The file in a pooled checkout that names the commit with which it was filled, and the settings for files.
+const FILLED: &str = "filled";
 /// The ending of a checkout that is being put there.
 const HALF: &str = ".half";
 
@@ -90,6 +94,8 @@ impl Repository {
             .doing("make", &half)?;
         std::fs::rename(trash, half.join("tree")).doing("keep", trash)?;
         std::fs::rename(&index, half.join("index")).doing("keep", &index)?;
+        let filled = half.join(FILLED);
+        std::fs::write(&filled, self.filled(workspace)?).doing("write", &filled)?;
         failpoint::hit("remove.half_pooled");
         std::fs::rename(&half, &whole).doing("keep", &whole)?;
         Ok(true)
@@ -112,6 +118,8 @@ impl Repository {
             }
             let index = taken.join("index");
             let usable = Index::read(&index, self.format()).and_then(|known| {
+                let filled = std::fs::read(taken.join(FILLED)).ok()?;
+                self.is_filled_alike(workspace, &filled, &known.tree)?;
                 let git_dir = tree.join(".git").metadata().ok()?;
                 let mode = git_dir.permissions().mode() & 0o7777;
                 std::fs::set_permissions(taken.join("tree"), git_dir.permissions()).ok()?;
@@ -128,6 +136,30 @@ impl Repository {
             self.delete_or_part(root, &taken, &whose(&pooled)).ok()?;
         }
         None
+    }
+}
+
+impl Repository {
+    /// The commit and the settings with which a workspace was filled.
+    fn filled(&self, workspace: &Workspace) -> Result<Vec<u8>> {
+        let form = self.files_of(workspace.base())?.form();
+        Ok([workspace.start().as_str().as_bytes(), b"\n", &form].concat())
+    }
+
+    /// Whether files of a pooled checkout are as git would write them in the workspace: under the same
+    /// settings, and under attributes that were never others. `tree`: what the checkout holds.
+    fn is_filled_alike(&self, workspace: &Workspace, filled: &[u8], tree: &Oid) -> Option<()> {
+        let end = filled.iter().position(|byte| *byte == b'\n')?;
+        if filled[end + 1..] != self.files_of(workspace.base()).ok()?.form() {
+            return None;
+        }
+        for from in [&Oid::from_bytes(&filled[..end]).ok()?, tree] {
+            let changes = self.changes(from, workspace.start()).ok()?;
+            if changes.iter().any(|change| is_attributes(&change.path)) {
+                return None;
+            }
+        }
+        Some(())
     }
 }
 

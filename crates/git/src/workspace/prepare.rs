@@ -93,7 +93,9 @@ impl Repository {
 
     fn build(&self, workspace: &Workspace, tree: &Path, instructions: &[u8]) -> Result<()> {
         let git_dir = tree.join(".git");
+        let files = self.files_of(&workspace.base)?;
         let layout = Layout {
+            files: &files,
             head: format!("ref: {}", workspace.branch().full()),
             refs: vec![(workspace.branch().full(), workspace.start.clone())],
             identity: &workspace.identity,
@@ -105,7 +107,7 @@ impl Repository {
         failpoint::hit("prepare.gitdir");
         let index = git_dir.join("index");
         let fill = |how: &str| {
-            self.call_without_attributes("read-tree")
+            self.call_for_files("read-tree", &files)
                 .work_tree(tree)
                 .throwaway_index(&index)
                 .deadline(std::time::Duration::from_secs(600))

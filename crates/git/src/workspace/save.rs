@@ -91,6 +91,10 @@ impl Repository {
             }
             let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
             failpoint::hit("save.committed");
+            let unfiltered = self.unfiltered(workspace, &parent, &commit)?;
+            if !unfiltered.is_empty() {
+                return Err(refused(unfiltered));
+            }
             self.judge(workspace, &commit, limits)?;
             self.check_strictly(workspace, &commit, &parent, limits)?;
             leftovers = Some(commit.clone());
@@ -218,6 +222,10 @@ impl Repository {
                 tip = Some(commit);
             }
             of_worktrees.extend(tip.map(|tip| (tip, folder.clone())));
+        }
+        for tip in &fetched {
+            // A path whose content is nowhere is kept as it is.
+            self.bring_lfs_objects(workspace, tip, &limits)?;
         }
         self.forget_held(workspace, &mut fetched)?;
         for tip in self.independent(&fetched)? {

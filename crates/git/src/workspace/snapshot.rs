@@ -15,7 +15,7 @@ use crate::types::oid::Oid;
 use crate::types::paths::{fields, path_of};
 use crate::types::refusal::Limits;
 use crate::types::shortened::shortened;
-use crate::types::unsaved::{TOO_LARGE, Unsaved};
+use crate::types::unsaved::{FILTER_FAILED, TOO_LARGE, Unsaved};
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
 
@@ -59,8 +59,9 @@ impl Repository {
             // Known file times save reading what did not change. A missing copy costs time only.
             crate::workspace::index::copy(&workspace.index(), &index).ok();
         }
+        let files = self.files_of(workspace.base())?;
         let call = |subcommand| -> Call {
-            self.call_without_attributes(subcommand)
+            self.call_for_files(subcommand, &files)
                 .work_tree(&at)
                 .throwaway_index(&index)
                 .deadline(limits.deadline)
@@ -179,9 +180,12 @@ impl Repository {
                 // A file that is left out does not land, so a full disk must not leave any out.
                 Err(error) if is_passing(&error, part) => return Err(error),
                 Err(Error::Failed { stderr, .. }) if part.len() == 1 => {
+                    let said = shortened(&stderr.replace('\n', "; "), 200);
+                    let is_filters = stderr.contains("clean filter '") && stderr.ends_with("' failed");
+                    let before = if is_filters { FILTER_FAILED } else { "" };
                     unsaved.push(Unsaved {
                         path: part[0].clone(),
-                        why: shortened(&stderr, 200),
+                        why: format!("{before}{said}"),
                     });
                 }
                 Err(Error::Failed { .. }) => {

@@ -20,4 +20,9 @@ pub(crate) enum Event {
     /// The settings were read again: the executor under them, if they are others; none when they could not be
     /// read now.
     SettingsRead(Option<Result<Option<Box<Executor>>>>),
+    /// The user's settings of git for files were read again.
+    FileSettingsRead {
+        /// Whether they are others than those that the engine began with.
+        changed: bool,
+    },
 }

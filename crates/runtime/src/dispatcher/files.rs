@@ -37,6 +37,13 @@ impl Dispatcher {
         let threads = Arc::clone(&executor.threads);
         tokio::spawn(async move {
             let (of, over) = (Arc::clone(&executor), options.clone());
+            let repository = executor.repository.clone();
+            let changed = threads
+                .begin(move || repository.have_file_settings_changed())
+                .await;
+            if let Ok(Some(Ok(changed))) = changed {
+                drop(tell.send(Event::FileSettingsRead { changed }));
+            }
             let is_in_force = threads.begin(move || is_in_force(&of, &over)).await;
             if let Ok(Some(true)) = is_in_force {
                 drop(tell.send(Event::SettingsRead(Some(Ok(None)))));
@@ -83,6 +90,17 @@ impl Dispatcher {
             self.reread_settings();
         }
         Ok(())
+    }
+
+    /// The user's settings of git for files were read again. Those that the engine began with stand, so that
+    /// all work of one engine is done under the same.
+    pub(super) fn take_file_settings(&mut self, changed: bool) {
+        if changed && !self.has_told_file_settings {
+            tracing::warn!(
+                "git's settings for files have changed (filters, line endings, ignore rules, links); agents and checks get them from the next start of the engine on"
+            );
+        }
+        self.has_told_file_settings = changed;
     }
 
     /// Has changes of the templates told; where it cannot, they are seen at the next tick.

@@ -50,7 +50,7 @@ impl Executor {
         };
         let (tip, lost_head) = if workspace.exists() {
             let saved = self.save(ticket, &workspace)?;
-            if let Some(why) = too_large(&saved.unsaved) {
+            if let Some(why) = too_large(&saved.unsaved).or_else(|| refused_by_a_filter(&saved.unsaved)) {
                 return Ok(Report::ImportRefused { why });
             }
             (saved.imported.tip, saved.lost_head)
@@ -323,17 +323,22 @@ impl Executor {
 /// Files that are not committed and too large to be saved: without them, the work may be half of what the
 /// agent means.
 fn too_large(unsaved: &[git::Unsaved]) -> Option<String> {
-    let large: Vec<String> = unsaved
-        .iter()
-        .filter(|one| one.is_too_large())
-        .map(|one| format!("{}: {}", shown(&one.path.to_string_lossy()), one.why))
+    let why = "files that are not committed are too large to be saved; remove them, or have git ignore them";
+    listed(why, unsaved.iter().filter(|one| one.is_too_large()))
+}
+
+/// Files that are not committed and that a filter of the user's fails on.
+fn refused_by_a_filter(unsaved: &[git::Unsaved]) -> Option<String> {
+    let why = "files that are not committed cannot be saved, since a filter of git's fails on them; mend them, \
+               remove them, or have git ignore them";
+    listed(why, unsaved.iter().filter(|one| one.is_refused_by_a_filter()))
+}
+
+fn listed<'u>(why: &str, files: impl Iterator<Item = &'u git::Unsaved>) -> Option<String> {
+    let files: Vec<String> = files
+        .map(|one| format!("{}: {}", shown(&one.path.to_string_lossy()), shown(&one.why)))
         .collect();
-    (!large.is_empty()).then(|| {
-        format!(
-            "files that are not committed are too large to be saved; remove them, or have git ignore them:\n{}",
-            large.join("\n")
-        )
-    })
+    (!files.is_empty()).then(|| format!("{why}:\n{}", files.join("\n")))
 }
 
 fn obstacle(seen: git::Obstacle) -> Obstacle {

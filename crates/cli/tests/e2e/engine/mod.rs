@@ -5,6 +5,7 @@ mod checkout;
 mod checks;
 mod clean_room;
 mod failures;
+mod file_settings;
 mod files;
 mod frozen;
 mod garbage;

@@ -15,7 +15,7 @@ use crate::files::delete::delete_tree;
 /// of a person's ever gets there, so the remains of a killed engine's try are of no use to anybody.
 const READY: &str = "crew-ready";
 /// The next index. It stands beside the real one, because a split index names its shared part relative to it.
-const INDEX: &str = "crew-index";
+pub(super) const INDEX: &str = "crew-index";
 
 /// The names of one try. The folder is removed when this is dropped.
 pub(super) struct Siblings {

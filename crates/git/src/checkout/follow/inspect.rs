@@ -12,6 +12,9 @@ use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
 use crate::checkout::Checkout;
+use crate::checkout::follow::compare::{hash_files, unmodified};
+use crate::checkout::follow::ignored::tell_ignored;
+use crate::checkout::follow::sparse::outside;
 use crate::checkout::follow::writable::{Writable, is_readable};
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
@@ -20,7 +23,7 @@ use crate::repository::Repository;
 use crate::types::blocked::{Blocked, Obstacle};
 use crate::types::change::{Change, Entry, Mode};
 use crate::types::oid::Oid;
-use crate::types::paths::{fields, lines_of, path_of};
+use crate::types::paths::{fields, path_of};
 
 /// A path's place in the checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,12 +98,21 @@ impl Inspection {
         }
         let old_ids = looker.content_ids(old, &changes, &states, |change| &change.old)?;
         let new_ids = looker.content_ids(new, &changes, &states, |change| &change.new)?;
+        let added = changes.iter().zip(&states).filter(|(change, (found, _))| {
+            change.old.is_none() && *found == Found::Absent && !index.entries.contains_key(&change.path)
+        });
+        let outside = outside(
+            repository,
+            checkout,
+            added.map(|(change, _)| change.path.as_path()),
+        )?;
         let mut writable = Writable::new(checkout, &looker.root);
         let mut paths = Vec::new();
         for (number, change) in changes.iter().enumerate() {
             let (found, mut obstacles) = states[number].clone();
             let indexed = index.entries.get(&change.path);
-            let skipped = indexed.is_some_and(|one| one.skipped) && found == Found::Absent;
+            let is_out = indexed.is_some_and(|one| one.skipped) || outside.contains(&change.path);
+            let skipped = is_out && found == Found::Absent;
             let file_old =
                 skipped || looker.equals(&change.path, &found, change.old.as_ref(), old_ids.get(&number))?;
             let file_new =
@@ -144,7 +156,7 @@ impl Inspection {
                 obstacles,
             });
         }
-        looker.tell_ignored(&mut paths)?;
+        tell_ignored(repository, checkout, &mut paths)?;
         Ok(Self {
             paths,
             checkout: checkout.root.clone(),
@@ -399,7 +411,19 @@ impl<'a> Looker<'a> {
             .collect();
         let paths = wanted.iter().map(|number| changes[*number].path.as_path());
         let ids = hash_files(self.repository, self.checkout, commit, paths)?;
-        Ok(wanted.into_iter().zip(ids).collect())
+        let mut ids: BTreeMap<usize, Oid> = wanted.into_iter().zip(ids).collect();
+        let others = ids.iter().filter_map(|(number, id)| {
+            let (mode, oid) = side(&changes[*number]).as_ref()?;
+            (id != oid).then_some((*number, changes[*number].path.as_path(), *mode, oid))
+        });
+        let same = unmodified(
+            self.repository,
+            self.checkout,
+            commit,
+            &others.collect::<Vec<_>>(),
+        )?;
+        ids.extend(same);
+        Ok(ids)
     }
 
     fn equals(
@@ -454,42 +478,6 @@ impl<'a> Looker<'a> {
             .mode_counts
             .get_or_init(|| said.stdout.trim_ascii() != b"false"))
     }
-
-    /// Marks untracked obstacles that are ignored as such: nobody would miss those until too late.
-    fn tell_ignored(&self, paths: &mut [Inspected]) -> Result<()> {
-        let mut names = Vec::new();
-        let untracked = paths
-            .iter()
-            .flat_map(|path| &path.obstacles)
-            .filter(|(_, what)| *what == Obstacle::Untracked);
-        for (path, _) in untracked {
-            // A leading colon would be pathspec magic, which this command takes even where it is switched
-            // off.
-            names.extend_from_slice(b"./");
-            names.extend_from_slice(path.as_os_str().as_bytes());
-            names.push(0);
-        }
-        if names.is_empty() {
-            return Ok(());
-        }
-        let said = users_call(self.repository, self.checkout, "check-ignore")
-            .env("GIT_LITERAL_PATHSPECS", "0")
-            .args(["--no-index", "-z", "--stdin"])
-            .input(&names)?
-            .run()?;
-        if !matches!(said.code, Some(0 | 1)) {
-            return Err(said.failed());
-        }
-        let ignored: BTreeSet<PathBuf> = fields(&said.stdout)
-            .map(|path| path_of(path.strip_prefix(b"./").unwrap_or(path)).to_owned())
-            .collect();
-        for (path, what) in paths.iter_mut().flat_map(|path| &mut path.obstacles) {
-            if *what == Obstacle::Untracked && ignored.contains(path) {
-                *what = Obstacle::Ignored;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Begins a call about the user's checkout, with the user's own settings and filters.
@@ -501,28 +489,6 @@ pub(super) fn users_call(repository: &Repository, checkout: &Checkout, subcomman
         .git_dir(&checkout.git_dir)
         .work_tree(&checkout.root)
         .lock(repository.lock().map(crate::repository::lock::Lock::file))
-}
-
-/// The objects that files of the checkout would be, by the attributes of `commit`, in order.
-pub(super) fn hash_files<'p>(
-    repository: &Repository,
-    checkout: &Checkout,
-    commit: &Oid,
-    paths: impl IntoIterator<Item = &'p Path>,
-) -> Result<Vec<Oid>> {
-    let lines = lines_of(paths);
-    if lines.is_empty() {
-        return Ok(Vec::new());
-    }
-    let said = users_call(repository, checkout, "hash-object")
-        .attributes_from(commit.as_str())
-        .arg("--stdin-paths")
-        .input(&lines)?
-        .ok()?;
-    said.split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty())
-        .map(Oid::from_bytes)
-        .collect()
 }
 
 fn look(root: &OwnedFd, path: &Path) -> std::io::Result<Found> {

@@ -1,0 +1,299 @@
+//! The user's settings that decide how git reads and writes files: ignore rules, line endings, links,
+//! filters.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::command::call::Call;
+use crate::command::settings::AS_THE_USERS;
+use crate::error::Result;
+use crate::repository::Repository;
+use crate::types::oid::Oid;
+use crate::types::paths::fields;
+use crate::types::quote::{config_text, config_value};
+
+/// The keys whose values are taken as they stand, besides those of filters.
+const KEYS: &str =
+    r"^(core\.(autocrlf|eol|symlinks)|filter\..*\.(clean|smudge|process|required)|lfs\.storage)$";
+/// The keys whose values are paths, which git completes.
+const PATHS: &str = r"^core\.(excludesfile|attributesfile)$";
+/// The values of git where nothing is set. They are passed on too, since git reads the repository's file
+/// itself, which may change meanwhile.
+const UNSET: [(&str, &str); 3] = [
+    ("core.autocrlf", "false"),
+    ("core.eol", "native"),
+    ("core.symlinks", "true"),
+];
+/// The name under which Git LFS stands in attributes.
+pub(crate) const LFS: &str = "lfs";
+
+/// The settings, from the files of the system, of the user and of the repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileSettings {
+    /// `core.autocrlf`, `core.eol`, `core.symlinks`.
+    plain: BTreeMap<String, String>,
+    excludes_file: Option<PathBuf>,
+    attributes_file: Option<PathBuf>,
+    filters: BTreeMap<String, Filter>,
+    lfs_storage: Option<PathBuf>,
+}
+
+/// The settings of one filter: `clean`, `smudge`, `process`, `required`, those that are set.
+type Filter = BTreeMap<String, String>;
+
+/// The settings for files as they count on a certain base: only filters that its attributes name.
+#[derive(Clone, Debug)]
+pub(crate) struct FilesOf<'r> {
+    settings: &'r FileSettings,
+    named: BTreeSet<String>,
+    /// The user's own attributes, which are in no commit.
+    attributes: Vec<u8>,
+}
+
+impl FileSettings {
+    fn read(repository: &Repository) -> Result<Self> {
+        let ask = |arguments: &[&str]| -> Result<Vec<(String, String)>> {
+            let call = repository.git().call("config").users_settings();
+            let said = call
+                .git_dir(repository.common_dir())
+                .cwd(repository.root())
+                .arg("-z")
+                .args(arguments)
+                .run()?;
+            match said.code {
+                Some(0) => Ok(fields(&said.stdout).map(pair).collect()),
+                Some(1) => Ok(Vec::new()),
+                _ => Err(said.failed()),
+            }
+        };
+        let mut read = Self {
+            plain: UNSET
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into(),
+            ..Self::default()
+        };
+        for (key, value) in ask(&["--get-regexp", KEYS])? {
+            match key.strip_prefix("filter.").and_then(|key| key.rsplit_once('.')) {
+                Some((name, of)) => {
+                    let filter = read.filters.entry(name.to_owned()).or_default();
+                    filter.insert(of.to_owned(), value);
+                }
+                None if key == "lfs.storage" => {
+                    read.lfs_storage =
+                        Some(value.into()).filter(|path: &PathBuf| !path.as_os_str().is_empty());
+                }
+                None => {
+                    read.plain.insert(key, value);
+                }
+            }
+        }
+        let around = repository.git().surroundings();
+        let config_home = around.config_home.clone().filter(|home| home.is_absolute());
+        let home = || around.home.as_ref().map(|home| home.join(".config"));
+        let usual = |name: &str| Some(config_home.clone().or_else(home)?.join("git").join(name));
+        read.excludes_file = usual("ignore");
+        read.attributes_file = usual("attributes");
+        for (key, value) in ask(&["--type=path", "--get-regexp", PATHS])? {
+            let path = (!value.is_empty()).then(|| repository.root().join(value));
+            match key.as_str() {
+                "core.excludesfile" => read.excludes_file = path,
+                _ => read.attributes_file = path,
+            }
+        }
+        Ok(read)
+    }
+
+    /// The pairs of `core.*` with which git gets these settings.
+    fn core(&self) -> Vec<(String, String)> {
+        let mut pairs: Vec<_> = self.plain.clone().into_iter().collect();
+        let files = [
+            ("core.excludesFile", &self.excludes_file),
+            ("core.attributesFile", &self.attributes_file),
+        ];
+        for (key, file) in files {
+            let path = file.as_ref().and_then(|path| path.to_str());
+            pairs.push((key.to_owned(), path.unwrap_or("/dev/null").to_owned()));
+        }
+        pairs
+    }
+}
+
+impl FilesOf<'_> {
+    /// Whether the attributes name Git LFS, and the user has it.
+    pub(crate) fn names_lfs(&self) -> bool {
+        self.named.contains(LFS)
+    }
+
+    /// Whether a filter is run: the user has it and the attributes name it, or it is Git LFS. An agent may be
+    /// asked to bring that into a repository, and it does nothing but move content.
+    pub(crate) fn has(&self, filter: &str) -> bool {
+        self.named.contains(filter) || (filter == LFS && self.settings.filters.contains_key(LFS))
+    }
+
+    /// All that decides how content of a commit is written into files, beside the commit's own attributes;
+    /// only to be compared.
+    pub(crate) fn form(&self) -> Vec<u8> {
+        let filters = self.settings.filters.iter();
+        let named: Vec<_> = filters.filter(|(name, _)| self.has(name)).collect();
+        let mut form = format!("{:?}\n{named:?}\n", self.settings.plain).into_bytes();
+        form.extend(&self.attributes);
+        form
+    }
+
+    /// The settings as pairs of a key and a value, for a call of crew's.
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
+        let mut pairs = self.settings.core();
+        for (name, filter) in &self.settings.filters {
+            if self.has(name) {
+                for (key, value) in filter {
+                    let is_command = key != "required" && !value.is_empty();
+                    let before = if is_command { AS_THE_USERS } else { "" };
+                    pairs.push((format!("filter.{name}.{key}"), format!("{before}{value}")));
+                }
+            } else {
+                // The repository's own file may have it, and git reads that file.
+                for key in ["clean", "smudge", "process"] {
+                    pairs.push((format!("filter.{name}.{key}"), String::new()));
+                }
+                pairs.push((format!("filter.{name}.required"), "false".to_owned()));
+            }
+        }
+        pairs
+    }
+
+    /// The settings as a part of the configuration file of a git directory that crew writes.
+    pub(crate) fn config(&self) -> String {
+        let mut text = String::from("[core]\n");
+        for (key, value) in self.settings.core() {
+            let name = key.trim_start_matches("core.");
+            text.push_str(&format!("\t{name} = {}\n", config_text(&value)));
+        }
+        let named = |name: &&String| self.has(name);
+        for name in self.settings.filters.keys().filter(named) {
+            text.push_str(&format!("[filter {}]\n", config_value(name)));
+            for (key, value) in &self.settings.filters[name] {
+                text.push_str(&format!("\t{key} = {}\n", config_text(value)));
+            }
+        }
+        if self.has(LFS) {
+            // An object that the user's store does not have stays a pointer; there is no server to ask.
+            text.push_str("[lfs]\n\turl = file:///dev/null\n\tskipDownloadErrors = true\n");
+        }
+        text
+    }
+}
+
+impl Repository {
+    /// Reads the user's settings for files, once: every later use, by clones too, has them as they are now.
+    ///
+    /// # Errors
+    /// [`Error::Failed`](crate::Error::Failed) when git cannot read its settings.
+    pub fn read_file_settings(&self) -> Result<()> {
+        self.file_settings().map(drop)
+    }
+
+    /// Whether the user's settings for files are others now than those that were read.
+    ///
+    /// # Errors
+    /// As [`Repository::read_file_settings`].
+    pub fn have_file_settings_changed(&self) -> Result<bool> {
+        Ok(FileSettings::read(self)? != *self.file_settings()?)
+    }
+
+    fn file_settings(&self) -> Result<&FileSettings> {
+        if let Some(read) = self.file_settings.get() {
+            return Ok(read);
+        }
+        let read = FileSettings::read(self)?;
+        Ok(self.file_settings.get_or_init(|| read))
+    }
+
+    /// The user's settings for files, with the filters that the attributes of `base` name.
+    pub(crate) fn files_of(&self, base: &Oid) -> Result<FilesOf<'_>> {
+        let settings = self.file_settings()?;
+        let own = self.common_dir().join("info/attributes");
+        let files = [Some(&own), settings.attributes_file.as_ref()];
+        let files = files
+            .into_iter()
+            .flatten()
+            .map(|file| std::fs::read(file).unwrap_or_default());
+        let attributes = files.collect::<Vec<_>>().join(&b'\n');
+        let mut named = BTreeSet::new();
+        if !settings.filters.is_empty() {
+            named = self.filters_named(base)?;
+            named.extend(names(&attributes));
+            named.retain(|name| settings.filters.contains_key(name));
+        }
+        Ok(FilesOf {
+            settings,
+            named,
+            attributes,
+        })
+    }
+
+    /// Begins a call about files, under the user's settings for them.
+    pub(crate) fn call_for_files(&self, subcommand: &'static str, files: &FilesOf<'_>) -> Call {
+        self.call(subcommand).file_settings(files.pairs())
+    }
+
+    /// Whether the user has set up Git LFS.
+    pub(crate) fn has_lfs_filter(&self) -> Result<bool> {
+        Ok(self.file_settings()?.filters.contains_key(LFS))
+    }
+
+    /// The folder in which the user's Git LFS keeps its objects, and what is on the way there.
+    pub(crate) fn lfs_storage(&self) -> Result<PathBuf> {
+        let folder = self.file_settings()?.lfs_storage.as_deref();
+        Ok(self.common_dir().join(folder.unwrap_or(Path::new("lfs"))))
+    }
+
+    /// The filters that the attributes in a commit name.
+    fn filters_named(&self, commit: &Oid) -> Result<BTreeSet<String>> {
+        if let Some(known) = self.memories().filters.find(commit, commit) {
+            return Ok(known);
+        }
+        let named = self.filters_in(commit)?;
+        self.memories().filters.keep(commit, commit, named.clone());
+        Ok(named)
+    }
+
+    fn filters_in(&self, commit: &Oid) -> Result<BTreeSet<String>> {
+        let said = self
+            .call("grep")
+            .env("GIT_LITERAL_PATHSPECS", "0")
+            .args(["-h", "-a", "--no-line-number", "--no-column", "--no-color"])
+            .args(["-F", "-e", "filter=", commit.as_str(), "--"])
+            .arg(":(glob)**/.gitattributes")
+            .run()?;
+        match said.code {
+            Some(0) => Ok(names(&said.stdout)),
+            Some(1) => Ok(BTreeSet::new()),
+            _ => Err(said.failed()),
+        }
+    }
+}
+
+/// Whether a path is a file of attributes.
+pub(crate) fn is_attributes(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == ".gitattributes")
+}
+
+/// The filters that lines of attributes name.
+fn names(attributes: &[u8]) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(attributes);
+    let words = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace);
+    words
+        .filter_map(|word| word.strip_prefix("filter="))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// One setting as `git config -z` prints it; one without a value is a true one.
+fn pair(field: &[u8]) -> (String, String) {
+    let text = String::from_utf8_lossy(field);
+    let (key, value) = text.split_once('\n').unwrap_or((&text, "true"));
+    (key.to_owned(), value.to_owned())
+}
