@@ -241,6 +241,17 @@ pub enum Error {
         /// The paths and the reasons.
         left: Vec<Unsaved>,
     },
+    /// The set-up of a workspace has made more files than can be kept out of the agent's work.
+    #[error(
+        "the set-up made {count} files that git does not ignore, among them {}",
+        text::quoted(&.first.to_string_lossy())
+    )]
+    SetUpMade {
+        /// The first of them.
+        first: PathBuf,
+        /// How many there are.
+        count: usize,
+    },
     /// A ref is not where the caller saw it.
     #[error("{name} moved: expected {}, is {}", or_absent(.expected.as_ref()), or_absent(.now.as_ref()))]
     RefMoved {
@@ -328,6 +339,7 @@ impl Error {
             Self::BranchInUse { .. } => "check another branch out there: git switch -",
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
+            Self::SetUpMade { .. } => "name their folder in .gitignore",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",
             Self::Failed { .. } | Self::Unusable { .. } => "what git says must be mended first",

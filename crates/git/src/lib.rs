@@ -50,5 +50,6 @@ pub use types::version::Version;
 pub use workspace::import::Imported;
 pub use workspace::root::holds_workspaces;
 pub use workspace::save::Saved;
+pub use workspace::set_up::SetUp;
 pub use workspace::undeletable::Undeletable;
 pub use workspace::{Spec, Workspace};

@@ -12,6 +12,7 @@ mod prepare;
 mod remove;
 pub(crate) mod root;
 pub(crate) mod save;
+pub(crate) mod set_up;
 mod snapshot;
 mod staged;
 mod strict;

@@ -30,6 +30,7 @@ use self::wait_for_journal::Health;
 use crate::clock::Stopwatch;
 use crate::executor::{Executor, Owner};
 use crate::queue::{Ask, Queue};
+use crate::set_up::SetUps;
 use crate::{Error, Options, Result, Signal, clock, log, points, state_file, timing};
 
 /// Everything is looked at again this often, whether or not there was a notice of a change.
@@ -53,6 +54,8 @@ pub(crate) struct Dispatcher {
     room: Arc<Semaphore>,
     /// The watchers of runs, each with the means to wake it.
     watchers: BTreeMap<RunId, Arc<Notify>>,
+    /// The workspaces that are being made and set up.
+    set_ups: SetUps,
     state_file: state_file::StateFile,
     /// Why the journal could not be loaded, or not be written, a moment ago.
     trouble: Option<Error>,
@@ -134,6 +137,7 @@ impl Dispatcher {
             queue,
             room: Arc::new(Semaphore::new(CONCURRENT_EFFECTS)),
             watchers: BTreeMap::new(),
+            set_ups: SetUps::default(),
             state_file,
             trouble: None,
             health: Health::default(),
@@ -297,6 +301,7 @@ impl Dispatcher {
             }
             driver::Event::Performed(performed) => {
                 log::effect_ended(performed);
+                self.set_ups.forget(performed);
             }
             driver::Event::Input(_)
             | driver::Event::Observed { .. }
@@ -347,7 +352,10 @@ impl Dispatcher {
         }
         let batch = self.driver.handle(events, now);
         match self.record(batch).await? {
-            Recorded::All(actions) => self.begin(actions).await,
+            Recorded::All(actions) => {
+                self.end_set_ups();
+                self.begin(actions).await
+            }
             Recorded::Refused => self.load().await,
         }
     }

@@ -182,6 +182,7 @@ impl Core {
             },
             Report::WorkspaceReady { .. }
             | Report::WorkspaceFailed { .. }
+            | Report::SetUpFailed { .. }
             | Report::StepSpawned
             | Report::StepNotSpawned { .. }
             | Report::WorkspaceMissing

@@ -1,5 +1,6 @@
 //! Snapshots: the files of a workspace as a tree, made with crew's own git directory and index.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -308,9 +309,15 @@ impl Standing {
     }
 }
 
-fn excludes(workspace: &Workspace) -> impl Iterator<Item = String> {
+fn excludes(workspace: &Workspace) -> impl Iterator<Item = OsString> {
     let patterns = workspace.excludes().iter();
-    patterns.map(|pattern| format!("--exclude={pattern}"))
+    let patterns = patterns.map(|pattern| format!("--exclude={pattern}").into());
+    let of_set_up = workspace.set_up_excludes().map(|file| {
+        let mut argument = OsString::from("--exclude-from=");
+        argument.push(file);
+        argument
+    });
+    patterns.chain(of_set_up)
 }
 
 /// Files that are neither in the index nor ignored.

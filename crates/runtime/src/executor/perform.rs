@@ -261,9 +261,10 @@ fn is_none_there(report: &Report) -> bool {
 /// Why it was not done, where that is not the agent's doing.
 fn failed(report: &mut Report) -> Option<&mut String> {
     match report {
-        Report::CouldNotRun { why } | Report::WorkspaceFailed { why } | Report::CheckNotSpawned { why } => {
-            Some(why)
-        }
+        Report::CouldNotRun { why }
+        | Report::WorkspaceFailed { why }
+        | Report::SetUpFailed { why, .. }
+        | Report::CheckNotSpawned { why } => Some(why),
         Report::StepNotSpawned { failure } => Some(&mut failure.message),
         Report::Hindered { .. }
         | Report::WorkspaceReady { .. }

@@ -18,3 +18,4 @@ mod prompts;
 mod queue;
 mod unfinished;
 mod waiting;
+mod workspaces;
