@@ -241,6 +241,14 @@ pub enum Error {
         /// The paths and the reasons.
         left: Vec<Unsaved>,
     },
+    /// A file that a workspace is to get as a copy may not be copied.
+    #[error("`[workspace] copy` names {}, which {why}", text::quoted(&.path.to_string_lossy()))]
+    NotCopied {
+        /// The path in the checkout.
+        path: PathBuf,
+        /// Why not, as the end of a sentence.
+        why: &'static str,
+    },
     /// The set-up of a workspace has made more files than can be kept out of the agent's work.
     #[error(
         "the set-up made {count} files that git does not ignore, among them {}",
@@ -339,6 +347,9 @@ impl Error {
             Self::BranchInUse { .. } => "check another branch out there: git switch -",
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
+            Self::NotCopied { .. } => {
+                "name ignored files only: a copy of any other would land, or be another file"
+            }
             Self::SetUpMade { .. } => "name their folder in .gitignore",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",

@@ -2,6 +2,7 @@
 
 mod agent_refs;
 mod branches;
+mod copy;
 mod fetch_objects;
 mod fingerprint;
 pub(crate) mod import;

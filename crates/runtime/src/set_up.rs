@@ -252,11 +252,13 @@ impl Executor {
         let id = RunId::of_set_up(&of.ticket.id, of.fence, number);
         let dir = self.place.run_dir(&id);
         // The same command of a set-up that was broken off.
-        outputs::take_away(&dir).map_err(|source| crate::Error::Io {
-            doing: "remove",
-            path: dir.clone(),
-            source,
-        })?;
+        if dir.exists() {
+            outputs::take_away(&dir).map_err(|source| crate::Error::Io {
+                doing: "remove",
+                path: dir.clone(),
+                source,
+            })?;
+        }
         let workspace = self.workspace(&of.ticket, &of.agent, of.number)?;
         let workspace = workspace.ok_or_else(|| git::Error::WorkspaceMissing { path: dir.clone() })?;
         let mut spec = Spec::new(self.owner.run_id(id.as_str()), "/bin/sh", workspace.path());

@@ -321,7 +321,7 @@ fn excludes(workspace: &Workspace) -> impl Iterator<Item = OsString> {
 }
 
 /// Files that are neither in the index nor ignored.
-fn untracked(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Vec<PathBuf>> {
+pub(super) fn untracked(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Vec<PathBuf>> {
     let listing = call("ls-files")
         .args(["--others", "--exclude-standard", "-z"])
         .args(excludes(workspace))

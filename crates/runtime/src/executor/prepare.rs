@@ -97,6 +97,13 @@ impl Executor {
         }
         workspace.begin_set_up()?;
         failpoint::hit("set_up.noted");
+        let (root, copy) = (&self.place.root, &settings.copy);
+        for missing in self.repository.copy_ignored(workspace, root, copy)? {
+            tracing::warn!(
+                "`[workspace] copy` names {missing}, and there is no such file in {}",
+                root.display()
+            );
+        }
         if settings.setup.is_empty() {
             self.repository.finish_set_up(workspace)?;
         }

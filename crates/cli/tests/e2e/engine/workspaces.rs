@@ -121,3 +121,73 @@ fn a_set_up_ends_with_its_ticket_and_with_the_engine_that_is_killed() {
     assert_eq!(noted(&world).len(), 3);
     world.assert_at_rest();
 }
+
+#[test]
+fn ignored_files_that_the_settings_name_are_copied_and_never_land() {
+    let world = world(
+        "copy = [\".env\", \"conf/**/*.local\", \"cache\", \"gone\"]\nsetup = [\"cat .env cache/deep/a > seen\"]",
+    );
+    world.commit(".gitignore", ".env\n*.local\n/cache/\n/seen\n");
+    world.commit("conf/base", "tracked\n");
+    for (name, text) in [
+        (".env", "SECRET=1\n"),
+        ("conf/a/b.local", "local\n"),
+        ("cache/deep/a", "cached\n"),
+    ] {
+        fs::create_dir_all(world.project(name).parent().unwrap()).unwrap();
+        world.write(name, text);
+    }
+    std::os::unix::fs::symlink(world.path("home"), world.project("cache/out")).unwrap();
+    world
+        .ticket("t-1")
+        .agent("cat seen conf/a/b.local > all\n[ -e cache/out ] && echo linked >> all\necho DONE")
+        .write();
+    let said = world.drain_all();
+    assert!(said.all().contains("gone"), "{said}");
+    let all = world.on_main("all");
+    assert_eq!(all.as_deref(), Some("SECRET=1\ncached\nlocal\n"));
+    for name in [".env", "conf/a/b.local", "cache/deep/a"] {
+        assert_eq!(world.on_main(name), None, "{name}");
+    }
+    world.assert_at_rest();
+}
+
+#[test]
+fn a_file_whose_copy_could_land_or_lead_elsewhere_is_refused() {
+    for (name, why) in [
+        ("README", "is a file of the repository"),
+        ("notes", "git does not ignore"),
+        ("link", "is no regular file"),
+        ("new/rule", "in the commit that the work starts from"),
+    ] {
+        let world = world(&format!("copy = [\"{name}\"]"));
+        world.write("notes", "mine\n");
+        fs::create_dir_all(world.project("new")).unwrap();
+        world.write("new/rule", "mine\n");
+        world.write("new/.gitignore", "rule\n");
+        std::os::unix::fs::symlink("/etc/passwd", world.project("link")).unwrap();
+        world.ticket("t-1").agent(DONE).write();
+        world.drain_held();
+        let (held, note) = world.held("t-1");
+        assert_eq!(held, "could_not_run", "{name}");
+        assert!(note.contains(name) && note.contains(why), "{note}");
+        assert_eq!((world.runs("t-1"), world.state("t-1").tries), (0, 0));
+        world.assert_at_rest();
+    }
+}
+
+#[test]
+fn a_path_to_copy_stays_in_the_repository_and_out_of_crews_folders() {
+    let world = world("copy = [\"../x\", \"/etc/passwd\", \".git/config\", \".crew/journal.db\", \"a[b]\"]");
+    let said = world.crew(&["config"]);
+    assert_eq!(said.code, Some(2), "{said}");
+    for why in [
+        "leaves the repository",
+        "is absolute",
+        "git's own folder",
+        "crew keeps",
+        "pattern",
+    ] {
+        assert!(said.all().contains(why), "{why}: {said}");
+    }
+}
