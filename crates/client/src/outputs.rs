@@ -160,8 +160,8 @@ pub async fn steps(place: &Place, ledger: &Ledger, crew: &Snapshot, agent: &Agen
     Ok(steps.into_values().flatten().collect())
 }
 
-/// The agent's last step, or the command that set up its workspace since. An archived step is older than one that is not, so the archive is read only when
-/// there is nothing else.
+/// The agent's last step, or the command that set up its workspace since. An archived step is older than one
+/// that is not, so the archive is read only when there is nothing else.
 pub async fn last_step(
     place: &Place,
     ledger: &Ledger,

@@ -2,9 +2,11 @@
 
 mod additions;
 pub(crate) mod check;
+pub(crate) mod filled;
 pub(crate) mod follow;
 pub(crate) mod index_lock;
 mod operation;
+pub(crate) mod submodules;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;

@@ -23,6 +23,7 @@ mod workspace;
 
 pub use checkout::Checkout;
 pub use checkout::check::{CheckCheckout, Stay};
+pub use checkout::submodules::Submodule;
 pub use command::git::{Git, Surroundings};
 pub use error::{Error, Result};
 pub use files::delete::delete_tree;

@@ -4,6 +4,7 @@ mod agent_refs;
 mod branches;
 mod copy;
 mod fetch_objects;
+mod filled;
 mod fingerprint;
 pub(crate) mod import;
 mod index;

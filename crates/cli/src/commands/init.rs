@@ -68,6 +68,7 @@ impl Init {
         let found = detect(&place.root);
         let checks = found.as_ref().map(Detected::checks).unwrap_or_default();
         let harness = self.harness(context, &place)?;
+        let empty = place.empty_submodules(&format!("refs/heads/{target}"));
         if !context.json {
             plan(
                 context,
@@ -76,6 +77,16 @@ impl Init {
                 found.as_ref(),
                 harness.as_ref().map(|(_, harness)| harness),
             )?;
+            if !empty.is_empty() {
+                let says = format!("  submodules      not here: {}", empty.join(", "));
+                context
+                    .out
+                    .styled(&text::sanitise::output_line(&says), Style::Yellow)?;
+                context.out.styled(
+                    "  Agents and checks find these folders empty: git submodule update --init --recursive",
+                    Style::Yellow,
+                )?;
+            }
         }
         if !self.yes && !context.out.confirm("Write crew.toml? [Y/n] ", true)? {
             context.out.line("nothing was written")?;

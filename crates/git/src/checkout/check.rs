@@ -131,6 +131,7 @@ impl Repository {
     fn fill_anew(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
         delete_tree(&place.tree)?;
         delete_tree(&place.modules)?;
+        delete_tree(&place.modules_filled)?;
         crate::files::atomic_write::remove_if_there(&place.index)?;
         Self::make_room(place)?;
         self.fill(place, commit, Stay::Everything)
@@ -174,6 +175,7 @@ impl Repository {
             ])
             .ok()?;
         failpoint::hit("check.read");
+        self.fill_check_submodules(&place.modules_filled, &place.tree, commit)?;
         if let Stay::Named { files, folders } = stay {
             self.clear(place, files, folders)?;
         }
@@ -246,7 +248,9 @@ impl Repository {
             }
             Some(path)
         });
-        Ok(paths.collect())
+        let mut paths: BTreeSet<Vec<u8>> = paths.collect();
+        paths.extend(self.tracked_in_submodules(&place.modules_filled, &place.tree)?);
+        Ok(paths)
     }
 
     fn attributes_change(&self, place: &Place, commit: &Oid) -> Result<bool> {
@@ -288,6 +292,8 @@ struct Place {
     index: PathBuf,
     /// The git directories of submodules, while the tree's own is made anew.
     modules: PathBuf,
+    /// The indexes of submodules that crew has filled, and the list of them.
+    modules_filled: PathBuf,
 }
 
 impl Place {
@@ -296,6 +302,7 @@ impl Place {
             tree: folder.join("tree"),
             index: folder.join("index"),
             modules: folder.join("modules"),
+            modules_filled: folder.join("submodules"),
         }
     }
 }

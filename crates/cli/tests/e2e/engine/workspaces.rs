@@ -191,3 +191,147 @@ fn a_path_to_copy_stays_in_the_repository_and_out_of_crews_folders() {
         assert!(said.all().contains(why), "{why}: {said}");
     }
 }
+
+/// A world whose repository has a submodule `lib` with one in it, and whose origins are gone.
+fn with_submodules(change: impl FnOnce(&mut Settings)) -> World {
+    let world = World::with(change);
+    let allow = ["-c", "protocol.file.allow=always"];
+    let commit = |folder: &std::path::Path, file: &str| {
+        fs::write(
+            folder.join(file),
+            format!("{file} of {}\n", folder.file_name().unwrap().display()),
+        )
+        .unwrap();
+        world.git_at(folder, &["add", "."]);
+        world.git_at(folder, &["commit", "-q", "-m", file]);
+    };
+    for name in ["inner", "outer"] {
+        let folder = world.path(name);
+        fs::create_dir_all(&folder).unwrap();
+        world.git_at(&folder, &["init", "-q", "-b", "main"]);
+        world.git_at(&folder, &["config", "user.name", "User"]);
+        world.git_at(&folder, &["config", "user.email", "user@example.org"]);
+        commit(&folder, "f");
+        commit(&folder, "g");
+    }
+    let add = |folder: &std::path::Path, of: &str, at: &str| {
+        let url = world.path(of).display().to_string();
+        let add = ["submodule", "add", "-q", &url, at];
+        world.git_at(folder, &[&allow[..], &add[..]].concat());
+    };
+    add(&world.path("outer"), "inner", "deep/in");
+    commit(&world.path("outer"), "h");
+    add(&world.project(""), "outer", "lib");
+    let update = ["submodule", "update", "-q", "--init", "--recursive"];
+    world.git_at(&world.project(""), &[&allow[..], &update[..]].concat());
+    world.git(&["commit", "-q", "-m", "a submodule"]);
+    fs::remove_dir_all(world.path("inner")).unwrap();
+    fs::remove_dir_all(world.path("outer")).unwrap();
+    world
+}
+
+/// The files below a folder, with their lengths.
+fn files(folder: &std::path::Path) -> Vec<(String, u64)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let meta = entry.metadata().unwrap();
+        if meta.is_dir() {
+            found.extend(files(&entry.path()));
+        } else {
+            found.push((entry.path().display().to_string(), meta.len()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn submodules_are_filled_from_what_the_user_has_in_workspaces_and_for_checks() {
+    let world = with_submodules(|s| {
+        s.checks = "commands = ['''cat lib/f lib/h lib/deep/in/g && [ ! -e lib/left ] && touch lib/left''']"
+            .to_owned();
+    });
+    let modules = world.project(".git/modules");
+    let before = files(&modules);
+    for id in ["t-1", "t-2"] {
+        world
+            .ticket(id)
+            .agent(
+                "cat lib/f lib/h lib/deep/in/f > $CREW_TICKET_ID.seen\n\
+                 git -C lib log --format=%s >> $CREW_TICKET_ID.seen || exit 1\n\
+                 git submodule update -q --init --recursive || exit 1\n\
+                 git status --porcelain | grep lib && exit 1\n\
+                 git add -A && git commit -q -m work && echo DONE",
+            )
+            .write();
+        world.drain_all();
+        assert_eq!(
+            world.on_main(&format!("{id}.seen")).as_deref(),
+            Some("f of outer\nh of outer\nf of inner\nh\ng\nf\n")
+        );
+    }
+    assert_eq!(files(&modules), before, "the user's objects are as they were");
+    assert_eq!(world.git(&["for-each-ref", "refs/crew/rescue"]), "");
+    assert!(!world.prompt("t-1", 1).contains("submodules whose files"));
+    world.assert_at_rest();
+    // They are the user's, and stay so.
+    world.git(&["submodule", "status", "--recursive"]);
+    assert!(
+        world
+            .must(&["doctor"])
+            .out
+            .lines()
+            .all(|line| !line.contains("submodule"))
+    );
+}
+
+#[test]
+fn work_in_a_submodule_is_kept_and_no_commit_of_one_lands() {
+    let world = with_submodules(|s| s.run = "max_steps = 3\nattempts = 1".to_owned());
+    let recorded = world.git(&["rev-parse", "main:lib"]);
+    world
+        .ticket("t-1")
+        .agent(
+            "if [ \"$CREW_STEP\" = 1 ]; then echo mine > lib/deep/in/own; git -C lib commit -q --allow-empty -m mine\n\
+             git add lib; git commit -q -m bump\n\
+             else git checkout -q HEAD~1 -- lib; git commit -q -m back; work own x; fi; echo DONE",
+        )
+        .write();
+    world.drain_all();
+    assert_eq!(world.on_main("own").as_deref(), Some("x\n"));
+    let told = world.prompt("t-1", 2);
+    assert!(
+        told.contains("\"lib\" is a repository inside the repository"),
+        "{told}"
+    );
+    let kept = world.git(&["for-each-ref", "--format=%(refname)", "refs/crew/rescue/t-1"]);
+    let kept: Vec<&str> = kept.lines().collect();
+    let has = |file: &str| {
+        kept.iter()
+            .any(|name| world.git(&["ls-tree", "-r", "--name-only", name]).contains(file))
+    };
+    assert!(has("own"), "{kept:?}");
+    assert_eq!(world.git(&["rev-parse", "main:lib"]), recorded);
+    world.assert_at_rest();
+}
+
+#[test]
+fn a_submodule_that_the_user_does_not_have_is_told_to_everybody() {
+    let world = with_submodules(|_| {});
+    world.git(&["submodule", "deinit", "-q", "-f", "lib"]);
+    fs::remove_dir_all(world.project(".git/modules")).unwrap();
+    let said = world.crew(&["doctor"]);
+    assert!(
+        said.out.contains("lib") && said.out.contains("submodule update"),
+        "{said}"
+    );
+    world.ticket("t-1").agent("ls -A lib > seen\necho DONE").write();
+    world.drain_all();
+    assert_eq!(world.on_main("seen").as_deref(), Some(""));
+    let prompt = world.prompt("t-1", 1);
+    assert!(prompt.contains("cannot be fetched: lib."), "{prompt}");
+    world.git(&["rm", "-q", "crew.toml"]);
+    world.git(&["commit", "-q", "-m", "anew"]);
+    let said = world.must(&["init", "--yes", "--agent", "true"]);
+    assert!(said.out.contains("not here: lib"), "{said}");
+}
