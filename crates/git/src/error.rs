@@ -107,9 +107,16 @@ pub enum Error {
         /// Where the search began.
         path: PathBuf,
     },
-    /// The repository has no work tree of its own.
-    #[error("the repository at {} is bare, or was made with --separate-git-dir", .path.display())]
+    /// The repository has no work tree of its own, and none of its worktrees was asked for.
+    #[error("the repository at {} is bare", .path.display())]
     Bare {
+        /// Its git directory.
+        path: PathBuf,
+    },
+    /// The repository was made with `--separate-git-dir`, and nobody knows its main checkout in a linked
+    /// worktree.
+    #[error("the main checkout of {} is not known in its worktrees", .path.display())]
+    MainUnknown {
         /// Its git directory.
         path: PathBuf,
     },
@@ -329,7 +336,8 @@ impl Error {
             Self::ForeignOwner { .. } => {
                 "if you trust it: git config --global --add safe.directory <its path>"
             }
-            Self::Bare { .. } => "run this in an ordinary clone, which has its git directory in its checkout",
+            Self::Bare { .. } => "run this in one of its worktrees: git worktree add <folder> <branch>",
+            Self::MainUnknown { .. } => "run `crew init` in the main checkout: then they know it",
             Self::Empty { .. } => "make the first commit: git commit --allow-empty -m 'first commit'",
             Self::Shallow { .. } => "fetch the rest of the history: git fetch --unshallow",
             Self::PartialClone { .. } => "fetch the missing objects: git fetch --refetch --no-filter",

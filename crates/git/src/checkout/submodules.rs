@@ -1,7 +1,6 @@
 //! Submodules: their files in crew's checkouts, from the objects that the user has of them, without network.
 
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use crate::error::{Error, IoContext, Result};
 use crate::files::delete::delete_tree;
 use crate::repository::Repository;
 use crate::repository::git_dir::Layout;
+use crate::repository::root::git_dir_of;
 use crate::types::identity::Identity;
 use crate::types::oid::Oid;
 use crate::types::paths::{fields, path_of};
@@ -46,7 +46,8 @@ impl Repository {
     pub fn submodules(&self, commit: &Oid) -> Result<Vec<Submodule>> {
         let mut found = Vec::new();
         if self.may_have_submodules(commit) {
-            let checkouts = [self.root(), self.here()];
+            let places = self.places()?;
+            let checkouts: Vec<&Path> = places.iter().map(|(root, _)| root.as_path()).collect();
             let folders = self.module_folders();
             let super_dir = self.common_dir();
             self.add_submodules(
@@ -241,20 +242,6 @@ impl Repository {
         std::fs::copy(index, git_dir.join("index")).doing("copy", index)?;
         Ok(true)
     }
-}
-
-/// The git directory of a checkout, which its `.git` is or names.
-fn git_dir_of(checkout: &Path) -> Option<PathBuf> {
-    let dot_git = checkout.join(".git");
-    if dot_git.is_dir() {
-        return Some(dot_git);
-    }
-    let text = std::fs::read(&dot_git).ok()?;
-    let named = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-    checkout
-        .join(std::ffi::OsStr::from_bytes(named))
-        .canonicalize()
-        .ok()
 }
 
 /// Makes a folder below `root` in which no part is a link: a check may have put one there.

@@ -19,3 +19,4 @@ mod queue;
 mod unfinished;
 mod waiting;
 mod workspaces;
+mod worktrees;
