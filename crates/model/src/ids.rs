@@ -355,6 +355,20 @@ mod tests {
     }
 
     #[test]
+    fn a_run_tells_whose_it_is_and_what_it_does() {
+        let (ticket, fence) = (TicketId::new("t.1").unwrap(), Fence(3));
+        for (run, kinds) in [
+            (RunId::of_step(&ticket, fence, 2), (false, false)),
+            (RunId::of_check(&ticket, fence, 1, 2), (true, false)),
+            (RunId::of_set_up(&ticket, fence, 0), (false, true)),
+        ] {
+            assert_eq!(run.ticket().as_ref(), Some(&ticket), "{run}");
+            assert_eq!((run.is_check(), run.is_set_up()), kinds, "{run}");
+        }
+        assert_eq!(RunId::new("t-1.1.set-up-").unwrap().ticket(), None);
+    }
+
+    #[test]
     fn a_name_is_checked_where_it_is_read_too() {
         assert_eq!(
             serde_json::from_str::<TicketId>("\"a.1\"").unwrap().as_str(),

@@ -94,6 +94,8 @@ fn a_set_up_of_a_killed_engine_begins_again_in_a_new_workspace() {
     assert!(shown.out.contains("being set up: mkdir half"), "{shown}");
     engine.signal("KILL");
     drop(engine);
+    let doctor = world.crew(&["doctor"]);
+    assert!(doctor.out.contains("set-up t-1.1.set-up-0 runs on"), "{doctor}");
     world.open("go");
     world.drain_all();
     assert_eq!(world.landed(), ["t-1"]);
@@ -334,4 +336,25 @@ fn a_submodule_that_the_user_does_not_have_is_told_to_everybody() {
     world.git(&["commit", "-q", "-m", "anew"]);
     let said = world.must(&["init", "--yes", "--agent", "true"]);
     assert!(said.out.contains("not here: lib"), "{said}");
+}
+
+#[test]
+fn a_submodule_that_moved_on_is_seen_by_the_next_check_without_any_set_up() {
+    let world = with_submodules(|s| {
+        s.checks =
+            "commands = [\"cat lib/f >> \\\"$HOME/seen\\\"; ls lib >> \\\"$HOME/seen\\\"\"]".to_owned();
+    });
+    world.ticket("t-1").agent("work a x\necho DONE").write();
+    world.drain_all();
+    let lib = world.project("lib");
+    fs::write(lib.join("f"), "new\n").unwrap();
+    world.git_at(&lib, &["config", "user.name", "User"]);
+    world.git_at(&lib, &["config", "user.email", "user@example.org"]);
+    world.git_at(&lib, &["rm", "-q", "h"]);
+    world.git_at(&lib, &["commit", "-q", "-a", "-m", "move on"]);
+    world.git(&["commit", "-q", "-m", "move on", "lib"]);
+    world.ticket("t-2").agent("work b x\necho DONE").write();
+    world.drain_all();
+    let seen = fs::read_to_string(world.path("home/seen")).unwrap();
+    assert_eq!(seen, "f of outer\ndeep\nf\ng\nh\nnew\ndeep\nf\ng\n");
 }
