@@ -337,7 +337,9 @@ impl Error {
                 "if you trust it: git config --global --add safe.directory <its path>"
             }
             Self::Bare { .. } => "run this in one of its worktrees: git worktree add <folder> <branch>",
-            Self::MainUnknown { .. } => "run `crew init` in the main checkout: then they know it",
+            Self::MainUnknown { .. } => {
+                "run `crew init` in the main checkout, or `crew run` if it was moved: then they know it"
+            }
             Self::Empty { .. } => "make the first commit: git commit --allow-empty -m 'first commit'",
             Self::Shallow { .. } => "fetch the rest of the history: git fetch --unshallow",
             Self::PartialClone { .. } => "fetch the missing objects: git fetch --refetch --no-filter",

@@ -72,8 +72,7 @@ impl Repository {
     /// [`Error::Io`](crate::Error::Io).
     pub fn note_root(&self) -> Result<()> {
         let note = self.common.join(NOTE);
-        let is_found = self.common.parent() == Some(&self.root) && self.common.ends_with(".git");
-        if is_found {
+        if self.is_main_found() && self.root_git_dir == self.common {
             return crate::files::atomic_write::remove_if_there(&note);
         }
         let named = match self.root_git_dir.strip_prefix(&self.common) {
@@ -83,6 +82,24 @@ impl Repository {
         let mut text = named.as_os_str().as_encoded_bytes().to_vec();
         text.push(b'\n');
         crate::files::atomic_write::replace(&note, &text)
+    }
+
+    /// Notes a root that is a main checkout which git does not know by itself: it may have been moved since it
+    /// was noted.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn note_main(&self) -> Result<()> {
+        let is_noted = matches!(noted(&self.common), Some(Noted::Main(main)) if main == self.root);
+        if is_noted || self.is_main_found() || self.root_git_dir != self.common {
+            return Ok(());
+        }
+        self.note_root()
+    }
+
+    fn is_main_found(&self) -> bool {
+        let main = self.main.as_deref();
+        main.is_some() && self.common.parent() == main && self.common.ends_with(".git")
     }
 
     /// The branch that the root shows; `None` when its HEAD is detached.

@@ -358,3 +358,24 @@ fn a_submodule_that_moved_on_is_seen_by_the_next_check_without_any_set_up() {
     let seen = fs::read_to_string(world.path("home/seen")).unwrap();
     assert_eq!(seen, "f of outer\ndeep\nf\ng\nh\nnew\ndeep\nf\ng\n");
 }
+
+#[test]
+fn a_set_up_of_a_killed_engine_ends_when_its_ticket_is_dropped_without_one() {
+    let world = world(r#"setup = ['''echo ran >> "$HOME/n"; sleep 1000''']"#);
+    world.ticket("t-1").agent(DONE).write();
+    let engine = world.engine();
+    world.wait("set-up", || noted(&world).len() == 1);
+    engine.signal("KILL");
+    drop(engine);
+    world.must(&["drop", "t-1"]);
+    assert!(world.processes().is_empty(), "{:?}", world.processes());
+    assert!(world.workspaces().is_empty(), "{:?}", world.workspaces());
+    world.drain_all();
+    assert_eq!(noted(&world).len(), 1);
+    assert_eq!(
+        world.git(&["for-each-ref", "refs/crew"]),
+        "",
+        "there was nothing to keep"
+    );
+    world.assert_at_rest();
+}

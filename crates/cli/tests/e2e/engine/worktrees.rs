@@ -2,7 +2,7 @@
 //! worktrees beside.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use testkit::world::{Said, World};
 
@@ -84,13 +84,12 @@ fn the_worktree_where_init_ran_is_the_place_for_everything_and_all_others_know_i
 #[test]
 fn a_crew_works_where_the_git_directory_stands_apart() {
     let world = World::bare();
-    let (apart, linked): (PathBuf, PathBuf) = (world.path("apart"), world.path("linked"));
+    let linked = world.path("linked");
     world.git(&["init", "-q", "--separate-git-dir", "../git-of-project"]);
     world.git_at(
         &world.path("project"),
         &["worktree", "add", "-q", "../linked", "-b", "side"],
     );
-    drop(apart);
     let said = world.crew_at(&linked, &["init", "--yes", "--agent", &agent(&world)]);
     assert_eq!(said.code, Some(1), "{said}");
     assert!(
@@ -101,6 +100,14 @@ fn a_crew_works_where_the_git_directory_stands_apart() {
     let id = land(&world, &linked, &linked);
     assert!(world.project(&id).exists(), "the main checkout has followed");
     assert_eq!(world.git(&["status", "--porcelain", "--untracked-files=no"]), "");
+    // Where it was moved, its worktrees do not know that before crew has run in it.
+    let moved = world.path("moved");
+    fs::rename(world.path("project"), &moved).unwrap();
+    let said = world.crew_at(&linked, &["queue"]);
+    assert!(said.err.contains("`crew run` if it was moved"), "{said}");
+    must(&world, &moved, &["run", "--until-idle"]);
+    let id = land(&world, &linked, &linked);
+    assert!(moved.join(&id).exists());
 }
 
 #[test]
