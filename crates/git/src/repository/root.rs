@@ -84,8 +84,8 @@ impl Repository {
         crate::files::atomic_write::replace(&note, &text)
     }
 
-    /// Notes a root that is a main checkout which git does not know by itself: it may have been moved since it
-    /// was noted.
+    /// Notes a root that is a main checkout which git does not know by itself: it may have been moved since
+    /// it was noted.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
