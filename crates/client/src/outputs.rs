@@ -17,14 +17,15 @@ use crate::error::Result;
 
 pub use harness::Readable;
 
-/// A step of an agent that was started.
+/// A step of an agent that was started, or a command that set up its workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Its run.
     pub run: RunId,
     /// The ticket.
     pub ticket: TicketId,
-    /// Its number in its attempt, from 1; a step that failed and the one that repeats it have the same.
+    /// Its number in its attempt, from 1; a step that failed and the one that repeats it have the same. A
+    /// command that sets up the workspace has 0.
     pub number: u32,
 }
 
@@ -44,6 +45,46 @@ impl Step {
             ticket: after.id.clone(),
             number: attempt.conversation.steps + 1,
         })
+    }
+
+    /// The commands that set up the workspace of a claim of the agent which a row tells of, as far as they
+    /// have begun.
+    pub fn set_ups(place: &Place, fold: &Recorded, agent: &AgentName) -> Vec<Self> {
+        let (
+            Fact::Ticket(ticket::Event::Claimed {
+                agent: claims, fence, ..
+            }),
+            State::Ticket(after),
+        ) = (&fold.fact, &fold.after)
+        else {
+            return Vec::new();
+        };
+        if claims != agent {
+            return Vec::new();
+        }
+        let step = |n| Self {
+            run: RunId::of_set_up(&after.id, *fence, n),
+            ticket: after.id.clone(),
+            number: 0,
+        };
+        let begun = |step: &Self| step.dir(place).exists();
+        (0..).map(step).take_while(begun).collect()
+    }
+
+    /// The steps and set-up commands that a row tells of.
+    fn of_row(place: &Place, fold: &Recorded, agent: &AgentName) -> Vec<Self> {
+        let mut steps = Self::set_ups(place, fold, agent);
+        steps.extend(Self::started(fold, agent));
+        steps
+    }
+
+    /// The step as a heading names it.
+    pub fn title(&self) -> String {
+        let number = match self.number {
+            0 => "set-up".to_owned(),
+            number => format!("step {number}"),
+        };
+        format!("{}, {number} (run {})", self.ticket, self.run)
     }
 
     /// The folder of its output.
@@ -108,19 +149,25 @@ async fn of_tickets(
     Ok(())
 }
 
-/// The steps that an agent was ever given, the oldest first. `crew` has no archived tickets.
-pub async fn steps(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<Vec<Step>> {
+/// The steps that an agent was ever given, and the commands that set up its workspaces, the oldest first.
+/// `crew` has no archived tickets.
+pub async fn steps(place: &Place, ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<Vec<Step>> {
     let mut steps = BTreeMap::new();
     rows(ledger, crew, agent, |_, row| {
-        steps.extend(Step::started(row, agent).map(|step| (row.seq, step)));
+        steps.insert(row.seq, Step::of_row(place, row, agent));
     })
     .await?;
-    Ok(steps.into_values().collect())
+    Ok(steps.into_values().flatten().collect())
 }
 
-/// The agent's last step. An archived step is older than one that is not, so the archive is read only when
-/// there is nothing else.
-pub async fn last_step(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<Option<Step>> {
+/// The agent's last step, or the command that set up its workspace since. An archived step is older than one
+/// that is not, so the archive is read only when there is nothing else.
+pub async fn last_step(
+    place: &Place,
+    ledger: &Ledger,
+    crew: &Snapshot,
+    agent: &AgentName,
+) -> Result<Option<Step>> {
     for is_past in [false, true] {
         let tickets = match is_past {
             false => of_view(crew, agent),
@@ -128,7 +175,7 @@ pub async fn last_step(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> R
         };
         let mut last = None;
         of_tickets(ledger, crew, tickets, |_, row| {
-            if let Some(step) = Step::started(row, agent)
+            if let Some(step) = Step::of_row(place, row, agent).pop()
                 && last.as_ref().is_none_or(|(seq, _)| *seq < row.seq)
             {
                 last = Some((row.seq, step));
@@ -140,6 +187,14 @@ pub async fn last_step(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> R
         }
     }
     Ok(None)
+}
+
+/// The command that sets up the workspace of a ticket at this moment.
+pub fn setting_up(place: &Place, ticket: &TicketId) -> Option<String> {
+    let mut runs = runtime::set_up_runs(place, ticket).into_iter();
+    let (_, run) = runs.find(|(_, run)| matches!(run.status(), Ok(process::Status::Running { .. })))?;
+    let command = run.spec().ok()?.args.pop()?;
+    Some(text::sanitise::output_line(&command.to_string_lossy()))
 }
 
 /// The last `bytes` of a file as text; nothing when it is not there.

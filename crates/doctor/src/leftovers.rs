@@ -39,6 +39,15 @@ fn steps(subject: &Subject, found: &mut Vec<Finding>) {
             {
                 adopted += 1;
             }
+            Ok(Status::Running { .. })
+                if subject.holder.is_none() && RunId::new(&name).is_ok_and(|id| id.is_set_up()) =>
+            {
+                found.push(Finding::note(
+                    AREA,
+                    format!("set-up {name} runs on without an engine"),
+                    "crew run ends it, and sets up the workspace anew",
+                ));
+            }
             // An engine that works may have started it since the journal was read.
             Ok(Status::Running { .. }) if subject.holder.is_none() => found.push(
                 Finding::wrong(

@@ -47,6 +47,17 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
     const AREA: Area = Area::Repository;
     if let Some(settings) = settings {
         target(place, &settings.project.target, found);
+        let empty = place.empty_submodules(&format!("refs/heads/{}", settings.project.target));
+        if !empty.is_empty() {
+            found.push(Finding::note(
+                AREA,
+                format!(
+                    "submodules whose commit is not here: {}: agents and checks find their folders empty",
+                    text::sanitise::output_line(&empty.join(", "))
+                ),
+                "git submodule update --init --recursive",
+            ));
+        }
     }
     if let Ok(agents) = Branch::parse("agent")
         && let Ok(Some(_)) = place.repository.branch_tip(&agents)

@@ -172,6 +172,7 @@ impl Core {
                     self.apply_or_note(&id, ticket::Event::LandingRetried, "the engine has started");
                 }
             }
+            self.retry_set_ups("the engine has started");
         }
         self.take_output()
     }
@@ -184,8 +185,28 @@ impl Core {
 
     /// Takes new settings; what is under way goes on under them.
     pub fn set_settings(&mut self, settings: Settings) {
+        let is_set_up_otherwise = self.settings.workspace != settings.workspace;
         self.settings = settings;
         self.ready.touch();
+        if is_set_up_otherwise {
+            self.retry_set_ups("the settings have changed");
+        }
+    }
+
+    /// Gives out the tickets again that are held because a workspace could not be set up: a person may have
+    /// mended that.
+    fn retry_set_ups(&mut self, cause: &'static str) {
+        let is_held = |ticket: &&Ticket| {
+            let why = ticket.held.as_ref().map(|held| &held.why);
+            matches!(
+                (&ticket.state, why),
+                (ticket::State::Open, Some(ticket::Why::CouldNotRun))
+            )
+        };
+        let held = self.tickets().filter(is_held).map(|ticket| ticket.id.clone());
+        for id in held.collect::<Vec<_>>() {
+            self.apply_or_note(&id, ticket::Event::RetryDue, cause);
+        }
     }
 
     /// The settings in force.

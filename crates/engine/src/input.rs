@@ -165,6 +165,14 @@ pub enum Report {
         /// Why.
         why: String,
     },
+    /// The workspace was made, could not be set up, and is gone again.
+    SetUpFailed {
+        /// Why.
+        why: String,
+        /// The end of what the failed command printed, and on the last line how it ended; empty if no
+        /// command ran.
+        output: String,
+    },
     /// The step's shim runs, or has run.
     StepSpawned,
     /// The step could not be started, and no process of it lives.
@@ -263,6 +271,7 @@ impl Report {
             },
             Report::WorkspaceReady { .. }
             | Report::WorkspaceFailed { .. }
+            | Report::SetUpFailed { .. }
             | Report::StepSpawned
             | Report::StepNotSpawned { .. }
             | Report::WorkspaceMissing

@@ -89,6 +89,8 @@ points! {
         "prepare.built": "all files are written, under a passing name",
         "prepare.recorded": "whose it is stands beside it",
         "prepare.renamed": "it has its name",
+        "set_up.noted": "its set-up is noted, and no command of it has run",
+        "set_up.begun": "a command that sets it up runs",
         "performed.prepare_workspace": "all of it is done, the event is missing",
         "decided.workspace_ready": "the report was judged, the event is missing",
         "durable.workspace_ready": "the event is there, the next step was not ordered",

@@ -2,18 +2,19 @@
 
 mod additions;
 pub(crate) mod check;
+pub(crate) mod filled;
 pub(crate) mod follow;
 pub(crate) mod index_lock;
 mod operation;
+pub(crate) mod submodules;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::error::{IoContext, Result};
+use crate::error::Result;
 use crate::repository::Repository;
 use crate::types::id::Branch;
 use crate::types::operation::Operation;
-use crate::types::paths::path_of;
 
 /// A checkout of the user's: the main one or a linked worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,29 +77,5 @@ impl Repository {
     /// [`Error::Io`](crate::Error::Io).
     pub fn checkout_roots(&self) -> Result<Vec<PathBuf>> {
         Ok(self.places()?.into_iter().map(|(root, _)| root).collect())
-    }
-
-    /// The root and the git directory of every checkout.
-    pub(crate) fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
-        let mut found = vec![(self.root().to_owned(), self.common_dir().to_owned())];
-        let admin = self.common_dir().join("worktrees");
-        match std::fs::read_dir(&admin) {
-            Ok(entries) => {
-                for entry in entries {
-                    let git_dir = entry.doing("read", &admin)?.path();
-                    let Ok(link) = std::fs::read(git_dir.join("gitdir")) else {
-                        continue;
-                    };
-                    let link = git_dir.join(path_of(link.strip_suffix(b"\n").unwrap_or(&link)));
-                    if let Some(root) = link.parent().filter(|root| root.is_dir() && link.exists()) {
-                        found.push((root.to_owned(), git_dir));
-                    }
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(crate::Error::io("read", &admin, error)),
-        }
-        found.sort();
-        Ok(found)
     }
 }

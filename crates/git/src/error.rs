@@ -107,9 +107,16 @@ pub enum Error {
         /// Where the search began.
         path: PathBuf,
     },
-    /// The repository has no work tree of its own.
-    #[error("the repository at {} is bare, or was made with --separate-git-dir", .path.display())]
+    /// The repository has no work tree of its own, and none of its worktrees was asked for.
+    #[error("the repository at {} is bare", .path.display())]
     Bare {
+        /// Its git directory.
+        path: PathBuf,
+    },
+    /// The repository was made with `--separate-git-dir`, and nobody knows its main checkout in a linked
+    /// worktree.
+    #[error("the main checkout of {} is not known in its worktrees", .path.display())]
+    MainUnknown {
         /// Its git directory.
         path: PathBuf,
     },
@@ -241,6 +248,25 @@ pub enum Error {
         /// The paths and the reasons.
         left: Vec<Unsaved>,
     },
+    /// A file that a workspace is to get as a copy may not be copied.
+    #[error("`[workspace] copy` names {}, which {why}", text::quoted(&.path.to_string_lossy()))]
+    NotCopied {
+        /// The path in the checkout.
+        path: PathBuf,
+        /// Why not, as the end of a sentence.
+        why: &'static str,
+    },
+    /// The set-up of a workspace has made more files than can be kept out of the agent's work.
+    #[error(
+        "the set-up made {count} files that git does not ignore, among them {}",
+        text::quoted(&.first.to_string_lossy())
+    )]
+    SetUpMade {
+        /// The first of them.
+        first: PathBuf,
+        /// How many there are.
+        count: usize,
+    },
     /// A ref is not where the caller saw it.
     #[error("{name} moved: expected {}, is {}", or_absent(.expected.as_ref()), or_absent(.now.as_ref()))]
     RefMoved {
@@ -310,7 +336,10 @@ impl Error {
             Self::ForeignOwner { .. } => {
                 "if you trust it: git config --global --add safe.directory <its path>"
             }
-            Self::Bare { .. } => "run this in an ordinary clone, which has its git directory in its checkout",
+            Self::Bare { .. } => "run this in one of its worktrees: git worktree add <folder> <branch>",
+            Self::MainUnknown { .. } => {
+                "run `crew init` in the main checkout, or `crew run` if it was moved: then they know it"
+            }
             Self::Empty { .. } => "make the first commit: git commit --allow-empty -m 'first commit'",
             Self::Shallow { .. } => "fetch the rest of the history: git fetch --unshallow",
             Self::PartialClone { .. } => "fetch the missing objects: git fetch --refetch --no-filter",
@@ -328,6 +357,10 @@ impl Error {
             Self::BranchInUse { .. } => "check another branch out there: git switch -",
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
+            Self::NotCopied { .. } => {
+                "name ignored files only: a copy of any other would land, or be another file"
+            }
+            Self::SetUpMade { .. } => "name their folder in .gitignore",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",
             Self::Failed { .. } | Self::Unusable { .. } => "what git says must be mended first",

@@ -23,6 +23,7 @@ mod workspace;
 
 pub use checkout::Checkout;
 pub use checkout::check::{CheckCheckout, Stay};
+pub use checkout::submodules::Submodule;
 pub use command::git::{Git, Surroundings};
 pub use error::{Error, Result};
 pub use files::delete::delete_tree;
@@ -50,5 +51,6 @@ pub use types::version::Version;
 pub use workspace::import::Imported;
 pub use workspace::root::holds_workspaces;
 pub use workspace::save::Saved;
+pub use workspace::set_up::SetUp;
 pub use workspace::undeletable::Undeletable;
 pub use workspace::{Spec, Workspace};

@@ -9,6 +9,7 @@ pub(crate) mod lock;
 pub(crate) mod memory;
 mod name;
 mod open;
+pub(crate) mod root;
 pub(crate) mod seen;
 
 use std::path::{Path, PathBuf};
@@ -24,11 +25,14 @@ use crate::repository::memory::Memories;
 use crate::types::oid::{Format, Oid};
 use crate::types::shortened::shortened;
 
-/// A repository of the user: it has commits, a work tree and its whole history.
+/// A repository of the user: it has commits, a checkout and its whole history.
 #[derive(Clone, Debug)]
 pub struct Repository {
     git: Git,
+    /// The main checkout; none in a bare repository with worktrees beside it.
+    main: Option<PathBuf>,
     root: PathBuf,
+    root_git_dir: PathBuf,
     here: PathBuf,
     git_dir: PathBuf,
     common: PathBuf,
@@ -56,7 +60,8 @@ impl Repository {
         self
     }
 
-    /// The root of the main checkout (absolute), where `.crew/` and `crew.toml` stand.
+    /// The root of the checkout (absolute) in which `.crew/` and `crew.toml` stand: the one that was
+    /// [noted](Self::note_root), else the main one, else the one that was opened.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root

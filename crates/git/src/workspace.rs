@@ -2,7 +2,9 @@
 
 mod agent_refs;
 mod branches;
+mod copy;
 mod fetch_objects;
+mod filled;
 mod filters;
 mod fingerprint;
 pub(crate) mod import;
@@ -14,6 +16,7 @@ mod prepare;
 mod remove;
 pub(crate) mod root;
 pub(crate) mod save;
+pub(crate) mod set_up;
 mod snapshot;
 mod staged;
 mod strict;

@@ -151,6 +151,8 @@ name!(
 
 /// The beginning of the last part of a check's run id.
 const CHECK: &str = "check-";
+/// The beginning of the last part of the run id of a command that sets up a workspace.
+const SET_UP: &str = "set-up-";
 
 impl RunId {
     /// The id of the `n`-th run of the attempt that `fence` stands for: the same inputs always name the same
@@ -174,6 +176,20 @@ impl RunId {
         Self(format!("target.0.{CHECK}{round}-{n}").into())
     }
 
+    /// The id of the run of the `n`-th command that sets up the workspace of the attempt that `fence` stands
+    /// for.
+    #[must_use]
+    pub fn of_set_up(ticket: &TicketId, fence: Fence, n: u32) -> Self {
+        Self(format!("{ticket}.{}.{SET_UP}{n}", fence.0).into())
+    }
+
+    /// True if it is a run of a command that sets up a workspace.
+    #[must_use]
+    pub fn is_set_up(&self) -> bool {
+        let last = self.as_str().rsplit('.').next();
+        last.is_some_and(|last| last.starts_with(SET_UP))
+    }
+
     /// True if it is a run of checks, not a step.
     #[must_use]
     pub fn is_check(&self) -> bool {
@@ -181,7 +197,7 @@ impl RunId {
         last.is_some_and(|last| last.starts_with(CHECK))
     }
 
-    /// The ticket whose step or check it is; none for an id that is of neither.
+    /// The ticket whose step, set-up or check it is; none for an id that is of none of them.
     #[must_use]
     pub fn ticket(&self) -> Option<TicketId> {
         let mut parts = self.as_str().rsplitn(3, '.');
@@ -189,7 +205,7 @@ impl RunId {
         let last = parts.next()?;
         let is_run = match last.strip_prefix(CHECK).and_then(|check| check.split_once('-')) {
             Some((round, n)) => is_number(round) && is_number(n),
-            None => is_number(last),
+            None => is_number(last.strip_prefix(SET_UP).unwrap_or(last)),
         };
         (is_run && is_number(parts.next()?)).then_some(())?;
         TicketId::new(parts.next()?).ok()
@@ -343,6 +359,20 @@ mod tests {
         for good in ["c-abc1", "x.1", "A_b-3", "7"] {
             assert_eq!(TicketId::new(good).unwrap().as_str(), good);
         }
+    }
+
+    #[test]
+    fn a_run_tells_whose_it_is_and_what_it_does() {
+        let (ticket, fence) = (TicketId::new("t.1").unwrap(), Fence(3));
+        for (run, kinds) in [
+            (RunId::of_step(&ticket, fence, 2), (false, false)),
+            (RunId::of_check(&ticket, fence, 1, 2), (true, false)),
+            (RunId::of_set_up(&ticket, fence, 0), (false, true)),
+        ] {
+            assert_eq!(run.ticket().as_ref(), Some(&ticket), "{run}");
+            assert_eq!((run.is_check(), run.is_set_up()), kinds, "{run}");
+        }
+        assert_eq!(RunId::new("t-1.1.set-up-").unwrap().ticket(), None);
     }
 
     #[test]

@@ -269,7 +269,7 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
 }
 
 /// The verdict of a command, from its end. `hint`: a cause that may lie outside of the repository.
-fn outcome(
+pub(crate) fn outcome(
     command: &str,
     exit: &Exit,
     run_dir: &Path,

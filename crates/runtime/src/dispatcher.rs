@@ -31,6 +31,7 @@ use self::wait_for_journal::Health;
 use crate::clock::Stopwatch;
 use crate::executor::{Executor, Owner};
 use crate::queue::{Ask, Queue};
+use crate::set_up::SetUps;
 use crate::{Error, Options, Result, Signal, clock, log, points, state_file, timing};
 
 /// Everything is looked at again this often, whether or not there was a notice of a change.
@@ -54,6 +55,8 @@ pub(crate) struct Dispatcher {
     room: Arc<Semaphore>,
     /// The watchers of runs, each with the means to wake it.
     watchers: BTreeMap<RunId, Arc<Notify>>,
+    /// The workspaces that are being made and set up.
+    set_ups: SetUps,
     state_file: state_file::StateFile,
     /// Why the journal could not be loaded, or not be written, a moment ago.
     trouble: Option<Error>,
@@ -147,6 +150,7 @@ impl Dispatcher {
             queue,
             room: Arc::new(Semaphore::new(CONCURRENT_EFFECTS)),
             watchers: BTreeMap::new(),
+            set_ups: SetUps::default(),
             state_file,
             trouble: None,
             health: Health::default(),
@@ -320,6 +324,7 @@ impl Dispatcher {
             }
             driver::Event::Performed(performed) => {
                 log::effect_ended(performed);
+                self.set_ups.forget(performed);
             }
             driver::Event::Input(_)
             | driver::Event::Observed { .. }
@@ -372,6 +377,7 @@ impl Dispatcher {
         match self.record(batch).await? {
             Recorded::All(actions) => {
                 self.follow_target();
+                self.end_set_ups();
                 self.begin(actions).await
             }
             Recorded::Refused => self.load().await,

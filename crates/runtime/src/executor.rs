@@ -60,7 +60,9 @@ pub(crate) struct Executor {
     pub(crate) shim: Shim,
     pub(crate) workspaces: PathBuf,
     pub(crate) prompts: Prompts,
-    /// The part of the caller's environment that checks get.
+    /// The caller's environment.
+    pub(crate) callers_env: harness::environment::Environment,
+    /// The part of it that checks get.
     pub(crate) check_env: CheckEnvironment,
     /// The order to start a check that was carried out last. Held while one is: all checks have one checkout.
     pub(crate) last_check: Arc<Mutex<Option<EffectId>>>,
@@ -105,6 +107,7 @@ impl Executor {
         private_dir(&place.checks_dir)?;
         let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
         place.exclude()?;
+        place.repository.note_main()?;
         place.repository.exclude(&queue)?;
         if let (Work::All, Some(left_out)) = (work, executor.check_env.left_out()) {
             tracing::warn!("{left_out}");
@@ -201,6 +204,7 @@ impl Executor {
             harnesses,
             shim: options.shim.clone().unwrap_or_else(this_program),
             prompts: Prompts::load(prompts_dir.as_deref())?,
+            callers_env: options.env.clone(),
             check_env: CheckEnvironment::of(place, &options.env, &settings.checks)?,
             last_check,
             threads,

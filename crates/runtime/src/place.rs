@@ -27,7 +27,7 @@ const PATTERN: &str = "/.crew/";
 pub struct Place {
     /// The repository, as git sees it.
     pub repository: Repository,
-    /// The root of its main checkout.
+    /// The root of the checkout in which crew's own files stand.
     pub root: PathBuf,
     /// `.crew`: journal, runs and checks; readable by its owner only.
     pub crew_dir: PathBuf,
@@ -46,6 +46,18 @@ pub struct Place {
 }
 
 impl Place {
+    /// The folders of the submodules of a commit that crew cannot fill, since the user does not have them.
+    #[must_use]
+    pub fn empty_submodules(&self, commit: &str) -> Vec<String> {
+        let commit = self.repository.resolve(commit);
+        let all = commit.and_then(|commit| self.repository.submodules(&commit));
+        let empty = all
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|one| one.source.is_none());
+        empty.map(|one| one.path.to_string_lossy().into_owned()).collect()
+    }
+
     /// The place of the repository that `dir` (absolute) is in: its root, a folder of it, or a linked
     /// worktree.
     ///
@@ -53,7 +65,19 @@ impl Place {
     /// No git, git too old, no repository, or one that crew cannot work on; a `.crew` that is no folder; each
     /// distinct, nothing written.
     pub fn find(dir: &Path, env: &BTreeMap<String, String>) -> Result<Self> {
-        let repository = repository_of(dir, env)?;
+        Self::of(repository_of(dir, env)?, dir, env)
+    }
+
+    /// The same place with its root at the checkout that was asked for, for a repository in which no crew is
+    /// yet.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub fn rooted_here(self, dir: &Path) -> Result<Self> {
+        Self::of(self.repository.rooted_here(), dir, &self.env)
+    }
+
+    fn of(repository: Repository, dir: &Path, env: &BTreeMap<String, String>) -> Result<Self> {
         let root = repository.root().to_owned();
         let crew_dir = root.join(".crew");
         its_own_folder(&crew_dir)?;

@@ -54,7 +54,7 @@ const MOST_BYTES: u64 = 256 << 10;
 
 /// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
 /// prompt names it.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 13] = [
     "ticket",
     "title",
     "body",
@@ -67,6 +67,7 @@ const COMMON: [&str; 12] = [
     "feedback",
     "new_session",
     "checks",
+    "empty_submodules",
 ];
 
 /// The templates of one engine.
@@ -111,6 +112,8 @@ pub(crate) struct Facts {
     pub(crate) new_session: bool,
     /// The checks that must pass.
     pub(crate) checks: Vec<String>,
+    /// The folders of submodules whose files crew does not have.
+    pub(crate) empty_submodules: Vec<String>,
     /// The rest of the ticket's budget, when the agent must come to an end.
     pub(crate) budget: Option<BudgetWords>,
 }
@@ -174,6 +177,7 @@ impl Facts {
             edited: !few,
             new_session: few,
             checks: some("make test"),
+            empty_submodules: some("lib"),
             budget: Some(BudgetWords::of(budget)),
         }
     }

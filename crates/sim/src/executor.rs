@@ -224,7 +224,14 @@ impl Executor<'_> {
 fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
     let why = "no space left on device".to_owned();
     match effect {
-        Effect::PrepareWorkspace { .. } if rng.percent(50) => Report::WorkspaceFailed { why },
+        Effect::PrepareWorkspace { .. } if rng.percent(50) => {
+            if rng.percent(30) {
+                let output = why.clone();
+                Report::SetUpFailed { why, output }
+            } else {
+                Report::WorkspaceFailed { why }
+            }
+        }
         Effect::Attempt(attempt::Effect::StartStep { run, .. })
             if rng.percent(60) && !world.processes.contains_key(run) =>
         {

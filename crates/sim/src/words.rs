@@ -146,6 +146,7 @@ pub(crate) fn came(report: &Report) -> String {
             format!("ready on {}{from}", base.short())
         }
         Report::WorkspaceFailed { why } => format!("it could not be made: {why}"),
+        Report::SetUpFailed { why, .. } => format!("it could not be set up: {why}"),
         Report::StepSpawned => "it runs".to_owned(),
         Report::StepNotSpawned { failure } => format!("it did not start: {}", failure.message),
         Report::WorkspaceMissing => "no workspace is there".to_owned(),

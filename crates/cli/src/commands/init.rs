@@ -56,6 +56,8 @@ impl Init {
                 "edit it; `crew config` shows what it comes to",
             ));
         }
+        // The worktree in which a person says this is the one that they mean.
+        let place = place.rooted_here(&context.dir)?;
         if !self.yes && !std::io::stdin().is_terminal() {
             return Err(Error::usage(
                 "`crew init` asks before it writes, and there is no terminal to ask on",
@@ -72,6 +74,7 @@ impl Init {
         let found = detect(&place.root);
         let checks = found.as_ref().map(Detected::checks).unwrap_or_default();
         let harness = self.harness(context, &place)?;
+        let empty = place.empty_submodules(&format!("refs/heads/{target}"));
         if !context.json {
             plan(
                 context,
@@ -80,6 +83,16 @@ impl Init {
                 found.as_ref(),
                 harness.as_ref().map(|(_, harness)| harness),
             )?;
+            if !empty.is_empty() {
+                let says = format!("  submodules      not here: {}", empty.join(", "));
+                context
+                    .out
+                    .styled(&text::sanitise::output_line(&says), Style::Yellow)?;
+                context.out.styled(
+                    "  Agents and checks find these folders empty: git submodule update --init --recursive",
+                    Style::Yellow,
+                )?;
+            }
         }
         if !self.yes && !context.out.confirm("Write crew.toml? [Y/n] ", true)? {
             context.out.line("nothing was written")?;
@@ -110,9 +123,10 @@ impl Init {
                 .out
                 .line("  name your agent's program in crew.toml, under [agents] and [harness.…]")?;
         }
+        let file = from(&context.dir, &place.settings_path);
         context
             .out
-            .line("  git add crew.toml && git commit -m 'Add crew.toml'")?;
+            .line(&format!("  git add {file} && git commit -m 'Add crew.toml'"))?;
         context.out.line("  crew ticket create 'What is to be done'")?;
         context.out.line("  crew run --until-idle")?;
         Ok(exit)
@@ -262,6 +276,7 @@ fn plan(
 
 fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String, Harness)>) -> Result<()> {
     place.exclude()?;
+    place.repository.note_root()?;
     std::fs::create_dir_all(&place.tickets_dir).doing("make", &place.tickets_dir)?;
     let text = Settings::template(
         target,
@@ -279,6 +294,21 @@ fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String,
         .doing("write", path)?;
     file.write_all(text.as_bytes()).doing("write", path)?;
     Ok(file.sync_all().doing("write", path)?)
+}
+
+/// A file at the root of a checkout, as a shell in a folder of it names it.
+fn from(dir: &Path, file: &Path) -> String {
+    let (Some(root), Some(name)) = (file.parent(), file.file_name()) else {
+        return file.display().to_string();
+    };
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match real(dir).strip_prefix(real(root)) {
+        Ok(below) => {
+            let up = "../".repeat(below.components().count());
+            format!("{up}{}", name.display())
+        }
+        Err(_) => file.display().to_string(),
+    }
 }
 
 /// The test runner of a repository, by the files at its root and in `tests/`.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 use model::AgentName;
+use model::journal::Fact;
+use model::ticket;
 use process::{Run, Stream, Tail};
 
 use crate::context::Context;
@@ -17,6 +19,7 @@ use client::outputs::Step;
 use client::repository::journal;
 use client::{documents, follow, lookup, outputs};
 use runtime::Place;
+use store::Recorded;
 
 /// Show an agent's whole output, step by step
 #[derive(Debug, Args)]
@@ -45,7 +48,7 @@ impl Logs {
         let crew = follow::present(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         let steps = match &ledger {
-            Some(ledger) => outputs::steps(ledger, &crew, &agent).await?,
+            Some(ledger) => outputs::steps(&place, ledger, &crew, &agent).await?,
             None => Vec::new(),
         };
         let mut log = Log {
@@ -119,11 +122,28 @@ impl Log {
         mut rows: Follow,
     ) -> Result<Exit> {
         let mut interrupt = interrupts()?;
+        let mut claimed: Option<Recorded> = None;
         loop {
+            // Commands that set up a workspace are in no row of their own.
+            let set_ups = claimed.iter().flat_map(|fold| Step::set_ups(place, fold, agent));
+            let now = self.step.as_ref().map(|open| open.step.run.clone());
+            let is_now = |step: &Step| Some(&step.run) == now.as_ref();
+            let set_ups: Vec<Step> = set_ups.collect();
+            let shown = set_ups.iter().position(is_now).map_or(0, |at| at + 1);
+            for step in set_ups.into_iter().skip(shown) {
+                self.more(context)?;
+                self.begin(context, place, step)?;
+            }
             for fold in rows.more().await? {
+                if let Fact::Ticket(ticket::Event::Claimed { agent: of, .. }) = &fold.fact
+                    && of == agent
+                {
+                    claimed = Some(fold.clone());
+                }
                 if let Some(step) = Step::started(&fold, agent) {
                     self.more(context)?;
                     self.begin(context, place, step)?;
+                    claimed = None;
                 }
             }
             self.more(context)?;
@@ -137,6 +157,7 @@ impl Log {
             tokio::select! {
                 () = rows.changed() => {}
                 () = output => {}
+                () = tokio::time::sleep(UNMADE), if claimed.is_some() => {}
                 _ = interrupt.recv() => return Ok(Exit::Interrupted),
             }
         }
@@ -145,7 +166,7 @@ impl Log {
     fn begin(&mut self, context: &mut Context, place: &Place, step: Step) -> Result<()> {
         self.end(context)?;
         if !self.raw && !self.json {
-            let head = format!("── {}, step {} (run {}) ──", step.ticket, step.number, step.run);
+            let head = format!("── {} ──", step.title());
             context.out.styled(&head, Style::Dim)?;
         }
         let dir = step.dir(place);

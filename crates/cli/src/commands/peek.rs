@@ -29,7 +29,7 @@ impl Peek {
         let crew = follow::present(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         let last = match &ledger {
-            Some(ledger) => outputs::last_step(ledger, &crew, &agent).await?,
+            Some(ledger) => outputs::last_step(&place, ledger, &crew, &agent).await?,
             None => None,
         };
         let Some(step) = last else {
@@ -71,10 +71,7 @@ impl Peek {
             })?;
             return Ok(Exit::Done);
         }
-        let head = format!(
-            "{agent} on {}, step {} (run {})",
-            step.ticket, step.number, step.run
-        );
+        let head = format!("{agent} on {}", step.title());
         context.out.styled(&head, Style::Dim)?;
         if shown.is_empty() && complained.is_empty() {
             context.out.styled("nothing was printed yet", Style::Dim)?;

@@ -16,7 +16,8 @@ use crate::ui::{Cell, Style, Table};
 use client::engine::Engine;
 use client::outbox::Outbox;
 use client::repository::journal;
-use client::{clock, documents, follow, inbox};
+use client::{clock, documents, follow, inbox, outputs};
+use runtime::Place;
 
 /// Show the agents: state, ticket, step, tokens, cost
 #[derive(Debug, Args)]
@@ -54,7 +55,7 @@ impl Ps {
         } else {
             context
                 .out
-                .table(&table(&agents, &outbox.failing, engine.is_some(), now))?;
+                .table(&table(&place, &agents, &outbox.failing, engine.is_some(), now))?;
         }
         context.out.write("\n")?;
         let out = &mut context.out;
@@ -157,7 +158,7 @@ fn paused(crew: &Snapshot, now: Time) -> impl Iterator<Item = (&String, &Harness
         .filter(move |(_, pause)| pause.holds(now))
 }
 
-fn table(agents: &[Agent], failing: &[Failing], is_up: bool, now: Time) -> Table {
+fn table(place: &Place, agents: &[Agent], failing: &[Failing], is_up: bool, now: Time) -> Table {
     let mut table = headed();
     for agent in agents {
         // Between two steps, and nobody there who would start the next one.
@@ -170,6 +171,17 @@ fn table(agents: &[Agent], failing: &[Failing], is_up: bool, now: Time) -> Table
             now,
         ));
         let waits = agent.waiting(now).filter(|_| !lies);
+        let set_up = agent
+            .ticket
+            .as_ref()
+            .filter(|_| agent.status == Status::Preparing);
+        if let Some(command) = set_up.and_then(|ticket| outputs::setting_up(place, ticket)) {
+            table.below(
+                2,
+                &format!("its workspace is being set up: {command}"),
+                Style::Dim,
+            );
+        }
         let waits =
             waits.or_else(|| lies.then(|| "waits for an engine: `crew run` goes on with it".to_owned()));
         if let Some(waits) = waits {

@@ -13,7 +13,7 @@ pub struct Peek {
     pub run: Option<RunId>,
     /// The ticket that it worked on.
     pub ticket: Option<TicketId>,
-    /// The step, from 1.
+    /// The step, from 1; 0 for a command that set up the workspace.
     pub step: Option<u32>,
     /// The last lines of its standard output.
     pub lines: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Peek {
 pub struct OutputLine {
     /// The ticket that it worked on.
     pub ticket: TicketId,
-    /// The step, from 1.
+    /// The step, from 1; 0 for a command that set up the workspace.
     pub step: u32,
     /// The run: a folder in `.crew/runs/`.
     pub run: RunId,

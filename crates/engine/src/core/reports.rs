@@ -187,6 +187,16 @@ impl Core {
                     },
                 })
             }
+            Report::SetUpFailed { why, output } => {
+                let attempts = self.ticket(id).map_or(1, |ticket| ticket.attempts);
+                event(Event::Released {
+                    why: Released::SetUpFailed {
+                        why,
+                        output,
+                        retry_at: self.now + backoff::hold(attempts),
+                    },
+                })
+            }
             Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
             Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
                 workspace,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use model::attempt;
 use model::journal::Ordered;
+use model::settings::Settings;
 use model::ticket::Effect;
 use model::{RunId, Time};
 
@@ -45,7 +46,7 @@ impl Driver {
         }
         let (pending, left): (Vec<Ordered>, Vec<Ordered>) = pending
             .into_iter()
-            .partition(|ordered| is_duty(&self.duty, ordered));
+            .partition(|ordered| is_duty(&self.duty, self.core.settings(), ordered));
         self.left = pending;
         self.left_to_end = left;
         self.left_to_end
@@ -69,17 +70,17 @@ impl Driver {
 
 /// Whether an effect that an earlier engine left undone is for this one. An engine that is up for one command
 /// steps nobody. It performs the merges, checks and landings that were left only where its command lands a
-/// ticket, which would wait for ever behind them otherwise; all other effects it performs first, so that the
-/// command finds them done.
-fn is_duty(duty: &Duty, ordered: &Ordered) -> bool {
+/// ticket, which would wait for ever behind them otherwise, and makes no workspace that has to be set up,
+/// which may take long; all other effects it performs first, so that the command finds them done.
+fn is_duty(duty: &Duty, settings: &Settings, ordered: &Ordered) -> bool {
     let Duty::Command { lands } = duty else {
         return true;
     };
     match &ordered.effect {
         Effect::Attempt(attempt::Effect::StartStep { .. }) => false,
         Effect::BuildCandidate { .. } | Effect::StartCheck { .. } | Effect::Land { .. } => lands.is_some(),
-        Effect::PrepareWorkspace { .. }
-        | Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        Effect::PrepareWorkspace { .. } => settings.workspace.setup.is_empty(),
+        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)

@@ -22,6 +22,13 @@ fn every_report() -> Vec<(&'static str, Report)> {
         ("workspace_ready", ready(false)),
         ("workspace_ready with earlier work", ready(true)),
         ("workspace_failed", Report::WorkspaceFailed { why: why() }),
+        (
+            "set_up_failed",
+            Report::SetUpFailed {
+                why: why(),
+                output: "no network\n(exit code 1)".to_owned(),
+            },
+        ),
         ("step_spawned", Report::StepSpawned),
         ("step_not_spawned (crash)", failure(Class::Crash)),
         ("step_not_spawned (auth)", failure(Class::Auth)),

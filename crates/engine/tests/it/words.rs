@@ -209,6 +209,14 @@ fn event_in_words(event: &Event, now: Time) -> String {
                 "{name}: no workspace: {why}; {attempts_left} attempts left, due {}",
                 at(*reopen_at, now)
             ),
+            Released::SetUpFailed {
+                why,
+                output,
+                retry_at,
+            } => format!(
+                "{name}: not set up: {why}: {output:?}; again {}",
+                at(*retry_at, now)
+            ),
             Released::WorkspaceLost {
                 attempts_left,
                 reopen_at,

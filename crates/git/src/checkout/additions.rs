@@ -17,7 +17,7 @@ pub(super) fn has_below(paths: &BTreeSet<Vec<u8>>, folder: &[u8]) -> bool {
 
 /// Calls `visit` with every file and folder in `tree` that has nothing of `tracked`: with its path from the
 /// root, and whether it is a folder. A folder's entries follow where `visit` gives true. Links are not
-/// followed, and git's own folder is left out.
+/// followed, and git's own folder is left out, as are folders that `tracked` has.
 pub(super) fn walk(
     tree: &Path,
     tracked: &BTreeSet<Vec<u8>>,
@@ -37,6 +37,7 @@ pub(super) fn walk(
             };
             let is_folder = entry.file_type().doing("look at", entry.path())?.is_dir();
             let goes_on = match is_folder {
+                true if tracked.contains(&path) => false,
                 true => has_below(tracked, &path) || visit(&path, true)?,
                 false if tracked.contains(&path) => false,
                 false => visit(&path, false)?,

@@ -137,6 +137,7 @@ impl Repository {
     fn fill_anew(&self, place: &Place, commit: &Oid, files: &FilesOf<'_>) -> Result<Option<String>> {
         delete_tree(&place.tree)?;
         delete_tree(&place.modules)?;
+        delete_tree(&place.modules_filled)?;
         crate::files::atomic_write::remove_if_there(&place.index)?;
         Self::make_room(place)?;
         self.fill(place, commit, Stay::Everything, files)
@@ -193,6 +194,7 @@ impl Repository {
             ])
             .ok()?;
         failpoint::hit("check.read");
+        self.fill_check_submodules(&place.modules_filled, &place.tree, commit)?;
         if let Stay::Named { files, folders } = stay {
             self.clear(place, files, folders)?;
         }
@@ -266,7 +268,9 @@ impl Repository {
             }
             Some(path)
         });
-        Ok(paths.collect())
+        let mut paths: BTreeSet<Vec<u8>> = paths.collect();
+        paths.extend(self.tracked_in_submodules(&place.modules_filled, &place.tree)?);
+        Ok(paths)
     }
 
     fn attributes_change(&self, place: &Place, commit: &Oid) -> Result<bool> {
@@ -321,6 +325,8 @@ struct Place {
     form: Vec<u8>,
     /// The file that has that part as the tree was filled.
     noted: PathBuf,
+    /// The indexes of submodules that crew has filled, and the list of them.
+    modules_filled: PathBuf,
 }
 
 impl Place {
@@ -332,6 +338,7 @@ impl Place {
             settings: Vec::new(),
             form: Vec::new(),
             noted: folder.join("file-settings"),
+            modules_filled: folder.join("submodules"),
         }
     }
 

@@ -28,6 +28,11 @@ pub(crate) struct Layout<'a> {
 impl Repository {
     /// Writes a git directory file by file, without running git: nobody's template or setting gets in.
     pub(crate) fn write_git_dir(&self, git_dir: &Path, layout: &Layout<'_>) -> Result<()> {
+        self.write_git_dir_on(git_dir, layout, &self.objects())
+    }
+
+    /// The same, borrowing the objects of another folder: those of a submodule.
+    pub(crate) fn write_git_dir_on(&self, git_dir: &Path, layout: &Layout<'_>, objects: &Path) -> Result<()> {
         for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
             let folder = git_dir.join(folder);
             std::fs::create_dir_all(&folder).doing("make", &folder)?;
@@ -56,7 +61,7 @@ impl Repository {
             write(&file, format!("{oid}\n").as_bytes())?;
         }
         write(&git_dir.join("config"), config.as_bytes())?;
-        write(&git_dir.join(ALTERNATES), &self.alternates())?;
+        write(&git_dir.join(ALTERNATES), &alternates(objects))?;
         write(&git_dir.join("info/exclude"), &exclude)?;
         write(&git_dir.join("info/attributes"), &users("attributes")?)?;
         write(&git_dir.join(MARKER), b"made by crew\n")?;
@@ -65,15 +70,7 @@ impl Repository {
 
     /// The content of the file that leads a workspace's git to the user's objects.
     pub(crate) fn alternates(&self) -> Vec<u8> {
-        let objects = self.objects();
-        let plain = !objects.as_os_str().as_bytes().contains(&b'\n');
-        let mut alternates = if plain {
-            objects.into_os_string().into_encoded_bytes()
-        } else {
-            quote::c_style(&objects)
-        };
-        alternates.push(b'\n');
-        alternates
+        alternates(&self.objects())
     }
 }
 
@@ -88,6 +85,17 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         content.push(b'\n');
     }
     Ok(content)
+}
+
+fn alternates(objects: &Path) -> Vec<u8> {
+    let bytes = objects.as_os_str().as_bytes();
+    let mut alternates = if bytes.contains(&b'\n') {
+        quote::c_style(objects)
+    } else {
+        bytes.to_vec()
+    };
+    alternates.push(b'\n');
+    alternates
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<()> {

@@ -1,5 +1,7 @@
 //! HEAD: the branch that a checkout shows.
 
+use std::path::Path;
+
 use crate::error::{Error, Result};
 use crate::repository::Repository;
 use crate::types::id::Branch;
@@ -10,28 +12,14 @@ impl Repository {
     /// # Errors
     /// [`Error::Failed`] and the like.
     pub fn current_branch(&self) -> Result<Option<Branch>> {
-        let said = self
-            .git
-            .call("symbolic-ref")
-            .git_dir(&self.git_dir)
-            .args(["--quiet", "HEAD"])
-            .run()?;
-        Ok(short_branch(&said.stdout))
+        self.branch_of(&self.git_dir)
     }
 
-    /// The branch that the main checkout shows; `None` when its HEAD is detached.
-    ///
-    /// # Errors
-    /// [`Error::Failed`] and the like.
-    pub fn branch_of_root(&self) -> Result<Option<Branch>> {
-        let said = self.call("symbolic-ref").args(["--quiet", "HEAD"]).run()?;
+    /// The branch that HEAD of a checkout's git directory names.
+    pub(super) fn branch_of(&self, git_dir: &Path) -> Result<Option<Branch>> {
+        let call = self.git.call("symbolic-ref").git_dir(git_dir);
+        let said = call.args(["--quiet", "HEAD"]).run()?;
         Ok(short_branch(&said.stdout))
-    }
-
-    /// Whether a git, or crew, is changing the main checkout's index at the moment.
-    #[must_use]
-    pub fn is_index_locked(&self) -> bool {
-        self.common_dir().join("index.lock").exists()
     }
 
     /// The branch checked out here, for callers that need one.

@@ -40,7 +40,7 @@ impl Repository {
         Ok(true)
     }
 
-    /// Whether git ignores this folder of the main checkout, by the user's own patterns too.
+    /// Whether git ignores this folder of the root, by the user's own patterns too.
     ///
     /// # Errors
     /// [`Error::Failed`] and the like.
@@ -51,7 +51,7 @@ impl Repository {
             .git
             .call("check-ignore")
             .users_settings()
-            .git_dir(&self.common)
+            .git_dir(&self.root_git_dir)
             .work_tree(&self.root)
             // `check-ignore` takes names only, and refuses a setting that says so.
             .env("GIT_LITERAL_PATHSPECS", "0")

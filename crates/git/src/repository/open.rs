@@ -7,6 +7,7 @@ use crate::command::run::Output;
 use crate::error::{Error, IoContext, Result};
 use crate::repository::git_dir::MARKER;
 use crate::repository::memory::Memories;
+use crate::repository::root::{self, Noted};
 use crate::repository::{Repository, StandingGits};
 use crate::types::oid::Format;
 use crate::types::shortened::shortened;
@@ -29,19 +30,33 @@ impl Repository {
         if common.join(MARKER).exists() {
             return Err(Error::InsideWorkspace { path: common });
         }
-        let root = search.root(&common)?;
         let git_dir = search.ask("--absolute-git-dir")?.path();
+        let shown = search.ask("--show-toplevel")?;
+        let shown = (shown.code == Some(0)).then(|| shown.path());
+        let noted = root::noted(&common);
+        let main = match (search.main(&common)?, &noted) {
+            (Main::At(main), _) => Some(main),
+            (Main::None, _) => None,
+            (Main::Unknown, _) if git_dir == common && shown.is_some() => shown.clone(),
+            (Main::Unknown, Some(Noted::Main(main))) => Some(main.clone()),
+            // Its checkout could not follow the branch that moves.
+            (Main::Unknown, _) => return Err(Error::MainUnknown { path: common }),
+        };
+        let Some(here) = shown.or_else(|| main.clone()) else {
+            return Err(Error::Bare { path: common });
+        };
+        let (root, root_git_dir) = match (noted, &main) {
+            (Some(Noted::Worktree { root, git_dir }), _) => (root, git_dir),
+            (_, Some(main)) => (main.clone(), common.clone()),
+            (_, None) => (here.clone(), git_dir.clone()),
+        };
         // In a linked worktree git has checked the owner of that worktree alone, and crew follows the main
         // checkout too.
-        if git_dir != common && search.is_foreign(&root)? {
-            return Err(Error::ForeignOwner { path: root });
+        for other in main.iter().chain([&root]).filter(|other| **other != here) {
+            if search.is_foreign(other)? {
+                return Err(Error::ForeignOwner { path: other.clone() });
+            }
         }
-        let shown = search.ask("--show-toplevel")?;
-        let here = if shown.code == Some(0) {
-            shown.path()
-        } else {
-            root.clone()
-        };
         if search.ask("--is-shallow-repository")?.stdout.starts_with(b"true") {
             return Err(Error::Shallow { path: root });
         }
@@ -50,7 +65,9 @@ impl Repository {
         }
         let repository = Self {
             git: git.clone(),
+            main,
             root,
+            root_git_dir,
             here,
             git_dir,
             common,
@@ -75,6 +92,15 @@ impl Repository {
         // The call fails where a ref's commit is gone; such a repository had commits.
         Ok(any.code == Some(0) && any.stdout.is_empty() && head.is_none())
     }
+}
+
+/// The main checkout of a git directory.
+enum Main {
+    At(PathBuf),
+    /// It has one that names the git directory, and not the other way round: `git init --separate-git-dir`.
+    Unknown,
+    /// It is bare.
+    None,
 }
 
 /// Questions to git about a folder whose repository is not known yet.
@@ -131,22 +157,19 @@ impl Search<'_> {
         Ok((said.code == Some(0)).then_some(value))
     }
 
-    /// The root of the main checkout.
-    fn root(&self, common: &Path) -> Result<PathBuf> {
-        match self.config(common, "core.worktree")? {
-            Some(tree) => common
-                .join(tree)
-                .canonicalize()
-                .doing("find the work tree", common),
-            None if common.file_name().is_some_and(|name| name == ".git")
-                && self.config(common, "core.bare")?.as_deref() != Some("true") =>
-            {
-                Ok(common.parent().unwrap_or(common).to_owned())
-            }
-            None => Err(Error::Bare {
-                path: common.to_owned(),
-            }),
+    /// What the git directory itself says of the main checkout.
+    fn main(&self, common: &Path) -> Result<Main> {
+        if let Some(tree) = self.config(common, "core.worktree")? {
+            let tree = common.join(tree).canonicalize();
+            return Ok(Main::At(tree.doing("find the work tree", common)?));
         }
+        if self.config(common, "core.bare")?.as_deref() == Some("true") {
+            return Ok(Main::None);
+        }
+        if common.file_name().is_some_and(|name| name == ".git") {
+            return Ok(Main::At(common.parent().unwrap_or(common).to_owned()));
+        }
+        Ok(Main::Unknown)
     }
 
     /// Whether git considers this checkout to be another user's.

@@ -105,7 +105,11 @@ impl fmt::Display for Refusal {
             Self::DotGit { path } => write!(f, "{} is a name of git's own", text::quoted(path)),
             Self::Protected { path } => write!(f, "{} is in a folder of crew's", text::quoted(path)),
             Self::Submodule { path } => {
-                write!(f, "{} is a repository inside the repository", text::quoted(path))
+                write!(
+                    f,
+                    "{} is a repository inside the repository, and no commit of one can land: put back what the target has there",
+                    text::quoted(path)
+                )
             }
             Self::Unfinished { operation } => write!(
                 f,

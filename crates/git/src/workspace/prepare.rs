@@ -127,6 +127,7 @@ impl Repository {
         }
         let pooled = workspace.beside().join("pooled");
         self.delete_or_part(workspace.root(), &pooled, &workspace.name())?;
-        crate::workspace::index::copy(&index, &workspace.index())
+        crate::workspace::index::copy(&index, &workspace.index())?;
+        self.fill_workspace_submodules(workspace, tree)
     }
 }

@@ -314,12 +314,12 @@ impl Repository {
         limits: &Limits,
     ) -> Result<(Vec<NestedWork>, Vec<Unsaved>)> {
         let (mut kept, mut unsaved) = (Vec::new(), Vec::new());
-        let mut open = folders.to_vec();
+        let mut open = self.with_work(workspace, folders)?;
         while let Some(folder) = open.pop() {
             let head = self.fetch_nested(workspace, &folder, limits)?;
             let snapshot = self.snapshot(workspace, &folder, head.as_ref(), limits)?;
             unsaved.extend(snapshot.unsaved.iter().cloned());
-            open.extend(snapshot.nested.iter().cloned());
+            open.extend(self.with_work(workspace, &snapshot.nested)?);
             let commit = match head {
                 Some(head) if self.differing_tree(&snapshot, &head)?.is_none() => head,
                 head => {

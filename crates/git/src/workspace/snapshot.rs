@@ -1,5 +1,6 @@
 //! Snapshots: the files of a workspace as a tree, made with crew's own git directory and index.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -312,13 +313,19 @@ impl Standing {
     }
 }
 
-fn excludes(workspace: &Workspace) -> impl Iterator<Item = String> {
+fn excludes(workspace: &Workspace) -> impl Iterator<Item = OsString> {
     let patterns = workspace.excludes().iter();
-    patterns.map(|pattern| format!("--exclude={pattern}"))
+    let patterns = patterns.map(|pattern| format!("--exclude={pattern}").into());
+    let of_set_up = workspace.set_up_excludes().map(|file| {
+        let mut argument = OsString::from("--exclude-from=");
+        argument.push(file);
+        argument
+    });
+    patterns.chain(of_set_up)
 }
 
 /// Files that are neither in the index nor ignored.
-fn untracked(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Vec<PathBuf>> {
+pub(super) fn untracked(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Vec<PathBuf>> {
     let listing = call("ls-files")
         .args(["--others", "--exclude-standard", "-z"])
         .args(excludes(workspace))

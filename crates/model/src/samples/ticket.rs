@@ -70,6 +70,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             reopen_at: LATE,
         })
     };
+    let set_up_failed = || {
+        released(Released::SetUpFailed {
+            why: why(),
+            output: why(),
+            retry_at: LATE,
+        })
+    };
     let workspace_lost = |attempts_left| {
         released(Released::WorkspaceLost {
             attempts_left,
@@ -182,6 +189,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("reaped", released(Released::Reaped { why: why() }))
         .when("workspace failed, attempts left", workspace_failed(2))
         .when("workspace failed, none left", workspace_failed(0))
+        .when("set-up failed", set_up_failed())
         .when("workspace lost, attempts left", workspace_lost(2))
         .when("workspace lost, none left", workspace_lost(0))
         .event(Event::CheckStarted)

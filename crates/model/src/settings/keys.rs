@@ -12,6 +12,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "run",
             "agents",
             "harness",
+            "workspace",
             "checks",
             "review",
             "land",
@@ -44,6 +45,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
         ],
     ),
     ("price", &["input", "output", "cache_read", "cache_write"]),
+    ("workspace", &["setup", "copy"]),
     (
         "checks",
         &[
@@ -68,6 +70,16 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
     ("review", "harness", "reviews come later"),
+    (
+        "workspace",
+        "setup_inputs",
+        "workspaces that are used again come later",
+    ),
+    (
+        "workspace",
+        "dir",
+        "`workspace_dir` at the top of the file names the folder",
+    ),
 ];
 
 /// Keys that have another name now: the table, the old name, the new one.

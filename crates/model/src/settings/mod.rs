@@ -20,6 +20,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod weaker;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -39,6 +40,7 @@ pub use diagnostic::Diagnostic;
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use set_up::{Input, input};
+pub use workspace::Workspace;
 
 /// The name of the settings file at the root of the repository. It is always among the held paths.
 pub const FILE_NAME: &str = "crew.toml";
@@ -70,6 +72,8 @@ pub struct Settings {
     pub agents: Agents,
     /// The agent clients that can be named by `agents.harness`: a table for each.
     pub harness: BTreeMap<String, Harness>,
+    /// What a new workspace gets beside the repository's files.
+    pub workspace: Workspace,
     /// The checks that must pass before work lands.
     pub checks: Checks,
     /// Review of the work by another agent before it lands.

@@ -93,6 +93,9 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     {
         undeclared(&mut reader, &name, span, &declared);
     }
+    if let Some(table) = section(&mut reader, &mut top, "workspace") {
+        settings.workspace = super::workspace::read(&mut reader, table);
+    }
     if let Some(table) = section(&mut reader, &mut top, "checks") {
         settings.checks = super::checks::read(&mut reader, table);
     }

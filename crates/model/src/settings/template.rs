@@ -34,6 +34,7 @@ pub(super) fn write(target: &str, checks: &Checks, harness: Option<(&str, &Harne
         }
         None => out.push_str(NO_HARNESS),
     }
+    out.push_str(WORKSPACE);
     write_checks(&mut out, checks);
     out.push_str(LAND);
     out.push_str(BUDGET);
@@ -61,6 +62,12 @@ const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent 
 # [harness.scripted]
 # kind = "command"                # any program: the prompt on its standard input, DONE on its output
 # command = ["./agent.sh"]
+"#;
+
+const WORKSPACE: &str = r#"
+[workspace]
+# setup = []                      # run in each new workspace before its first step, such as "npm ci"
+# copy = []                       # ignored files of yours that each new workspace gets, such as ".env"
 "#;
 
 const LAND: &str = r#"

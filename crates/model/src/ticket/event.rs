@@ -288,6 +288,16 @@ pub enum Released {
         /// The time at which the ticket may be dispatched again.
         reopen_at: Time,
     },
+    /// Its workspace was made and could not be set up. That is no failure of an agent, and costs no attempt.
+    SetUpFailed {
+        /// The reason, in words.
+        why: String,
+        /// The end of what the failed command printed, and on the last line how it ended; empty if no
+        /// command ran.
+        output: String,
+        /// When the set-up is tried again.
+        retry_at: Time,
+    },
     /// Its workspace is gone.
     WorkspaceLost {
         /// The number of attempts that are left.

@@ -33,7 +33,7 @@ pub enum Why {
     Killed,
     /// Its agent was given up.
     Reaped,
-    /// The checks could not be run.
+    /// The checks could not be run, or the workspace not be set up.
     CouldNotRun,
     /// The target itself fails the checks.
     TargetRed,

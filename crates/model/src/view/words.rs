@@ -202,6 +202,7 @@ fn of_ticket(event: &ticket::Event) -> String {
                     left(*attempts_left, "attempt")
                 )
             }
+            Released::SetUpFailed { why, .. } => format!("its workspace could not be set up: {why}"),
             Released::WorkspaceLost { attempts_left, .. } => {
                 format!("its workspace is gone, {}", left(*attempts_left, "attempt"))
             }

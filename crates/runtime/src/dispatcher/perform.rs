@@ -6,6 +6,7 @@ use engine::Report;
 use engine::driver::{Performance, Purpose};
 use model::RunId;
 use model::attempt;
+use model::command::OnStop;
 use model::ticket::{Effect, Ticket};
 use tokio::sync::{Notify, mpsc};
 
@@ -13,7 +14,8 @@ use super::{Dispatcher, Event};
 use crate::clock::Stopwatch;
 use crate::observe::Subject;
 use crate::queue::{Ask, Unwritten};
-use crate::{Result, log, observe, points, timing};
+use crate::set_up::Wish;
+use crate::{Result, log, observe, points, set_up, timing};
 
 impl Dispatcher {
     pub(super) async fn perform(&mut self, performance: Performance) -> Result<()> {
@@ -59,20 +61,22 @@ impl Dispatcher {
         let stop = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
         let ordered_at = Stopwatch::start();
         let is_under_way = self.driver.is_work_under_way();
+        let mut wish = self.set_ups.watch(&performance);
         tokio::spawn(async move {
             // A stop waits for nobody.
-            let _room = if stop {
+            let room = if stop {
                 None
             } else {
                 room.acquire_owned().await.ok()
             };
             let (threads, one) = (Arc::clone(&executor.threads), performance.clone());
+            let with = Arc::clone(&executor);
             let perform = move || {
                 let begun = Stopwatch::start();
                 let effect = &one.ordered.effect;
                 log::effect_begun(&one);
                 points::effect("begun", effect);
-                let report = executor.perform(&one, is_under_way);
+                let report = with.perform(&one, is_under_way);
                 points::effect("performed", effect);
                 timing::performed(&one.ticket.id, effect, ordered_at, begun);
                 report
@@ -82,6 +86,7 @@ impl Dispatcher {
             } else {
                 threads.begin(perform).await
             };
+            drop(room);
             let report = match performed {
                 Ok(report) => report.unwrap_or_else(|| Report::CouldNotRun {
                     why: "it failed unexpectedly".to_owned(),
@@ -90,7 +95,29 @@ impl Dispatcher {
                     why: format!("no thread can be started: {error}"),
                 },
             };
+            let report = match (&report, &mut wish) {
+                (Report::WorkspaceReady { .. }, Some(wish)) => {
+                    let set_up = set_up::set_up(&executor, &performance, wish).await;
+                    set_up.unwrap_or(report)
+                }
+                (_, _) => report,
+            };
             drop(sender.send(Event::Driver(performance.ended(report))));
+        });
+    }
+
+    /// Ends the set-ups that nobody waits for any more, and all of them where the engine is to end them.
+    pub(super) fn end_set_ups(&mut self) {
+        let core = self.driver.core();
+        let is_to_stop = core.stopping() == Some(OnStop::Kill);
+        self.set_ups.each(|ticket, fence| {
+            let claim = core.ticket(ticket).and_then(|ticket| ticket.claim(fence));
+            let is_wanted = claim.is_some_and(|claim| matches!(claim.state, attempt::State::Preparing));
+            match (is_wanted, is_to_stop) {
+                (false, _) => Wish::End,
+                (true, true) => Wish::Stop,
+                (true, false) => Wish::GoOn,
+            }
         });
     }
 

@@ -42,6 +42,9 @@ impl Executor {
         number: u32,
         keep: impl FnOnce(&Workspace) -> git::Result<()>,
     ) -> Report {
+        if let Err(error) = self.discard_half_set_up(ticket, agent, number) {
+            return could_not(error);
+        }
         let ended = self.workspace(ticket, agent, number).and_then(|workspace| {
             // Without its pin there never was a workspace, or all of this was done before: perhaps by a git
             // that was killed.

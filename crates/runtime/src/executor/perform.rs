@@ -188,6 +188,12 @@ impl Executor {
         })
     }
 
+    /// The folders of the target's submodules that crew cannot fill.
+    fn empty_submodules(&self) -> Vec<String> {
+        let empty = self.place.empty_submodules(&self.target.full());
+        empty.iter().map(|path| text::sanitise::prompt(path)).collect()
+    }
+
     /// The variables of the templates.
     pub(crate) fn facts(&self, ticket: &Ticket, agent: &AgentName, step: u32) -> Facts {
         let body = tickets::Folder::at(&self.place.tickets_dir)
@@ -214,6 +220,7 @@ impl Executor {
             edited: false,
             new_session: false,
             checks: self.settings.checks.commands.clone(),
+            empty_submodules: self.empty_submodules(),
             budget: None,
         }
     }
@@ -261,9 +268,10 @@ fn is_none_there(report: &Report) -> bool {
 /// Why it was not done, where that is not the agent's doing.
 fn failed(report: &mut Report) -> Option<&mut String> {
     match report {
-        Report::CouldNotRun { why } | Report::WorkspaceFailed { why } | Report::CheckNotSpawned { why } => {
-            Some(why)
-        }
+        Report::CouldNotRun { why }
+        | Report::WorkspaceFailed { why }
+        | Report::SetUpFailed { why, .. }
+        | Report::CheckNotSpawned { why } => Some(why),
         Report::StepNotSpawned { failure } => Some(&mut failure.message),
         Report::Hindered { .. }
         | Report::WorkspaceReady { .. }

@@ -23,8 +23,11 @@ impl Executor {
         // It may have come upon what an earlier one left.
         self.tell_undeletable();
         match prepared {
-            Ok((base, earlier_work)) => match model_oid(&base) {
-                Ok(base) => Report::WorkspaceReady { base, earlier_work },
+            Ok((base, earlier_work, workspace)) => match model_oid(&base) {
+                Ok(base) => match self.begin_set_up(&workspace) {
+                    Ok(()) => Report::WorkspaceReady { base, earlier_work },
+                    Err(error) => self.not_set_up(&workspace, &error),
+                },
                 Err(why) => Report::WorkspaceFailed { why },
             },
             // The machine's moment is not the attempt's failure.
@@ -47,9 +50,10 @@ impl Executor {
         agent: &AgentName,
         number: u32,
         from: &StartPoint,
-    ) -> crate::Result<(git::Oid, bool)> {
+    ) -> crate::Result<(git::Oid, bool, git::Workspace)> {
         self.stand()?;
         let repository = &self.repository;
+        self.discard_half_set_up(ticket, agent, number)?;
         // Repeated after a crash, it must be the workspace that it was to be: the pin says on which commit.
         let base = match self.workspace(ticket, agent, number)? {
             Some(begun) => begun.base().clone(),
@@ -81,7 +85,51 @@ impl Executor {
             start,
             instructions.into_bytes(),
         )?;
-        repository.prepare(&spec)?;
-        Ok((base, earlier_work))
+        let workspace = repository.prepare(&spec)?;
+        Ok((base, earlier_work, workspace))
+    }
+
+    /// Begins the set-up of a new workspace, where there is anything to set up. Its commands run afterwards.
+    fn begin_set_up(&self, workspace: &git::Workspace) -> crate::Result<()> {
+        let settings = &self.settings.workspace;
+        if workspace.set_up().is_some() || (settings.setup.is_empty() && settings.copy.is_empty()) {
+            return Ok(());
+        }
+        workspace.begin_set_up()?;
+        failpoint::hit("set_up.noted");
+        let (root, copy) = (&self.place.root, &settings.copy);
+        for missing in self.repository.copy_ignored(workspace, root, copy)? {
+            tracing::warn!(
+                "`[workspace] copy` names {missing}, and there is no such file in {}",
+                root.display()
+            );
+        }
+        if settings.setup.is_empty() {
+            self.repository.finish_set_up(workspace)?;
+        }
+        Ok(())
+    }
+
+    fn not_set_up(&self, workspace: &git::Workspace, error: &crate::Error) -> Report {
+        match self.repository.discard_half_set_up(workspace) {
+            Ok(()) => crate::set_up::failed(error),
+            Err(error) => could_not(error),
+        }
+    }
+
+    /// Deletes the workspace of an attempt if its set-up was broken off, after ending what still runs of it.
+    pub(super) fn discard_half_set_up(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+    ) -> crate::Result<()> {
+        if let Some(workspace) = self.workspace(ticket, agent, number)?
+            && workspace.set_up() == Some(git::SetUp::Begun)
+        {
+            self.end_set_up(&ticket.id)?;
+            self.repository.discard_half_set_up(&workspace)?;
+        }
+        Ok(())
     }
 }

@@ -18,6 +18,7 @@ fn facts() -> Facts {
         edited: true,
         new_session: false,
         checks: vec!["make test".into()],
+        empty_submodules: Vec::new(),
         budget: None,
     }
 }

@@ -68,6 +68,7 @@ impl Simulation {
                 Report::StepNotSpawned { .. }
                     | Report::WorkspaceMissing
                     | Report::WorkspaceFailed { .. }
+                    | Report::SetUpFailed { .. }
                     | Report::CheckNotSpawned { .. }
                     | Report::NotSetUp
                     | Report::CheckoutEdited { .. }

@@ -20,3 +20,5 @@ mod queue;
 mod target;
 mod unfinished;
 mod waiting;
+mod workspaces;
+mod worktrees;

@@ -131,7 +131,8 @@ impl Past {
     pub(crate) fn printed(&self) -> Vec<String> {
         let runs = fs::read_dir(self.rig.world.repo().join(".crew/runs")).unwrap();
         let names = runs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.filter(|name| name.contains("t-")).collect();
+        let is_closed = |name: &String| name.trim_start_matches(".gone-").starts_with("t-");
+        let mut names: Vec<String> = names.filter(is_closed).collect();
         names.sort();
         names
     }

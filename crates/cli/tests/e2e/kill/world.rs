@@ -281,6 +281,7 @@ impl World {
              [run]\nmax_steps = 200\ndebounce = \"0ms\"\nconflict_resolutions = 50\n{}\n\
              [agents]\ncount = {}\nharness = \"scripted\"\n\n\
              [harness.scripted]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\nenv = {{ KILL_DIR = \"{}\" }}\n\n\
+             [workspace]\nsetup = [\"true\"]\n\n\
              [checks]\ncommands = [\"sh check.sh {}\"]\n{}",
             kit.settings.0,
             kit.agents,

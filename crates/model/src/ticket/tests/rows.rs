@@ -478,6 +478,34 @@ fn labels_say_what_is_true_now() {
 }
 
 #[test]
+fn a_workspace_that_could_not_be_set_up_costs_no_attempt_and_is_tried_again_by_itself() {
+    let failed = || Event::Released {
+        why: Released::SetUpFailed {
+            why: "`npm ci` failed".to_owned(),
+            output: "no network".to_owned(),
+            retry_at: Time(500_000),
+        },
+    };
+    let mut story = Story::open();
+    story.claim().then(failed());
+    assert_eq!((story.held(), story.ticket.tries), (&Why::CouldNotRun, 0));
+    let held = story.ticket.held.clone().unwrap();
+    assert!(held.note.contains("`npm ci` failed"), "{}", held.note);
+    assert_eq!(held.output.as_deref(), Some("no network"));
+    assert_eq!(
+        story.ticket.deadline().map(|deadline| deadline.at),
+        Some(Time(500_000))
+    );
+    story.then(Event::RetryDue);
+    assert_eq!(
+        (story.name(), story.ticket.held.is_none()),
+        ("open".to_owned(), true)
+    );
+    assert_eq!(story.ticket.from, attempt::StartPoint::Target);
+    assert_eq!(Story::ready().refuses(failed()), "its workspace was made");
+}
+
+#[test]
 fn a_workspace_that_could_not_be_made_costs_an_attempt_and_moves_no_start() {
     let failed = |attempts_left| Event::Released {
         why: Released::WorkspaceFailed {

@@ -152,10 +152,14 @@ impl Draft<'_> {
         {
             return self.no("it waits for a person");
         }
-        let State::Verify(verify) = &mut self.ticket.state else {
-            return self.no("nothing of it is submitted");
-        };
-        verify.stage = Stage::Queued;
+        match &mut self.ticket.state {
+            // Its workspace could not be set up.
+            State::Open => {}
+            State::Verify(verify) => verify.stage = Stage::Queued,
+            State::New | State::InProgress(_) | State::Done(_) => {
+                return self.no("nothing of it is submitted");
+            }
+        }
         self.ticket.held = None;
         Ok(())
     }

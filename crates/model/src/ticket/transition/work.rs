@@ -258,6 +258,24 @@ impl Draft<'_> {
                     held.note = format!("its workspace could not be made: {why}");
                 }
             }
+            Released::SetUpFailed {
+                why,
+                output,
+                retry_at,
+            } => {
+                if !matches!(self.working()?.state, attempt::State::Preparing) {
+                    return self.no("its workspace was made");
+                }
+                let from = self.ticket.from.clone();
+                self.back_to_open()?;
+                self.ticket.from = from;
+                self.ticket.tries = self.ticket.tries.saturating_sub(1);
+                let note = format!("its workspace could not be set up: {why}");
+                self.hold(Why::CouldNotRun, note, Some(*retry_at));
+                if !output.is_empty() {
+                    self.held_for(output);
+                }
+            }
             // Starting over is an attempt like any other: a workspace that vanishes each time is looked at by
             // a person in the end.
             Released::WorkspaceLost {

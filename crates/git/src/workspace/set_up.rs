@@ -1,0 +1,137 @@
+//! The set-up of a workspace: what is done in it before the first step, noted beside it.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::error::{Error, IoContext, Result};
+use crate::files::openat;
+use crate::repository::Repository;
+use crate::types::paths::{fields, path_of};
+use crate::workspace::{MADE, Workspace};
+
+/// The note on how far the set-up is.
+const NOTE: &str = "set-up";
+const BEGUN: &str = "begun\n";
+const DONE: &str = "done\n";
+/// The patterns for the files that the set-up has made and that no rule of the repository ignores.
+const EXCLUDES: &str = "excludes";
+/// The most files of which that list is made.
+const MADE_FILES: usize = 1000;
+
+/// How far the set-up of a workspace is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetUp {
+    /// It was begun, and may have been broken off: no step was started in the workspace yet.
+    Begun,
+    /// It has ended well.
+    Done,
+}
+
+impl Workspace {
+    /// How far the set-up is; nothing where none was begun.
+    #[must_use]
+    pub fn set_up(&self) -> Option<SetUp> {
+        match std::fs::read_to_string(self.beside().join(NOTE)).ok()?.as_str() {
+            DONE => Some(SetUp::Done),
+            _ => Some(SetUp::Begun),
+        }
+    }
+
+    /// Notes that the set-up begins.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn begin_set_up(&self) -> Result<()> {
+        crate::files::atomic_write::replace(&self.beside().join(NOTE), BEGUN.as_bytes())
+    }
+
+    /// The file with patterns for what the set-up has made, where there is one.
+    pub(crate) fn set_up_excludes(&self) -> Option<std::path::PathBuf> {
+        Some(self.beside().join(EXCLUDES)).filter(|file| file.exists())
+    }
+}
+
+impl Repository {
+    /// Notes that the set-up of a workspace has ended. Files that it has made, and that are not ignored, are
+    /// no work of the agent: they are ignored in this workspace from now on.
+    ///
+    /// # Errors
+    /// [`Error::SetUpMade`] when those are too many to be listed.
+    pub fn finish_set_up(&self, workspace: &Workspace) -> Result<()> {
+        let listing = self
+            .call_without_attributes("ls-files")
+            .work_tree(&workspace.path())
+            .throwaway_index(&workspace.index())
+            .args(["--others", "--exclude-standard", "-z"])
+            .output_limit(512 << 20)
+            .ok()?;
+        let made: Vec<&[u8]> = fields(&listing).collect();
+        if let (Some(first), true) = (made.first(), made.len() > MADE_FILES) {
+            return Err(Error::SetUpMade {
+                first: path_of(first).to_owned(),
+                count: made.len(),
+            });
+        }
+        if !made.is_empty() {
+            let patterns: Vec<u8> = made.iter().flat_map(|path| pattern(path)).collect();
+            crate::files::atomic_write::replace(&workspace.beside().join(EXCLUDES), &patterns)?;
+            let root = workspace.open()?;
+            let file = Path::new(".git/info/exclude");
+            let mut own = openat::read(&root, file, 1 << 20)
+                .ok()
+                .flatten()
+                .unwrap_or_default();
+            own.extend(patterns);
+            openat::replace(&root, file, &own).doing("write", workspace.path().join(file))?;
+        }
+        crate::files::atomic_write::replace(&workspace.beside().join(NOTE), DONE.as_bytes())
+    }
+
+    /// Deletes a workspace whose set-up has not ended: no agent has worked in it yet, so there is nothing to
+    /// keep. Any other workspace stays as it is.
+    ///
+    /// No process of the set-up may be running.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn discard_half_set_up(&self, workspace: &Workspace) -> Result<()> {
+        if workspace.set_up() != Some(SetUp::Begun) {
+            return Ok(());
+        }
+        let _claim = workspace.claim()?;
+        self.delete_or_part(workspace.root(), &workspace.path(), &workspace.name())?;
+        for name in [MADE, EXCLUDES, NOTE] {
+            crate::files::atomic_write::remove_if_there(&workspace.beside().join(name))?;
+        }
+        Ok(())
+    }
+}
+
+/// The ignore pattern for exactly one file; none for a name that no pattern can hold.
+fn pattern(path: &[u8]) -> Vec<u8> {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    if path.contains(&b'\n') {
+        return Vec::new();
+    }
+    let mut pattern = vec![b'/'];
+    for byte in path_of(path).as_os_str().as_bytes() {
+        if b"\\*?[ ".contains(byte) {
+            pattern.push(b'\\');
+        }
+        pattern.push(*byte);
+    }
+    pattern.push(b'\n');
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_one_file_only() {
+        assert_eq!(pattern(b"a/b.txt"), b"/a/b.txt\n");
+        assert_eq!(pattern(b"!x*[y] \\"), b"/!x\\*\\[y]\\ \\\\\n");
+        assert!(pattern(b"a\nb").is_empty());
+    }
+}
