@@ -1100,7 +1100,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__init)
-            opts="-y -C -h --yes --agent --json --help"
+            opts="-y -C -h --yes --try --agent --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1274,7 +1274,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__run)
-            opts="-C -h --until-idle --agents --harness --log --json --help"
+            opts="-C -h --until-idle --agents --anyway --harness --log --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -67,6 +67,7 @@ complete -c crew -n "__fish_crew_needs_command" -f -a "help" -d 'Print this mess
 complete -c crew -n "__fish_crew_using_subcommand init" -l agent -d 'The program that agents run on, with its arguments: `claude` for Claude Code, else any program, such as ./agent.sh or "codex exec -". Without it: claude, where it is installed' -r
 complete -c crew -n "__fish_crew_using_subcommand init" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand init" -s y -l yes -d 'Do not ask'
+complete -c crew -n "__fish_crew_using_subcommand init" -l try -d 'Run the set-up and the checks on the target at once, as the first `crew run` will. This happens in a terminal anyway'
 complete -c crew -n "__fish_crew_using_subcommand init" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand init" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand demo" -s C -d 'Work in this folder instead of the current one' -r -F
@@ -78,6 +79,7 @@ complete -c crew -n "__fish_crew_using_subcommand run" -l harness -d 'The harnes
 complete -c crew -n "__fish_crew_using_subcommand run" -l log -d 'What goes into the log, .crew/logs/engine.log: a level (off, error, warn, info, debug, trace) or targets with levels, such as info,effect=debug. Without it, CREW_LOG says so, or else it is info' -r
 complete -c crew -n "__fish_crew_using_subcommand run" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand run" -l until-idle -d 'End when nothing can move any more: 0 when all is done, 3 when something waits for a person'
+complete -c crew -n "__fish_crew_using_subcommand run" -l anyway -d 'Start agents although the target does not pass its own checks'
 complete -c crew -n "__fish_crew_using_subcommand run" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand run" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand stop" -s C -d 'Work in this folder instead of the current one' -r -F

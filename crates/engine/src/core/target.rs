@@ -71,7 +71,8 @@ impl Core {
     /// The target, while its checks go on: no candidate's checks begin then.
     pub(super) fn checking_target(&self) -> Option<&Target> {
         let target = self.project().target.as_deref()?;
-        (self.duty == Duty::Drain && target.is_checking()).then_some(target)
+        // A person who starts agents whatever the checks say need not wait for them.
+        (self.duty == Duty::Drain && target.is_checking() && !target.anyway).then_some(target)
     }
 
     /// Whether a candidate has the checkout of checks, or is about to have it.

@@ -99,6 +99,7 @@ fn a_check_that_is_killed_once_is_run_again() {
 #[test]
 fn a_red_target_is_not_the_agents_fault() {
     let world = World::with(|s| s.checks = NO_BAD.to_owned());
+    world.anyway();
     world.commit("bad", "x\n");
     world.ticket("t-1").agent(DONE).write();
     let said = world.drain_held();
@@ -125,6 +126,7 @@ fn a_check_is_shown_though_the_agent_of_its_ticket_is_free() {
         gate.display()
     );
     let world = World::with(|s| s.checks = format!("commands = ['''{check}''']"));
+    world.anyway();
     world.commit("bad", "x\n");
     world.ticket("t-1").agent(DONE).write();
     world.drain_held();
@@ -145,6 +147,7 @@ fn a_check_is_shown_though_the_agent_of_its_ticket_is_free() {
 #[test]
 fn checks_that_cannot_be_run_fail_closed() {
     let world = World::with(|s| s.checks = "commands = [\"no-such-command --now\"]".to_owned());
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     let said = world.drain_held();
     assert_eq!(world.held("t-1").0, "could_not_run");
@@ -161,6 +164,7 @@ fn checks_that_cannot_be_run_fail_closed() {
 fn a_set_up_that_fails_fails_closed_and_a_person_may_waive_it() {
     let world =
         World::with(|s| s.checks = "setup = [\"echo no network; exit 1\"]\ncommands = [\"true\"]".to_owned());
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     world.drain_held();
     let (why, note) = world.held("t-1");
@@ -179,6 +183,7 @@ fn a_set_up_that_fails_fails_closed_and_a_person_may_waive_it() {
 #[test]
 fn a_waiver_stands_when_the_target_moves_before_the_landing() {
     let world = World::with(|s| s.checks = "commands = [\"false\"]".to_owned());
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     world.drain_held();
     assert_eq!(world.held("t-1").0, "target_red");
@@ -218,6 +223,7 @@ fn a_check_that_takes_too_long_has_failed_and_leaves_nothing() {
 #[test]
 fn an_identical_tree_is_not_checked_again() {
     let world = World::with(|s| s.checks = "commands = ['''echo checked >> \"$HOME/checked\"''']".to_owned());
+    world.anyway();
     world
         .ticket("t-1")
         .agent("echo more >> README\necho DONE")
@@ -250,6 +256,7 @@ fn checks_see_the_merged_result_and_nothing_else() {
                     '''od -c crlf.md | grep -q '\\\\r' ''']"
             .to_owned();
     });
+    world.anyway();
     world.commit(".gitignore", "secret\ninstalled\n");
     world.commit(".gitattributes", "*.md text eol=crlf\n");
     world.commit("crlf.md", "one\ntwo\n");

@@ -27,6 +27,7 @@ fn a_check_does_not_climb_into_the_users_checkout() {
         once(s);
         s.checks = format!("commands = ['''{climbs}''']");
     });
+    world.anyway();
     world.commit(".gitignore", "node_modules\n");
     world.write("node_modules/foo/index.js", "the user's\n");
     world.ticket("t-1").agent(DONE).write();
@@ -92,6 +93,7 @@ fn set_up_runs_for_every_commit_where_nothing_says_what_it_depends_on() {
         once(s);
         s.checks = format!("setup = ['''cp lock .deps; {COUNT}''']\ncommands = [\"cmp lock .deps\"]");
     });
+    world.anyway();
     world.commit(".gitignore", ".deps\n");
     world.commit("lock", "v1\n");
     world.ticket("t-1").agent("work a x\necho DONE").write();
@@ -112,6 +114,7 @@ fn a_dependency_that_is_taken_out_of_the_lock_file_is_gone() {
                  keep = [\".deps\"]\ncommands = ['''{uses}''']"
             );
         });
+        world.anyway();
         world.commit(".gitignore", ".deps\n");
         world.commit(lock, "foo bar\n");
         world.commit("uses", "foo bar\n");
@@ -141,6 +144,7 @@ fn an_input_that_the_settings_name_is_one() {
             "setup = ['''cp -r pins .deps; {COUNT}''']\nsetup_inputs = [\"pins\"]\ncommands = [\"cmp pins/a .deps/a\"]"
         );
     });
+    world.anyway();
     world.commit(".gitignore", ".deps\n");
     world.commit("pins/a", "v1\n");
     for (id, script, so_far) in [
@@ -215,6 +219,7 @@ fn a_build_output_of_an_earlier_check_does_not_hide_a_broken_build() {
                     '''mkdir -p target; echo x >> target/n; cp target/n \"$HOME/kept\"''']"
                 .to_owned();
     });
+    world.anyway();
     world.commit(".gitignore", "out\ntarget\n");
     world.commit("build.sh", "mkdir -p out; touch out/app\n");
     world.ticket("t-1").agent("work a x\necho DONE").write();
@@ -274,6 +279,7 @@ fn a_check_that_hangs_is_shown_with_its_output_wherever_it_is_shown() {
         s.checks =
             "timeout = \"1s\"\ncommands = [\"printf 'waiting for the %s' moon; sleep 1000\"]".to_owned();
     });
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     let said = world.drain_held();
     assert_eq!(world.held("t-1").0, "target_red");

@@ -72,6 +72,8 @@ fn a_candidate_that_is_gone_after_its_checks_is_built_again() {
 #[test]
 fn a_candidate_that_is_gone_before_its_checks_is_built_again() {
     let world = World::with(|s| s.checks = "commands = [\"true\"]".to_owned());
+    world.anyway();
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     let died = world
         .program(&crew())

@@ -29,6 +29,7 @@ fn a_workspace_stands_until_its_work_has_landed() {
             World::until_home("go")
         );
     });
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     let mut engine = world.engine();
     world.wait("it is being checked", || world.path("home/checking").exists());

@@ -266,6 +266,7 @@ fn a_commit_by_hand_during_the_checks_is_built_upon() {
             World::until_home("go")
         );
     });
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     let mut engine = world.engine();
     world.wait("it is being checked", || world.path("home/checking").exists());

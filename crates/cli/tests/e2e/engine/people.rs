@@ -231,6 +231,7 @@ fn merge_carries_on_what_a_killed_engine_began() {
             "touch \"$HOME/checking\"; n=0; until [ -e \"$HOME/go\" ]; do n=$((n+1)); [ $n -lt 30000 ] || exit 9; sleep 0.02; done"
         );
     });
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     let mut engine = world.engine();
     world.wait("it is being checked", || world.path("home/checking").exists());
@@ -451,6 +452,9 @@ fn endlessly_checked() -> World {
         let endless = format!("setsid sleep 1000 & echo x >> \"$HOME/checking\"; {forever}");
         s.checks = format!("commands = ['''if [ -e t-1.txt ]; then {endless}; fi''']");
     });
+    world.anyway();
+    world.anyway();
+    world.anyway();
     for id in ["t-1", "t-2"] {
         world.ticket(id).agent(DONE).write();
     }

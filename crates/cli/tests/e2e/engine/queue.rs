@@ -495,6 +495,7 @@ fn a_recovery_ticket_is_needed_only_when_its_ticket_failed() {
 #[test]
 fn outputs_of_tickets_that_were_closed_long_ago_can_be_removed() {
     let world = World::with(|s| s.checks = "commands = [\"true\"]".to_owned());
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     world.drain_all();
     world.ticket("t-2").agent("echo 'BLOCKED: no'").write();

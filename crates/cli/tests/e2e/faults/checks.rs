@@ -14,6 +14,7 @@ fn a_check_that_fails_one_time_in_ten_costs_steps_and_no_work() {
     // Every tenth look, and the first.
     let flaky = "n=$(cat \"$HOME/looks\" 2>/dev/null || echo 0); n=$((n+1)); echo $n > \"$HOME/looks\"; [ $((n % 10)) -ne 1 ]";
     let world = World::with(|settings| settings.checks = format!("commands = ['''{flaky}''']"));
+    world.anyway();
     let ids = ["t-1", "t-2", "t-3", "t-4", "t-5", "t-6"];
     for id in ids {
         world.ticket(id).agent(AGAIN).write();
@@ -42,6 +43,7 @@ fn a_check_that_fails_one_time_in_ten_costs_steps_and_no_work() {
 fn a_check_that_wants_a_terminal_is_told_that_there_is_none() {
     let asks = "read answer < /dev/tty && test \"$answer\" = yes";
     let world = World::with(|settings| settings.checks = format!("commands = ['''{asks}''']"));
+    world.anyway();
     world.ticket("t-1").agent(AGAIN).write();
     // The engine itself has one, at which somebody says yes.
     let mut command = world.program("setsid");
@@ -64,6 +66,7 @@ true"#;
 #[test]
 fn a_dead_check_left_nothing_to_the_next() {
     let world = World::with(|settings| settings.checks = format!("commands = ['''{LEAVES}''']"));
+    world.anyway();
     world.ticket("t-1").agent(AGAIN).write();
     let engine = world.engine();
     world.wait("the check has left somebody", || world.path("home/left").exists());

@@ -237,7 +237,7 @@ pub(crate) fn play(deaths: Vec<Vec<Hit>>) -> Vec<(String, BTreeMap<String, u64>)
 fn a_merge_that_no_engine_is_up_for_ends_what_is_being_landed_before_it() {
     let tickets = [("f-merged", "deps: []\n"), ("f-moved", "deps: []\n")];
     let mut facts = Facts::of(&tickets, vec![("begun.land".to_owned(), 1)]);
-    let mut engine = facts.rig.start(&["run", "--until-idle"]);
+    let mut engine = facts.rig.start(&["run", "--until-idle", "--anyway"]);
     wait::until("one is being checked, the other sleeps", || {
         let sleeps = Seen::of(&facts.rig.world).is_some_and(|seen| seen.sleeps("f-merged"));
         (sleeps && facts.is_there("checking")).then_some(())
