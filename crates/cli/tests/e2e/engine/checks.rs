@@ -302,6 +302,7 @@ fn what_a_killed_engine_left_running_is_ended_before_crew_goes() {
         s.agents = "count = 2".to_owned();
         s.checks = format!("commands = ['''set -- check; {pid}; {forever}''']");
     });
+    world.anyway();
     let step = format!(
         "HOME={}; set -- step; {pid}; {forever}",
         world.path("home").display()

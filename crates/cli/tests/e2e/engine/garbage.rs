@@ -6,12 +6,14 @@ use testkit::world::{DONE, World, crew};
 
 /// Checks that say that they run, and wait.
 fn waiting() -> World {
-    World::with(|s| {
+    let world = World::with(|s| {
         s.checks = format!(
             "commands = ['''touch \"$HOME/checking\"; {}''']",
             World::until_home("go")
         );
-    })
+    });
+    world.anyway();
+    world
 }
 
 fn collect(world: &World) {
@@ -72,8 +74,6 @@ fn a_candidate_that_is_gone_after_its_checks_is_built_again() {
 #[test]
 fn a_candidate_that_is_gone_before_its_checks_is_built_again() {
     let world = World::with(|s| s.checks = "commands = [\"true\"]".to_owned());
-    world.anyway();
-    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     let died = world
         .program(&crew())

@@ -385,10 +385,12 @@ fn stop_can_kill_the_steps_and_they_are_repeated() {
 
 /// A world whose check notes each of its runs and waits for the file `go` in its HOME.
 fn slowly_checked() -> World {
-    World::with(|s| {
+    let world = World::with(|s| {
         let wait = World::until_home("go");
         s.checks = format!("commands = ['''echo x >> \"$HOME/checking\"; {wait}''']");
-    })
+    });
+    world.anyway();
+    world
 }
 
 fn checks(world: &World) -> usize {
@@ -452,9 +454,6 @@ fn endlessly_checked() -> World {
         let endless = format!("setsid sleep 1000 & echo x >> \"$HOME/checking\"; {forever}");
         s.checks = format!("commands = ['''if [ -e t-1.txt ]; then {endless}; fi''']");
     });
-    world.anyway();
-    world.anyway();
-    world.anyway();
     for id in ["t-1", "t-2"] {
         world.ticket(id).agent(DONE).write();
     }

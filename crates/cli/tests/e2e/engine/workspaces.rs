@@ -344,6 +344,7 @@ fn a_submodule_that_moved_on_is_seen_by_the_next_check_without_any_set_up() {
         s.checks =
             "commands = [\"cat lib/f >> \\\"$HOME/seen\\\"; ls lib >> \\\"$HOME/seen\\\"\"]".to_owned();
     });
+    world.anyway();
     world.ticket("t-1").agent("work a x\necho DONE").write();
     world.drain_all();
     let lib = world.project("lib");

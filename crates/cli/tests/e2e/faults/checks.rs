@@ -47,7 +47,7 @@ fn a_check_that_wants_a_terminal_is_told_that_there_is_none() {
     world.ticket("t-1").agent(AGAIN).write();
     // The engine itself has one, at which somebody says yes.
     let mut command = world.program("setsid");
-    command.args(["--ctty", "--wait", &crew(), "run", "--until-idle"]);
+    command.args(["--ctty", "--wait", &crew(), "run", "--until-idle", "--anyway"]);
     let mut terminal = Pty::start(command.current_dir(world.path("project")), (80, 24));
     terminal.press("yes\nyes\nyes\n");
     assert_eq!(terminal.ended().code(), Some(3), "{}", terminal.screen());

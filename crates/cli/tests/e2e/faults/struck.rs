@@ -25,7 +25,9 @@ pub(crate) fn world(at: At) -> World {
         At::Queue | At::Work => "test -e t-1.txt || test -e README".to_owned(),
         At::Checks => format!(": > \"$HOME/checking\"; {}", World::until_home("checked")),
     };
-    World::with(|settings| settings.checks = format!("commands = ['''{check}''']"))
+    let world = World::with(|settings| settings.checks = format!("commands = ['''{check}''']"));
+    world.anyway();
+    world
 }
 
 /// Brings it there. The ticket is `t-1`.

@@ -108,6 +108,7 @@ impl Facts {
             world.add_ticket(id, said);
         }
         let mut rig = Rig::new(world);
+        rig.is_anyway = true;
         if !points.is_empty() {
             let each: Vec<String> = points
                 .iter()

@@ -17,6 +17,8 @@ use testkit::wait;
 
 /// Works the queue off.
 const DRAIN: [&str; 2] = ["run", "--until-idle"];
+/// The same, whatever the checks of the bare target say.
+const DRAIN_ANYWAY: [&str; 3] = ["run", "--until-idle", "--anyway"];
 
 /// The world, and what runs in it.
 pub(crate) struct Rig {
@@ -30,6 +32,8 @@ pub(crate) struct Rig {
     engine: Option<Child>,
     /// Engines and commands that died of SIGKILL.
     pub(crate) deaths: usize,
+    /// Whether engines start agents on a target that does not pass its checks.
+    pub(crate) is_anyway: bool,
 }
 
 impl Rig {
@@ -42,6 +46,7 @@ impl Rig {
             folders: 0,
             engine: None,
             deaths: 0,
+            is_anyway: false,
         };
         rig.arm([None]);
         rig
@@ -92,7 +97,8 @@ impl Rig {
 
     /// Starts an engine that works the queue off: see [`Rig::ended`].
     pub(crate) fn begin(&mut self) {
-        self.engine = Some(self.start(&DRAIN));
+        let args: &[&str] = if self.is_anyway { &DRAIN_ANYWAY } else { &DRAIN };
+        self.engine = Some(self.start(args));
     }
 
     /// How the engine has ended for good, if it has; one that died is started again.

@@ -28,7 +28,7 @@ fn an_engine_that_dies_as_it_ends_a_check_leaves_it_to_the_next() {
             .program(&crew())
             .current_dir(world.project(""))
             .env("CREW_FAILPOINT_AT", format!("{when}.{}", FACTS[0]))
-            .arg("run")
+            .args(["run", "--anyway"])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -22,6 +22,7 @@ pub(crate) fn landed_at_once(world: &World, engine: &mut Engine, id: &str) {
 pub(crate) fn at_work() -> (World, Engine) {
     let check = World::until_home("checked");
     let world = World::with(|settings| settings.checks = format!("commands = ['''{check}''']"));
+    world.anyway();
     world.ticket("t-1").agent(WAITS).write();
     let engine = world.engine();
     world.wait_for_run("t-1", 1);

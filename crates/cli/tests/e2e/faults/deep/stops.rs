@@ -281,6 +281,7 @@ fn with_a_clock_that_jumps(jumps: [i64; 3]) {
         settings.run = "debounce = \"100ms\"".to_owned();
         settings.checks = format!("commands = ['''{check}''']");
     });
+    world.anyway();
     let clock = Clock::of(&world);
     world.ticket("t-1").agent(WAITS).write();
     let engine = world.engine();
