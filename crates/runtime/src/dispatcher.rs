@@ -82,6 +82,8 @@ pub(crate) struct Dispatcher {
     has_seen_target: bool,
     /// The checks of the bare target that run now.
     checking_target: Option<target::Checking>,
+    /// Those that are being ended, since nobody wants them any more.
+    ending_target_checks: Vec<tokio::task::JoinHandle<()>>,
     /// Gives notice of a target that moves; none where it cannot be watched, and then it is polled.
     _target_watcher: Option<notify::RecommendedWatcher>,
 }
@@ -164,6 +166,7 @@ impl Dispatcher {
             is_noted: false,
             has_seen_target: false,
             checking_target: None,
+            ending_target_checks: Vec::new(),
             _target_watcher: target_watcher,
         };
         dispatcher.end_orphans().await?;

@@ -69,6 +69,8 @@ impl Dispatcher {
         }
         if let Some(old) = self.checking_target.take() {
             old.unwanted.notify_one();
+            self.ending_target_checks.retain(|task| !task.is_finished());
+            self.ending_target_checks.push(old.task);
         }
         let Some(wanted) = wanted else { return };
         let unwanted = Arc::new(Notify::new());
@@ -101,7 +103,10 @@ impl Dispatcher {
     pub(super) async fn end_target_check(&mut self) {
         if let Some(checking) = self.checking_target.take() {
             checking.unwanted.notify_one();
-            drop(checking.task.await);
+            self.ending_target_checks.push(checking.task);
+        }
+        for task in self.ending_target_checks.drain(..) {
+            drop(task.await);
         }
     }
 }

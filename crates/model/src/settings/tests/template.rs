@@ -102,6 +102,7 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "price.output",
             "price.cache_read",
             "price.cache_write",
+            "checks.blind",
             "review.when"
         ]
     );
