@@ -142,6 +142,7 @@ fn no_secret_of_the_environment_and_no_prompt_is_logged() {
     let world = World::with(|settings| {
         settings.checks = "commands = [\"TOKEN=canary-in-a-check test -e t-1.txt\"]".to_owned();
     });
+    world.anyway();
     world.around("DEPLOY_TOKEN", "canary-for-nobody-1");
     // The agent's own words hold the secret in the end of a step, and its failure does.
     let script = "case $RUN in\n\

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Target {
     /// Its commit.
     commit: Oid,
-    /// `checking`, `passed`, `failed`, `blind` (it passes although its sources are broken) or `could_not_run`.
+    /// `checking`, `passed`, `failed`, `blind` (it passes with broken sources too) or `could_not_run`.
     verdict: &'static str,
     /// The command that runs, or failed; `null` where there is none.
     command: Option<String>,

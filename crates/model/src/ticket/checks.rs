@@ -179,8 +179,8 @@ impl Checks {
         }
     }
 
-    /// The task of the next run: set-up where the checkout needs it, the proof of a failure, the next command;
-    /// none when all have passed.
+    /// The task of the next run: set-up where the checkout needs it, the proof of a failure, the next
+    /// command; none when all have passed.
     #[must_use]
     pub fn next(&self) -> Option<CheckTask> {
         if self.set_up.is_some() && self.command(CheckTask::SetUp).is_some() {

@@ -60,7 +60,8 @@ impl Dispatcher {
         });
     }
 
-    /// Begins the checks of the target that the core wants run, and ends those that it does not want any more.
+    /// Begins the checks of the target that the core wants run, and ends those that it does not want any
+    /// more.
     pub(super) fn follow_target(&mut self) {
         let wanted = self.driver.core().target_to_check();
         let round = wanted.as_ref().map(|wanted| wanted.round);
