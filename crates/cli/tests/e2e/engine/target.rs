@@ -217,3 +217,45 @@ fn a_check_that_cannot_be_run_on_the_target_starts_no_agent() {
         );
     }
 }
+
+/// A repository with a source, and a runner of tests that looks for a word in a file.
+fn tested(looks_at: &str, blind: &str) -> World {
+    let world = World::with(|s| s.checks = format!("{blind}\ncommands = ['./pytest', 'test -d .git']"));
+    world.write("pytest", &format!("#!/bin/sh\ngrep -q good {looks_at}\n"));
+    testkit::world::make_executable(&world.project("pytest"));
+    world.git(&["add", "pytest"]);
+    world.git(&["commit", "-q", "-m", "a runner"]);
+    world.commit("src/lib.py", "good\n");
+    fs::write(world.path("home/lib.py"), "good\n").unwrap();
+    world.ticket("t-1").agent(DONE).write();
+    world
+}
+
+#[test]
+fn a_check_that_does_not_look_at_the_tree_is_found_and_nobody_is_paid() {
+    let world = tested("\"$HOME/lib.py\"", "");
+    let said = world.drain_held();
+    assert_eq!((world.runs("t-1"), verdict(&world).as_str()), (0, "blind"));
+    assert!(said.out.contains("it looks at another tree"), "{said}");
+    let inbox = world.crew(&["inbox"]).out;
+    assert!(inbox.contains("blind = \"allow\""), "{inbox}");
+    world.change_settings("[checks]", "[checks]\nblind = \"allow\"");
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+}
+
+#[test]
+fn a_check_that_looks_at_the_tree_gets_it_whole_again() {
+    let world = tested("src/lib.py", "");
+    let said = world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    // The other command is no test of the sources, and only named.
+    assert!(
+        said.out.contains("with broken sources too: test -d .git"),
+        "{said}"
+    );
+    // What the canaries have shown is known to the next engine.
+    world.ticket("t-2").agent(DONE).write();
+    let said = world.drain_all();
+    assert!(!said.out.contains("tries whether"), "{said}");
+}
