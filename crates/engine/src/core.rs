@@ -12,6 +12,7 @@ mod restore;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod unheeded;
 mod waiting;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use model::{RunId, SessionId, TicketId, Time};
 use crate::failures::Failures;
 use crate::project::ProjectStream;
 use crate::ready_queue::ReadyQueue;
+use crate::renames::Renames;
 use crate::spending::Spending;
 use crate::ticket_folder::TicketFolder;
 use crate::tickets::Tickets;
@@ -45,6 +47,7 @@ pub struct Core {
     project: ProjectStream,
     tickets: Tickets,
     folder: TicketFolder,
+    renames: Renames,
     failures: Failures,
     watches: Watches,
     ready: ReadyQueue,
@@ -125,6 +128,7 @@ impl Core {
             project: ProjectStream::default(),
             tickets: Tickets::default(),
             folder: TicketFolder::default(),
+            renames: Renames::default(),
             failures: Failures::default(),
             watches: Watches::default(),
             ready: ReadyQueue::default(),
@@ -241,6 +245,7 @@ impl Core {
         self.now = now;
         match input {
             Input::Observed { seen, whole } => self.observed(seen, whole),
+            Input::GitMoved => self.folder.git_moved(),
             Input::Commanded { id, by, command } => self.commanded(&id, &by, command),
             Input::TimerDue(timer) => self.timer_due(timer),
             Input::Reported {

@@ -9,6 +9,7 @@ pub(crate) mod memory;
 mod name;
 mod open;
 pub(crate) mod seen;
+pub(crate) mod traces;
 
 use std::path::{Path, PathBuf};
 

@@ -72,6 +72,8 @@ pub(crate) struct Dispatcher {
     trimmed: Option<model::Time>,
     /// Whether the record of the repository's place was written.
     is_noted: bool,
+    /// Whether the journal has begun with this engine.
+    is_journal_new: bool,
 }
 
 /// What the loop goes on with.
@@ -113,14 +115,10 @@ impl Dispatcher {
         executor.owner = Owner::new(journal, &place.crew_dir);
         let (sender, events) = mpsc::unbounded_channel();
         let observer = sender.clone();
-        let queue = Queue::open(
-            &place.tickets_dir,
-            duty == Duty::Drain,
-            move |look, seen, whole| {
-                let observed = driver::Event::Observed { look, seen, whole };
-                drop(observer.send(Event::Driver(observed)));
-            },
-        )?;
+        let is_journal_new = ledger.tail(0, 1).await?.is_empty();
+        let queue = Queue::open(&place, duty == Duty::Drain, move |seen| {
+            drop(observer.send(Event::Driver(seen)));
+        })?;
         watch_journal(ledger.subscribe(), sender.clone());
         let watcher = watch_files(&place, sender.clone());
         let state_file = state_file::StateFile::new(&place, &settings)?;
@@ -144,6 +142,7 @@ impl Dispatcher {
             has_archived: false,
             trimmed: None,
             is_noted: false,
+            is_journal_new,
         };
         dispatcher.end_orphans().await?;
         dispatcher.watch_prompts();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use engine::{Observation, Report};
-use model::ticket::{FileStatus, Filing, Spec};
+use model::ticket::{FileStatus, Filing, Origin, Spec};
 use model::{TicketId, Time};
 
 /// A ticket's file.
@@ -41,7 +41,10 @@ impl Files {
     pub(crate) fn look(&self, id: &TicketId, now: Time) -> Observation {
         let ticket = id.clone();
         match self.files.get(id) {
-            None => Observation::Gone { ticket },
+            None => Observation::Gone {
+                ticket,
+                origin: Origin::Person,
+            },
             Some(file) if file.unreadable => Observation::Unreadable { ticket, at: now },
             Some(file) => {
                 let spec = file.spec.clone();
@@ -52,6 +55,8 @@ impl Files {
                     status,
                     tags,
                     changed_at,
+                    origin: Origin::Person,
+                    renamed: None,
                 }
             }
         }

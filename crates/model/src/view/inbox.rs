@@ -20,7 +20,7 @@ use crate::project::HarnessPause;
 use crate::ticket::Ticket;
 use crate::{AgentName, TicketId, Time};
 use of_ticket::of_ticket;
-use other::{bad, disk, failing, harnesses, locked, unwritable, unwritten};
+use other::{bad, disk, failing, harnesses, locked, unheeded, unwritable, unwritten};
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,8 @@ pub enum Kind {
     Harness,
     /// A ticket waits for a ticket that there is not, or for itself.
     Dependency,
-    /// A file cannot be read as a ticket, or cannot be one; or none can be written.
+    /// A file cannot be read as a ticket, or cannot be one; it was changed, and crew cannot see why; or none
+    /// can be written.
     File,
     /// An order for a ticket fails each time.
     Failing,
@@ -223,6 +224,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
         .values()
         .filter_map(|ticket| of_ticket(ticket, beside.facts(&ticket.id)))
         .collect();
+    items.extend(tickets.values().filter_map(|ticket| unheeded(ticket)));
     items.extend(harnesses(tickets, beside));
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
     items.extend(beside.refuses_work.as_deref().map(disk));
