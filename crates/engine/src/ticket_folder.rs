@@ -183,6 +183,12 @@ impl TicketFolder {
         self.gone.iter().map(|(id, gone)| (id, *gone))
     }
 
+    /// Whether somebody has deleted the file of a known ticket.
+    pub(crate) fn is_deleted(&self, id: &TicketId) -> bool {
+        let gone = self.gone.get(id);
+        gone.is_some_and(|gone| gone.origin == Origin::Person)
+    }
+
     /// Whether the file exists, readable or not.
     pub(crate) fn has(&self, id: &TicketId) -> bool {
         self.files.contains_key(id)

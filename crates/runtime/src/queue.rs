@@ -5,7 +5,7 @@ mod doubtful;
 mod origins;
 mod seen;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -154,7 +154,7 @@ fn serve(
             },
         };
         asks.extend(asked.try_iter());
-        if asks.is_empty() {
+        if asks.is_empty() && scan.folder().path().is_dir() {
             let mut seen = Seen::new(look, saw);
             doubtful.report(origins, &mut seen);
             seen.end(false);
@@ -163,7 +163,7 @@ fn serve(
         let mut replies = Vec::new();
         let folder = scan.folder().clone();
         // A file that crew writes itself is looked at by its name: the work does not grow with the queue.
-        let (mut all, mut named, mut own) = (first, BTreeSet::new(), BTreeSet::new());
+        let (mut all, mut named, mut own) = (first, BTreeSet::new(), BTreeMap::new());
         for ask in asks {
             match ask {
                 Ask::Look => all = true,
@@ -182,16 +182,13 @@ fn serve(
                 Ask::File(id, filing, reply) => {
                     let written = conflicts.watching(&folder, &id, || write(&folder, &id, &filing));
                     if written.is_ok() {
-                        own.insert(id.to_string());
+                        own.insert(id.to_string(), filing);
                     }
                     replies.push((reply, written));
                     named.insert(id.to_string());
                 }
                 Ask::Note(id, text, at, reply) => {
                     let written = conflicts.watching(&folder, &id, || note(&folder, &id, &text, at));
-                    if written.is_ok() {
-                        own.insert(id.to_string());
-                    }
                     replies.push((reply, written));
                     named.insert(id.to_string());
                 }
@@ -214,6 +211,12 @@ fn serve(
             replies
                 .into_iter()
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
+            if !doubtful.is_empty() {
+                // These files went with their folder: when it is back, every file is looked at.
+                doubtful = Doubtful::default();
+                *scan = Scan::new(folder);
+                first = true;
+            }
             continue;
         }
         conflicts.finish_writes(&folder);
@@ -234,7 +237,7 @@ fn serve(
                 first = true;
             }
             Ok(()) => {
-                if first && origins.has_moved() {
+                if first && origins.had_moved() {
                     saw(driver::Event::Input(engine::Input::GitMoved));
                 }
                 seen.end(first);

@@ -25,6 +25,8 @@ pub(crate) struct File {
 pub(crate) struct Away {
     file: File,
     pub(crate) until: Time,
+    /// Who has taken it away.
+    pub(crate) origin: Origin,
 }
 
 /// The ticket folder.
@@ -42,8 +44,8 @@ impl Files {
         let ticket = id.clone();
         match self.files.get(id) {
             None => Observation::Gone {
+                origin: self.away.get(id).map_or(Origin::Person, |away| away.origin),
                 ticket,
-                origin: Origin::Person,
             },
             Some(file) if file.unreadable => Observation::Unreadable { ticket, at: now },
             Some(file) => {
@@ -73,12 +75,20 @@ impl Files {
         self.files.keys().map(|id| self.look(id, now)).collect()
     }
 
-    /// Somebody moves a file away; it is back at `until`. A person who puts it back after longer than a file
+    /// Somebody, or git, moves a file away; it is back at `until`. A person who puts it back after longer than a file
     /// must be still answers for the contents that it has then.
-    pub(crate) fn take_away(&mut self, id: &TicketId, now: Time, until: Time, debounce: Duration) {
+    pub(crate) fn take_away(
+        &mut self,
+        id: &TicketId,
+        now: Time,
+        until: Time,
+        debounce: Duration,
+        origin: Origin,
+    ) {
         if let Some(mut file) = self.files.remove(id) {
             file.by_crew &= until.since(now) < debounce;
-            self.away.insert(id.clone(), Away { file, until });
+            let away = Away { file, until, origin };
+            self.away.insert(id.clone(), away);
             self.see(id, now, now);
         }
     }

@@ -34,6 +34,10 @@ impl Core {
 
     pub(super) fn observed_one(&mut self, observation: Observation) {
         if let Some(of) = self.renamed_from(&observation) {
+            // It was looked for: that its own file is gone may be observed later.
+            let known = self.tickets.get(&of);
+            self.folder.removed(&of, known, Origin::Unknown, self.now);
+            self.refiled(&of);
             self.renames.put(of, observation);
             return;
         }

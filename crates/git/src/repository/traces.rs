@@ -172,7 +172,7 @@ impl Repository {
             question.push(b'\n');
         }
         let call = self.call("hash-object").args(["--no-filters", "--stdin-paths"]);
-        let said = call.input(&question).ok()?.silent().ok().ok()?;
+        let said = call.input(&question).ok()?.ok().ok()?;
         let oids: Option<Vec<Oid>> = said
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())

@@ -79,10 +79,10 @@ impl Draft<'_> {
                 self.ticket.unheeded = Some(change.clone());
                 Ok(())
             }
-            Event::FileHeeded => match self.ticket.unheeded.take() {
-                Some(_) => Ok(()),
-                None => self.no("nothing about its file is open"),
-            },
+            Event::FileHeeded => {
+                self.ticket.unheeded = None;
+                Ok(())
+            }
             Event::WorkFound => {
                 self.expect_open()?;
                 self.ticket.labels.insert(Label::AutoRecovered);

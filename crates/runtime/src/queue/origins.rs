@@ -2,19 +2,19 @@
 //!
 //! docs/design/ticket-files.md has the reasons.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::{Observation, driver};
 use git::{Movement, Oid, Repository, Traces};
-use model::ticket::{FileStatus, Origin};
-use tickets::{Change, Folder, Kind};
+use model::ticket::{FileStatus, Filing, Origin};
+use tickets::{Change, Folder, Kind, Read};
 
 use super::doubtful::Doubtful;
 use super::seen::{PIECE, Seen, observation};
 use crate::clock::Stopwatch;
-use crate::{Place, outputs};
+use crate::{Place, Reading, outputs};
 
 /// The file in crew's folder with the traces that an engine saw last.
 const FILE: &str = "git-traces";
@@ -29,6 +29,8 @@ pub(crate) struct Origins {
     runs_dir: PathBuf,
     traces: Option<Traces>,
     moved: Option<Stopwatch>,
+    /// Whether git had moved between the last engine and the first look of this one, or no engine was here.
+    moved_before: Option<bool>,
     /// The commits that were made since git last moved, after the one that HEAD was at before.
     commits: Option<(Oid, Vec<Oid>)>,
     /// Whether an engine was here before, and its journal is gone.
@@ -46,6 +48,7 @@ impl Origins {
             runs_dir: place.runs_dir.clone(),
             traces: text.map(|text| Traces::of_text(&text)),
             moved: None,
+            moved_before: None,
             commits: None,
             is_journal_lost: false,
         }
@@ -56,14 +59,23 @@ impl Origins {
         self.is_journal_lost = is_journal_new && self.traces.is_some();
     }
 
-    /// Looks at the traces of git. `is_patient`: waits for a git that is at work.
-    pub(super) fn look(&mut self, is_patient: bool) {
-        if is_patient {
+    /// Looks at the traces of git. `is_first`: every file is looked at then, and a git that is at work is
+    /// waited for.
+    pub(super) fn look(&mut self, is_first: bool) {
+        if is_first {
             let waited = Stopwatch::start();
             while self.is_git_at_work() && waited.elapsed() < AFTERMATH {
                 std::thread::sleep(super::LOOK_AGAIN);
             }
         }
+        let is_new_here = self.traces.is_none();
+        self.look_at_traces();
+        if is_first && self.moved_before.is_none() {
+            self.moved_before = Some(is_new_here || self.moved.take().is_some());
+        }
+    }
+
+    fn look_at_traces(&mut self) {
         let now = self.repository.traces();
         if self.traces.as_ref() == Some(&now) {
             return;
@@ -79,7 +91,7 @@ impl Origins {
     fn note(&mut self, now: Traces) {
         let movement = match &self.traces {
             Some(before) => self.repository.movement(before, &now),
-            None => Movement::Moved,
+            None => Movement::Nothing,
         };
         match movement {
             Movement::Nothing => {}
@@ -95,7 +107,12 @@ impl Origins {
         self.traces = Some(now);
     }
 
-    /// Whether git has moved a moment ago, or since the last engine.
+    /// Whether git had moved before the first look.
+    pub(super) fn had_moved(&self) -> bool {
+        self.moved_before == Some(true) || self.has_moved()
+    }
+
+    /// Whether git has moved a moment ago.
     pub(super) fn has_moved(&self) -> bool {
         self.moved.is_some_and(|moved| moved.elapsed() < AFTERMATH)
     }
@@ -119,7 +136,7 @@ impl Origins {
         &'j self,
         folder: &'j Folder,
         doubtful: &'j mut Doubtful,
-        (first, own): (bool, &'j BTreeSet<String>),
+        (first, own): (bool, &'j BTreeMap<String, Filing>),
         to: &'j mut Seen<'s, S>,
     ) -> Judging<'j, 's, S> {
         Judging {
@@ -160,6 +177,12 @@ impl Origins {
     }
 }
 
+/// Whether a file says what crew has written into it, and nobody has changed that since.
+fn says(read: &Read, filing: &Filing) -> bool {
+    let reading = Reading::of(&read.ticket);
+    reading.is_some_and(|reading| reading.status == filing.status && reading.tags == filing.tags)
+}
+
 /// The origin of a ticket's file as it is now, where no engine has looked at it: by the traces that the last one
 /// left.
 #[must_use]
@@ -170,9 +193,13 @@ pub fn origin_of(place: &Place, ticket: &model::TicketId) -> Origin {
     let Some((blob, true)) = known.flatten() else {
         return Origin::Person;
     };
+    let is_new_here = origins.traces.is_none();
     origins.note(origins.repository.traces());
     let blobs = [(origins.path_in_repository(&file), blob)];
-    match (origins.committed(&blobs).is_empty(), origins.has_moved()) {
+    match (
+        origins.committed(&blobs).is_empty(),
+        is_new_here || origins.has_moved(),
+    ) {
         (false, _) => Origin::Person,
         (true, true) => Origin::Git,
         (true, false) => Origin::Unknown,
@@ -185,7 +212,7 @@ pub(super) struct Judging<'j, 's, S> {
     folder: &'j Folder,
     doubtful: &'j mut Doubtful,
     first: bool,
-    own: &'j BTreeSet<String>,
+    own: &'j BTreeMap<String, Filing>,
     to: &'j mut Seen<'s, S>,
     changes: Vec<Change>,
 }
@@ -204,14 +231,17 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
 
     fn judge(&mut self) {
         let changes = std::mem::take(&mut self.changes);
-        let is_read = |change: &&Change| match change.kind {
-            Kind::Added(_) | Kind::Changed(_) => !self.own.contains(&change.name),
+        let is_read = |change: &&Change| match &change.kind {
+            Kind::Added(read) | Kind::Changed(read) => {
+                let written = self.own.get(&change.name);
+                written.is_none_or(|filing| !says(read, filing))
+            }
             Kind::Removed | Kind::Unreadable | Kind::StillUnreadable => false,
         };
         let file = |change: &Change| self.folder.path().join(format!("{}.md", change.name));
         let files: Vec<PathBuf> = changes.iter().filter(is_read).map(&file).collect();
         let known = self.origins.repository.known_blobs(&files);
-        let known: std::collections::BTreeMap<PathBuf, Oid> = files
+        let known: BTreeMap<PathBuf, Oid> = files
             .into_iter()
             .zip(known)
             .filter_map(|(file, blob)| Some((file, blob.filter(|(_, is_known)| *is_known)?.0)))
@@ -232,7 +262,7 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
                 let found = match blob_of(&change) {
                     None => Origin::Person,
                     Some((path, _)) if committed.contains(&path) => Origin::Person,
-                    Some(_) if self.origins.has_moved() => Origin::Git,
+                    Some(_) if self.origins.had_moved() => Origin::Git,
                     Some(_) => Origin::Unknown,
                 };
                 let Some(mut seen) = observation(change, self.folder, found) else {

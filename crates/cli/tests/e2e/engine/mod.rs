@@ -8,6 +8,7 @@ mod failures;
 mod files;
 mod frozen;
 mod garbage;
+mod git_moves;
 mod harnesses;
 mod hazards;
 mod landing;
