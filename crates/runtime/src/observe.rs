@@ -224,6 +224,8 @@ async fn wait(
             }
             return Ok((said, swept));
         }
+        // A client that ends by itself after its failure need not be stopped: it has until the next look.
+        let given_up = said.as_ref().and_then(|said| said.given_up.clone());
         if let Some(behind) = said.take() {
             said = threads.end(move || behind.read_on()).await;
         }
@@ -237,7 +239,7 @@ async fn wait(
         };
         drop(tell.send(Event::Driver(driver::Event::Input(input))));
         // Reported at every look: an engine that could not make it durable gets it again.
-        if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
+        if let Some(failure) = given_up {
             let failure = of_failure(failure);
             let input = Input::GivenUp {
                 run: id.clone(),

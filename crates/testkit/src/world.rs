@@ -164,6 +164,11 @@ impl World {
         self.commit("crew.toml", &self.toml(settings));
     }
 
+    /// Lets the scripted agent keep a conversation: its later steps get only news.
+    pub fn in_session(&self) {
+        self.change_settings("[harness.scripted]", "[harness.scripted]\nsession = true");
+    }
+
     /// The text of `crew.toml` for these settings.
     pub fn toml(&self, settings: &Settings) -> String {
         let Settings {
@@ -727,6 +732,8 @@ impl World {
             .into_iter()
             .flatten()
             .flatten()
+            // The slots of checks stay.
+            .filter(|folder| !folder.file_name().to_string_lossy().ends_with(".checks"))
         {
             found.extend(
                 fs::read_dir(repository.path())

@@ -46,7 +46,7 @@ pub enum Outcome {
         /// git's messages about them.
         messages: Vec<String>,
     },
-    /// The tip has no commit that the target lacks.
+    /// The tip has no commit with a change that the target lacks.
     NoCommits,
 }
 
@@ -116,8 +116,8 @@ impl Repository {
         };
         failpoint::hit("candidate.merged");
         let changes = self.changes(target, &tree)?;
-        // There is a commit to be merged, and yet the tree may be the target's.
-        if changes.is_empty() && self.is_ancestor(tip, target)? {
+        // The target may have the same work already, by somebody else's commits: that merge may land.
+        if changes.is_empty() && !self.has_work(target, tip)? {
             return Ok(Outcome::NoCommits);
         }
         let commit = self

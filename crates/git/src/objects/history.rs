@@ -51,6 +51,20 @@ impl Repository {
         self.log(&[COMMIT, "--topo-order"], &range, limit, commit)
     }
 
+    /// Whether one of the commits that `tip` has and `target` has not changed a file. A merge counts by the
+    /// commits that it brings.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub(crate) fn has_work(&self, target: &Oid, tip: &Oid) -> Result<bool> {
+        let said = self
+            .call("rev-list")
+            .args(["--no-merges", "--full-history", "--max-count=1"])
+            .args([tip.as_str(), &format!("^{target}"), "--", "."])
+            .ok()?;
+        Ok(!said.is_empty())
+    }
+
     /// The merges with a `Ticket:` trailer on the first-parent line of `tip`, newest first, at most `limit`.
     ///
     /// # Errors

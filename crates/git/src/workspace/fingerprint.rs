@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::repository::Repository;
 use crate::types::refusal::Limits;
 use crate::workspace::Workspace;
@@ -13,9 +13,14 @@ impl Repository {
     /// process of the agent may be running. Nothing is saved or imported.
     ///
     /// # Errors
-    /// [`Error::WorkspaceMissing`](crate::Error::WorkspaceMissing),
-    /// [`Error::Deadline`](crate::Error::Deadline), [`Error::Failed`](crate::Error::Failed).
+    /// [`Error::WorkspaceMissing`], [`Error::Deadline`], [`Error::Failed`].
     pub fn fingerprint(&self, workspace: &Workspace, limits: &Limits) -> Result<String> {
+        // The claim would make the folder that holds all workspaces, and nobody would see that it is away.
+        if !workspace.exists() {
+            return Err(Error::WorkspaceMissing {
+                path: workspace.path(),
+            });
+        }
         let _claim = workspace.claim()?;
         let head = AgentRefs::of(workspace)?.head()?;
         let parent = self.last_known(workspace)?;

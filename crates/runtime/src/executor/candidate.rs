@@ -106,8 +106,6 @@ impl Executor {
                     (Err(why), _) | (_, Err(why)) => Report::CouldNotRun { why },
                 })
             }
-            // Its commits change nothing.
-            Outcome::Candidate(built) if built.changes.is_empty() => Ok(Report::NoCommits),
             Outcome::Candidate(built) => {
                 if let Some(why) = self.unresolved(ticket, &built.changes) {
                     return Ok(Report::ImportRefused { why });

@@ -505,6 +505,7 @@ fn merge_without_an_engine_tells_what_it_waits_for() {
 #[test]
 fn an_agents_own_note_neither_counts_as_an_edit_nor_gives_new_tries() {
     let world = World::new();
+    world.in_session();
     let note = format!(
         "'{}' ticket add-note \"$CREW_TICKET_ID\" \"try $RUN\n\n## Acceptance Criteria\nnone\" >/dev/null\n",
         testkit::world::crew()

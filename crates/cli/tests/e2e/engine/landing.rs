@@ -25,7 +25,7 @@ fn a_ticket_whose_landing_fails_each_time_can_be_dropped() {
     fs::write(lock.join("theirs"), "").unwrap();
     let mut engine = world.engine();
     world.wait("its landing has failed more than once", || {
-        world.must(&["ps"]).out.contains("it could not be landed")
+        world.must(&["queue"]).out.contains("it could not be landed")
     });
     world.must(&["drop", "t-1"]);
     world.wait_for("t-1", "done/dropped");

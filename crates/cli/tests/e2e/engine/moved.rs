@@ -36,6 +36,7 @@ fn workspace(state: &Path) -> Option<PathBuf> {
     };
     let mut found = folders(state)
         .into_iter()
+        .filter(|folder| !folder.to_string_lossy().ends_with(".checks"))
         .flat_map(|repository| folders(&repository));
     found.find(|path| !path.file_name().unwrap().to_string_lossy().starts_with('.'))
 }

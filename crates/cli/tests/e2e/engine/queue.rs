@@ -372,6 +372,7 @@ fn as_many_agents_are_busy_as_the_settings_say() {
 #[test]
 fn an_edit_reaches_the_agent_at_its_next_step() {
     let world = World::new();
+    world.in_session();
     world
         .ticket("t-1")
         .body("Make it blue.")

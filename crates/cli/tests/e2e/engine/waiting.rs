@@ -77,6 +77,7 @@ fn another_attempt_is_told_what_was_answered_to_the_one_before() {
 #[test]
 fn a_conversation_that_broke_on_the_answer_is_begun_anew_with_the_question() {
     let world = World::new();
+    world.in_session();
     let agent = "case $RUN in
         1) echo 'QUESTION: red or blue?' ;;
         2) echo '{\"crew\":\"failure\",\"class\":\"session_missing\",\"message\":\"no such\"}' ;;
@@ -486,6 +487,7 @@ fn without_an_engine_nothing_is_said_to_go_on_by_itself() {
 #[test]
 fn an_answer_reaches_the_agent_without_what_only_a_terminal_understands() {
     let world = World::new();
+    world.in_session();
     world.ticket("t-1").agent(ASKS).write();
     world.drain_held();
     let pasted = "all:\n\techo red\u{1b}[2J\u{7}\n";
