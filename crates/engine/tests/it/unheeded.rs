@@ -26,7 +26,7 @@ fn set(scene: &mut Scene, status: FileStatus) -> Decided {
 
 fn asks(scene: &Scene) -> Option<bool> {
     let ticket = scene.core.ticket(&id("t-1")).unwrap();
-    ticket.unheeded.as_ref().map(|change| change.asks())
+    ticket.unheeded.as_ref().map(model::ticket::Unheeded::asks)
 }
 
 /// Every state with its file as crew has written it, and nothing on its way. A ticket that a person has taken

@@ -61,6 +61,10 @@ impl Origins {
 
     /// Looks at the traces of git. `is_first`: every file is looked at then, and a git that is at work is
     /// waited for.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "of the end of another git nobody is told"
+    )]
     pub(super) fn look(&mut self, is_first: bool) {
         if is_first {
             let waited = Stopwatch::start();

@@ -1,9 +1,8 @@
 //! Observations that were made and not yet reported.
 
 use engine::{Observation, driver};
-use model::TicketId;
-use model::Time;
 use model::ticket::Origin;
+use model::{TicketId, Time};
 use tickets::{Change, Folder, Kind, ProblemKind, Read};
 
 use crate::Reading;
@@ -82,14 +81,13 @@ pub(super) fn observation(change: Change, folder: &Folder, origin: Origin) -> Op
 
 /// The ticket that the file states to be, where that is another and has no file.
 fn renamed(read: &Read, folder: &Folder) -> Option<TicketId> {
-    let stated = read
-        .ticket
-        .problems
-        .iter()
-        .find_map(|problem| match &problem.kind {
-            ProblemKind::IdDiffers(id) => Some(id),
-            _ => None,
-        })?;
+    let stated = read.ticket.problems.iter().find_map(|problem| {
+        if let ProblemKind::IdDiffers(id) = &problem.kind {
+            Some(id)
+        } else {
+            None
+        }
+    })?;
     let id = tickets::Id::new(stated).ok()?;
     let has_file = folder.file(&id).try_exists().unwrap_or(true);
     TicketId::new(stated.as_str()).ok().filter(|_| !has_file)

@@ -7,7 +7,8 @@ use testkit::world::World;
 /// Commits something new at each run.
 const AGENT: &str = "work \"$CREW_TICKET_ID.$RUN\" x\necho DONE";
 /// The same, once a gate is open.
-const WAITS: &str = "touch \"$GATES/begun\"\nuntil_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.$RUN\" x\necho DONE";
+const WAITS: &str =
+    "touch \"$GATES/begun\"\nuntil_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.$RUN\" x\necho DONE";
 
 const FILE: &str = ".tickets/t-1.md";
 
@@ -45,7 +46,7 @@ type Way = (&'static str, fn() -> World, fn(&World));
 
 const WAYS: [Way; 8] = [
     ("switch", landed, |world| {
-        drop(world.git(&["switch", "-q", "old"]))
+        drop(world.git(&["switch", "-q", "old"]));
     }),
     ("reset", landed, |world| {
         drop(world.git(&["reset", "-q", "--hard", "HEAD~1"]));
@@ -256,7 +257,8 @@ fn goes_on(world: &World, engine: &mut testkit::world::Engine, label: &str) {
 
 #[test]
 fn a_ticket_at_work_goes_on_while_git_takes_its_file_away_and_brings_it_back() {
-    let ways: [(&str, fn(&World), fn(&World)); 3] = [
+    type Away = (&'static str, fn(&World), fn(&World));
+    let ways: [Away; 3] = [
         (
             "stash -u",
             |world| drop(world.git(&["stash", "-q", "-u"])),
