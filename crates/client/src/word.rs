@@ -1,5 +1,5 @@
-//! A person's word on the status of a ticket, beside its file: git may have the content that the file gets, and
-//! then the file alone is no word.
+//! A person's word on the status of a ticket, beside its file: git may have the content that the file gets,
+//! and then the file alone is no word.
 
 use model::TicketId;
 use model::command::Command;

@@ -17,8 +17,8 @@ pub enum Input {
         /// Whether that is every file there is: a known ticket without one is gone then.
         whole: bool,
     },
-    /// git has moved since an engine last looked at the ticket files: it has taken those that the next look at
-    /// every file does not show.
+    /// git has moved since an engine last looked at the ticket files: it has taken those that the next look
+    /// at every file does not show.
     GitMoved,
     /// A frontend asks for something.
     Commanded {

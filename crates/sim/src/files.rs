@@ -75,8 +75,8 @@ impl Files {
         self.files.keys().map(|id| self.look(id, now)).collect()
     }
 
-    /// Somebody, or git, moves a file away; it is back at `until`. A person who puts it back after longer than a file
-    /// must be still answers for the contents that it has then.
+    /// Somebody, or git, moves a file away; it is back at `until`. A person who puts it back after longer
+    /// than a file must be still answers for the contents that it has then.
     pub(crate) fn take_away(
         &mut self,
         id: &TicketId,

@@ -29,8 +29,8 @@ pub struct Item {
     id: String,
     /// Its kind: a question, a checkout whose edits are in the way or that a killed engine has left locked,
     /// a harness that refuses steps, a dependency that cannot be met, a file that is no ticket, cannot be
-    /// written or was changed by nobody knows whom, a task that crew cannot do for a ticket, a disk that is full or cannot be written; or the
-    /// reason for which a ticket is held.
+    /// written or was changed by nobody knows whom, a task that crew cannot do for a ticket, a disk that is
+    /// full or cannot be written; or the reason for which a ticket is held.
     #[schemars(extend("enum" = kinds()))]
     kind: &'static str,
     /// Its urgency: how much waits with it.

@@ -124,7 +124,8 @@ impl Core {
             AfterStop::Reap { why } => Some(Event::Released {
                 why: Released::Reaped { why },
             }),
-            // The file that was gone is there again, or git has it: its ticket goes on, and the step is repeated.
+            // The file that was gone is there again, or git has it: its ticket goes on, and the step is
+            // repeated.
             AfterStop::Drop { by: Actor::File, .. } if !self.folder.is_deleted(id) => None,
             AfterStop::Drop { by, reason } => Some(Event::Dropped { by, reason }),
             AfterStop::Pause | AfterStop::Conclude | AfterStop::Retry { .. } | AfterStop::Fail { .. } => None,

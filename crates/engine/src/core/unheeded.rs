@@ -9,7 +9,8 @@ use super::commands::Answer;
 use crate::Observation;
 
 impl Core {
-    /// Whether the status of the file is a person's word: not while it is the one on which nothing was decided.
+    /// Whether the status of the file is a person's word: not while it is the one on which nothing was
+    /// decided.
     pub(super) fn is_heeded(&self, id: &TicketId, ticket: &Ticket, status: FileStatus) -> bool {
         let stands = ticket.unheeded.as_ref().and_then(|change| change.says) == Some(status);
         !stands && self.folder.origin(id) == Origin::Person

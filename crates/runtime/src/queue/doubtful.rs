@@ -11,8 +11,8 @@ use super::origins::Origins;
 use super::seen::Seen;
 use crate::clock::Stopwatch;
 
-/// How long a change stands before it is judged. A git that switches branches writes the files, gives the index
-/// back, and only then moves HEAD.
+/// How long a change stands before it is judged. A git that switches branches writes the files, gives the
+/// index back, and only then moves HEAD.
 const STANDS: Duration = Duration::from_millis(200);
 /// How long a git that holds the index is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -54,7 +54,8 @@ impl Origins {
         }
     }
 
-    /// An engine begins with the files. Where none was here before, they are as they came with the repository.
+    /// An engine begins with the files. Where none was here before, they are as they came with the
+    /// repository.
     pub(super) fn start(&mut self, is_journal_new: bool) {
         self.is_journal_lost = is_journal_new && self.traces.is_some();
     }
@@ -134,8 +135,8 @@ impl Origins {
         found.into_iter().cloned().collect()
     }
 
-    /// Takes changes, judges them, and passes them on. `first`: every file is looked at, and none waits. `own`:
-    /// the files that crew has just written itself.
+    /// Takes changes, judges them, and passes them on. `first`: every file is looked at, and none waits.
+    /// `own`: the files that crew has just written itself.
     pub(super) fn judging<'j, 's, S: Fn(driver::Event)>(
         &'j self,
         folder: &'j Folder,
@@ -187,8 +188,8 @@ fn says(read: &Read, filing: &Filing) -> bool {
     reading.is_some_and(|reading| reading.status == filing.status && reading.tags == filing.tags)
 }
 
-/// The origin of a ticket's file as it is now, where no engine has looked at it: by the traces that the last one
-/// left.
+/// The origin of a ticket's file as it is now, where no engine has looked at it: by the traces that the last
+/// one left.
 #[must_use]
 pub fn origin_of(place: &Place, ticket: &model::TicketId) -> Origin {
     let mut origins = Origins::new(place);

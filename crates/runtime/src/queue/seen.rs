@@ -10,8 +10,8 @@ use crate::Reading;
 /// How many files are told of at once at most.
 pub(super) const PIECE: usize = 100;
 
-/// Observations that were made and not yet reported. Many files are reported in several pieces, while the look
-/// goes on: each piece is made durable at once, and no more than one is kept here.
+/// Observations that were made and not yet reported. Many files are reported in several pieces, while the
+/// look goes on: each piece is made durable at once, and no more than one is kept here.
 pub(super) struct Seen<'s, S> {
     look: u64,
     /// Files that are not there any more: told last, when it is known that the folder still is.

@@ -47,7 +47,8 @@ impl Call<'_> {
         }
     }
 
-    /// Tells crew that a person wants this status, where the file alone does not show that. Returns the answer.
+    /// Tells crew that a person wants this status, where the file alone does not show that. Returns the
+    /// answer.
     fn tell_engine(&mut self, id: &str, status: Status, has_file: bool) -> Result<Option<String>> {
         let status = match status {
             Status::Open => FileStatus::Open,

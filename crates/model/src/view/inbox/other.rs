@@ -164,7 +164,8 @@ pub(super) fn unwritten(behind: &Behind) -> Item {
     }
 }
 
-/// A change of a ticket's file that nobody can explain, and on which nothing is decided before a person speaks.
+/// A change of a ticket's file that nobody can explain, and on which nothing is decided before a person
+/// speaks.
 pub(super) fn unheeded(ticket: &Ticket) -> Option<Item> {
     let change = ticket.unheeded.as_ref().filter(|change| change.asks())?;
     let id = || ticket.id.clone();
