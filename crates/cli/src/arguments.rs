@@ -155,7 +155,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
 }
 
 /// Runs a command that waits for things.
-fn wait(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+pub(crate) fn wait(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let runtime = runtime().map_err(|source| {
         Error::from(client::Error::Io {
             doing: "start the threads of",

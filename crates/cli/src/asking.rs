@@ -72,6 +72,7 @@ fn goes_on(command: &Command) -> bool {
         | Command::Cleanup { .. }
         | Command::Merge { .. }
         | Command::Drop { .. }
+        | Command::SetStatus { .. }
         | Command::Stop { .. } => false,
     }
 }

@@ -32,6 +32,7 @@ pub mod repository;
 pub mod secrets;
 pub mod submit;
 pub mod ticket_folder;
+pub mod word;
 pub mod workspaces;
 
 pub use error::{Error, Result};

@@ -10,7 +10,7 @@ use model::policy::budget::Pause;
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
 use model::target::Target;
-use model::ticket::{Done, Event, FileStatus, State, Ticket};
+use model::ticket::{Done, Event, FileStatus, Origin, State, Ticket, Unheeded};
 use model::view::{BadFile, Snapshot};
 use model::{AgentName, TicketId, Time};
 use tickets::Folder;
@@ -86,6 +86,12 @@ impl Facts {
             let is_archived = crew.archived.tickets.contains(&id);
             let is_over = is_archived || facts.tickets.get(&id).is_some_and(|known| known.is_done());
             match understood {
+                // git has put an old file back, or nobody can see who: the ticket stays over.
+                Some((_, reading)) if is_over && facts.is_left(&id, place, &reading, unwritten) => {
+                    if is_archived {
+                        facts.add_archived(id, reading.status);
+                    }
+                }
                 // A person has opened it again, as the next engine will see.
                 Some((read, reading))
                     if is_over && reading.status == FileStatus::Open && !unwritten.contains(&id) =>
@@ -144,6 +150,35 @@ impl Facts {
             all.insert(id.clone(), Arc::new(ticket));
         }
         Some(all)
+    }
+
+    /// Whether the file of a ticket that is over is open, and not by a person's word.
+    fn is_left(
+        &mut self,
+        id: &TicketId,
+        place: &Place,
+        reading: &Reading,
+        unwritten: &BTreeSet<TicketId>,
+    ) -> bool {
+        if reading.status != FileStatus::Open || unwritten.contains(id) {
+            return false;
+        }
+        let says = Some(reading.status);
+        let known = self.tickets.get_mut(id);
+        let noted = known.as_ref().and_then(|ticket| ticket.unheeded.as_ref());
+        if noted.is_some_and(|change| change.says == says) {
+            return true;
+        }
+        let origin = runtime::origin_of(place, id);
+        if let Some(known) = known.filter(|_| origin != Origin::Person) {
+            Arc::make_mut(known).unheeded = Some(Unheeded {
+                origin,
+                says,
+                renamed: None,
+                since: self.now,
+            });
+        }
+        origin != Origin::Person
     }
 
     fn add_archived(&mut self, id: TicketId, status: FileStatus) {

@@ -32,6 +32,12 @@ impl TicketFolder {
         Ok(Self(Folder::find_or_create(given, start)?))
     }
 
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     fn resolve_all(&self, ids: &[String]) -> Result<Vec<Id>> {
         Ok(ids
             .iter()

@@ -13,6 +13,7 @@ mod runs;
 mod target;
 #[cfg(test)]
 mod tests;
+mod unheeded;
 mod waiting;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use model::{RunId, SessionId, TicketId, Time};
 use crate::failures::Failures;
 use crate::project::ProjectStream;
 use crate::ready_queue::ReadyQueue;
+use crate::renames::Renames;
 use crate::spending::Spending;
 use crate::ticket_folder::TicketFolder;
 use crate::tickets::Tickets;
@@ -48,6 +50,7 @@ pub struct Core {
     project: ProjectStream,
     tickets: Tickets,
     folder: TicketFolder,
+    renames: Renames,
     failures: Failures,
     watches: Watches,
     ready: ReadyQueue,
@@ -129,6 +132,7 @@ impl Core {
             project: ProjectStream::default(),
             tickets: Tickets::default(),
             folder: TicketFolder::default(),
+            renames: Renames::default(),
             failures: Failures::default(),
             watches: Watches::default(),
             ready: ReadyQueue::default(),
@@ -267,6 +271,7 @@ impl Core {
         self.now = now;
         match input {
             Input::Observed { seen, whole } => self.observed(seen, whole),
+            Input::GitMoved => self.folder.git_moved(),
             Input::Commanded { id, by, command } => self.commanded(&id, &by, command),
             Input::TimerDue(timer) => self.timer_due(timer),
             Input::Reported {

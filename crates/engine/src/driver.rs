@@ -276,6 +276,7 @@ impl Driver {
             Input::RunEnded(end) => end.run == *run,
             Input::CheckEnded(end) => end.run == *run,
             Input::Observed { .. }
+            | Input::GitMoved
             | Input::Commanded { .. }
             | Input::TimerDue(_)
             | Input::Reported { .. }

@@ -4,7 +4,7 @@ use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
-use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, Loss, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, Loss, Origin, Spec};
 use model::{Actor, Oid, RunId, TicketId, Time};
 
 /// Something that happened.
@@ -17,6 +17,9 @@ pub enum Input {
         /// Whether that is every file there is: a known ticket without one is gone then.
         whole: bool,
     },
+    /// git has moved since an engine last looked at the ticket files: it has taken those that the next look
+    /// at every file does not show.
+    GitMoved,
     /// A frontend asks for something.
     Commanded {
         /// The command's id in the inbox.
@@ -135,6 +138,10 @@ pub enum Observation {
         tags: std::collections::BTreeSet<String>,
         /// When it last changed.
         changed_at: Time,
+        /// The origin of its content.
+        origin: Origin,
+        /// Another ticket that the file states to be, and that has no file of its own.
+        renamed: Option<TicketId>,
     },
     /// It is there and cannot be read: the last good reading stands.
     Unreadable {
@@ -147,6 +154,8 @@ pub enum Observation {
     Gone {
         /// Its id.
         ticket: TicketId,
+        /// The origin of that.
+        origin: Origin,
     },
 }
 

@@ -22,6 +22,7 @@ mod names;
 mod output;
 mod project;
 mod ready_queue;
+mod renames;
 mod spending;
 mod ticket_folder;
 mod tickets;

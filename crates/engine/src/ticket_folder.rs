@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use model::journal::EffectId;
 use model::policy::route::File;
-use model::ticket::{self, Effect, FileStatus, Filing, Ticket};
+use model::ticket::{self, Effect, FileStatus, Filing, Origin, Ticket};
 use model::{Actor, TicketId, Time};
 
 /// The files, and the writes to them that have not arrived.
@@ -19,14 +19,25 @@ pub(crate) struct TicketFolder {
     files: BTreeMap<TicketId, File>,
     /// crew's own tags in the files that can be read.
     tags: BTreeMap<TicketId, BTreeSet<String>>,
+    /// The origin of the content of each file, unless it is a person's.
+    origins: BTreeMap<TicketId, Origin>,
     /// Since when the file of a known ticket is not there.
-    gone: BTreeMap<TicketId, Time>,
+    gone: BTreeMap<TicketId, Gone>,
+    /// Whether git had moved before the first look at every file.
+    has_git_moved: bool,
     /// How many writes of each file were ordered and have not arrived.
     ordered: BTreeMap<TicketId, u32>,
     /// The last write of each file that found no file, and since when.
     missed: BTreeMap<TicketId, (EffectId, Time)>,
     /// Writes that have arrived, so that a second report of the same write is not counted.
     arrived: BTreeMap<TicketId, BTreeSet<EffectId>>,
+}
+
+/// The absence of a known ticket's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gone {
+    pub(crate) since: Time,
+    pub(crate) origin: Origin,
 }
 
 /// A file as it was before it was read again.
@@ -93,7 +104,26 @@ impl TicketFolder {
         };
         self.files.insert(id.clone(), file);
         self.tags.insert(id.clone(), tags);
+        self.origins.remove(id);
         before
+    }
+
+    /// Notes the origin of the content that was read last.
+    pub(crate) fn comes_from(&mut self, id: &TicketId, origin: Origin) {
+        match origin {
+            Origin::Person => self.origins.remove(id),
+            Origin::Git | Origin::Unknown | Origin::LostEngine => self.origins.insert(id.clone(), origin),
+        };
+    }
+
+    /// The origin of the file's content.
+    pub(crate) fn origin(&self, id: &TicketId) -> Origin {
+        self.origins.get(id).copied().unwrap_or_default()
+    }
+
+    /// git has moved since an engine last looked.
+    pub(crate) fn git_moved(&mut self) {
+        self.has_git_moved = true;
     }
 
     /// A file exists and cannot be read.
@@ -111,32 +141,57 @@ impl TicketFolder {
     }
 
     /// A file does not exist any more.
-    pub(crate) fn removed(&mut self, id: &TicketId, ticket: Option<&Ticket>, now: Time) {
+    pub(crate) fn removed(&mut self, id: &TicketId, ticket: Option<&Ticket>, origin: Origin, now: Time) {
         let was_closed = self.status(id) == Some(FileStatus::Closed);
         self.files.remove(id);
         self.tags.remove(id);
+        self.origins.remove(id);
         // crew owes nothing to the closed file of a ticket that is done: its status when it is back is a
         // person's word.
         let is_over = was_closed && ticket.is_some_and(Ticket::is_done);
         if ticket.is_some() && !is_over {
             // From now on, even if this observation is old: should the file be back, that is observed next.
-            self.gone.entry(id.clone()).or_insert(now);
+            self.gone.entry(id.clone()).or_insert(Gone { since: now, origin });
+        }
+    }
+
+    /// The file of a ticket that is gone may have been taken by git: nobody can see.
+    pub(crate) fn doubt_absence(&mut self, id: &TicketId) {
+        if let Some(gone) = self.gone.get_mut(id) {
+            gone.origin = Origin::Unknown;
         }
     }
 
     /// Every file was looked at: a ticket of the journal without one has lost it.
     pub(crate) fn read_whole<'a>(&mut self, tickets: impl IntoIterator<Item = &'a Ticket>, now: Time) {
         self.is_read = true;
+        let origin = match std::mem::take(&mut self.has_git_moved) {
+            true => Origin::Git,
+            false => Origin::Person,
+        };
         for ticket in tickets {
             if !ticket.is_done() && !self.files.contains_key(&ticket.id) {
-                self.gone.entry(ticket.id.clone()).or_insert(now);
+                self.gone
+                    .entry(ticket.id.clone())
+                    .or_insert(Gone { since: now, origin });
             }
         }
     }
 
-    /// Files of known tickets that are not there, each with the time since when.
-    pub(crate) fn gone(&self) -> impl Iterator<Item = (&TicketId, Time)> {
-        self.gone.iter().map(|(id, since)| (id, *since))
+    /// Files of known tickets that are not there.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = (&TicketId, Gone)> {
+        self.gone.iter().map(|(id, gone)| (id, *gone))
+    }
+
+    /// Whether somebody has deleted the file of a known ticket.
+    pub(crate) fn is_deleted(&self, id: &TicketId) -> bool {
+        let gone = self.gone.get(id);
+        gone.is_some_and(|gone| gone.origin == Origin::Person)
+    }
+
+    /// Whether the file exists, readable or not.
+    pub(crate) fn has(&self, id: &TicketId) -> bool {
+        self.files.contains_key(id)
     }
 
     /// Leaves out of `effects` what the file of a ticket, as it is after an event, must not be told.
@@ -220,6 +275,7 @@ impl TicketFolder {
     /// The ticket was archived. Its file, if there is one, stays known.
     pub(crate) fn forget(&mut self, id: &TicketId) {
         self.ordered.remove(id);
+        self.origins.remove(id);
         self.gone.remove(id);
         self.missed.remove(id);
         self.arrived.remove(id);
@@ -317,8 +373,8 @@ mod tests {
         let gone = |status, ticket: Option<&Ticket>| {
             let mut folder = TicketFolder::default();
             read(&mut folder, status, 0);
-            folder.removed(&id(), ticket, Time(7));
-            folder.gone().map(|(_, since)| since).next()
+            folder.removed(&id(), ticket, Origin::Person, Time(7));
+            folder.gone().map(|(_, gone)| gone.since).next()
         };
         let open = Ticket::new(id());
         assert_eq!(gone(FileStatus::Open, Some(&open)), Some(Time(7)));
@@ -336,13 +392,17 @@ mod tests {
         assert!(!folder.is_read());
         folder.read_whole([&Ticket::new(id()), &there], Time(3));
         assert!(folder.is_read());
-        assert_eq!(folder.gone().collect::<Vec<_>>(), [(&id(), Time(3))]);
+        let gone = Gone {
+            since: Time(3),
+            origin: Origin::Person,
+        };
+        assert_eq!(folder.gone().collect::<Vec<_>>(), [(&id(), gone)]);
     }
 
     #[test]
     fn a_file_that_is_back_says_that_it_was_gone_and_an_unreadable_one_of_a_done_ticket_remembers_it() {
         let mut folder = TicketFolder::default();
-        folder.removed(&id(), Some(&Ticket::new(id())), Time(0));
+        folder.removed(&id(), Some(&Ticket::new(id())), Origin::Person, Time(0));
         folder.unreadable(&id(), Time(1), true);
         assert!(folder.is_unreadable(&id()) && folder.status(&id()).is_none());
         let before = read(&mut folder, FileStatus::Open, 2);
@@ -353,7 +413,7 @@ mod tests {
                 was_gone: true
             }
         );
-        folder.removed(&id(), Some(&Ticket::new(id())), Time(3));
+        folder.removed(&id(), Some(&Ticket::new(id())), Origin::Person, Time(3));
         folder.unreadable(&id(), Time(4), false);
         assert!(!read(&mut folder, FileStatus::Open, 5).was_gone);
     }
@@ -362,7 +422,7 @@ mod tests {
     fn a_ticket_that_was_dropped_with_its_file_is_not_written_unless_the_file_is_back() {
         let mut folder = TicketFolder::default();
         let mut ticket = Ticket::new(id());
-        folder.removed(&id(), Some(&ticket), Time(0));
+        folder.removed(&id(), Some(&ticket), Origin::Person, Time(0));
         let effects = |folder: &TicketFolder, ticket: &Ticket| {
             let mut effects = vec![Effect::WriteFile(filing(FileStatus::Closed))];
             folder.keep_wanted(ticket, &mut effects);

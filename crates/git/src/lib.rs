@@ -36,6 +36,7 @@ pub use refs::kept_refs::{Kept, KeptKind, Pin, Rescued};
 pub use refs::proof::Proof;
 pub use repository::Repository;
 pub use repository::lock::Lock;
+pub use repository::traces::{Movement, Traces};
 pub use types::blocked::{Behind, Blocked, Followed, Obstacle};
 pub use types::change::{Change, Mode};
 pub use types::holder::Holder;

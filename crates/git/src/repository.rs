@@ -11,6 +11,7 @@ mod name;
 mod open;
 pub(crate) mod root;
 pub(crate) mod seen;
+pub(crate) mod traces;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

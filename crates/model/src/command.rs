@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ticket::Ticket;
+use crate::ticket::{FileStatus, Ticket};
 use crate::{AgentName, Fence, TicketId, Time};
 
 /// A command in the inbox.
@@ -68,6 +68,15 @@ pub enum Command {
         /// The reason, in words.
         reason: String,
     },
+    /// A person has set the status of a ticket: its file says so by a person's word, whoever wrote it.
+    SetStatus {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The status.
+        status: FileStatus,
+        /// The ticket's fence as the person saw it: a ticket that was given out since has moved on.
+        fence: Fence,
+    },
     /// Let a held ticket pass in spite of the reason that holds it.
     Waive {
         /// The id of the ticket.
@@ -112,6 +121,7 @@ impl Command {
             | Command::Merge { ticket }
             | Command::Retry { ticket }
             | Command::Drop { ticket, .. }
+            | Command::SetStatus { ticket, .. }
             | Command::Waive { ticket, .. }
             | Command::Approve { ticket } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),

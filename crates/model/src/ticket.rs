@@ -12,6 +12,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 mod transition;
+mod unheeded;
 mod verify;
 
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ pub use label::Label;
 pub use repeat::{Fingerprint, Repeat};
 pub use spec::Spec;
 pub use transition::Machine;
+pub use unheeded::{Origin, Unheeded};
 pub use verify::{AfterLanding, Candidate, Clearance, Cleared, Stage, Verify, Waiting};
 
 use crate::attempt::{self, Attempt};
@@ -73,6 +75,10 @@ pub struct Ticket {
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or
     /// its text changed.
     pub repeat: Option<Repeat>,
+    /// The change of its file on which nothing was decided; none while the file is as crew left it, or as a
+    /// person wants it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unheeded: Option<Unheeded>,
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -123,6 +129,7 @@ impl Ticket {
             answers: Vec::new(),
             review_tries: 0,
             repeat: None,
+            unheeded: None,
             spent: Spent::default(),
         }
     }
@@ -205,6 +212,12 @@ impl Ticket {
     #[must_use]
     pub fn is_landing(&self) -> bool {
         self.held.is_none() && matches!(self.stage(), Some(Stage::Landing { waiting: None, .. }))
+    }
+
+    /// True if its file is gone, and nothing was decided on that.
+    #[must_use]
+    pub fn is_left_without_file(&self) -> bool {
+        self.unheeded.as_ref().is_some_and(|change| change.says.is_none())
     }
 
     /// True if it is over.

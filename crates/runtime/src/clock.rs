@@ -34,9 +34,17 @@ pub(crate) struct Stopwatch(std::time::Instant);
 
 impl Stopwatch {
     /// Begins to count.
-    #[expect(clippy::disallowed_methods, reason = "measuring decides nothing")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "measuring, and waiting for a git to end"
+    )]
     pub(crate) fn start() -> Self {
         Self(std::time::Instant::now())
+    }
+
+    /// The time since it began, whatever was done to the wall clock.
+    pub(crate) fn elapsed(self) -> std::time::Duration {
+        self.0.elapsed()
     }
 
     /// Microseconds since it began.

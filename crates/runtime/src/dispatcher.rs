@@ -86,6 +86,8 @@ pub(crate) struct Dispatcher {
     ending_target_checks: Vec<tokio::task::JoinHandle<()>>,
     /// Gives notice of a target that moves; none where it cannot be watched, and then it is polled.
     _target_watcher: Option<notify::RecommendedWatcher>,
+    /// Whether the journal has begun with this engine.
+    is_journal_new: bool,
 }
 
 /// What the loop goes on with.
@@ -127,14 +129,10 @@ impl Dispatcher {
         executor.owner = Owner::new(journal, &place.crew_dir);
         let (sender, events) = mpsc::unbounded_channel();
         let observer = sender.clone();
-        let queue = Queue::open(
-            &place.tickets_dir,
-            duty == Duty::Drain,
-            move |look, seen, whole| {
-                let observed = driver::Event::Observed { look, seen, whole };
-                drop(observer.send(Event::Driver(observed)));
-            },
-        )?;
+        let is_journal_new = ledger.tail(0, 1).await?.is_empty();
+        let queue = Queue::open(&place, duty == Duty::Drain, move |seen| {
+            drop(observer.send(Event::Driver(seen)));
+        })?;
         watch_journal(ledger.subscribe(), sender.clone());
         let watcher = watch_files(&place, sender.clone());
         let target_watcher = match duty {
@@ -168,6 +166,7 @@ impl Dispatcher {
             checking_target: None,
             ending_target_checks: Vec::new(),
             _target_watcher: target_watcher,
+            is_journal_new,
         };
         dispatcher.end_orphans().await?;
         dispatcher.watch_prompts();

@@ -49,6 +49,7 @@ pub use folders::folders;
 pub use orphans::{check_runs, end_all_runs, end_run};
 pub use outputs::{ended_at, finish_taking_away, forget_passed_checks, take_away, ticket_of};
 pub use place::{Place, life_of, stopped};
+pub use queue::origin_of;
 pub use reading::Reading;
 pub use set_up::set_up_runs;
 pub use signalled::{Told, stop_by_signal};

@@ -301,6 +301,7 @@ fn command_name(command: &Command) -> (&'static str, Option<&AgentName>) {
         Command::Merge { .. } => ("merge", None),
         Command::Retry { .. } => ("retry", None),
         Command::Drop { .. } => ("drop", None),
+        Command::SetStatus { .. } => ("set_status", None),
         Command::Waive { .. } => ("waive", None),
         Command::Approve { .. } => ("approve", None),
         Command::Answer { agent, .. } => ("answer", Some(agent)),

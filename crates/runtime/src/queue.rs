@@ -1,20 +1,29 @@
 //! The ticket folder: one thread reads and writes it, so that changes are reported in the order in which they
 //! were true.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
+mod doubtful;
+mod origins;
+mod seen;
 
-use engine::Observation;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use engine::driver;
 use jiff::Timestamp;
 use model::ticket::{FileStatus, Filing};
 use model::{TicketId, Time};
-use tickets::{Change, Folder, Hint, Kind, Scan, Status, Watch};
+use tickets::{Folder, Hint, Scan, Status, Watch};
 
-use crate::{Reading, Result};
+use self::doubtful::Doubtful;
+use self::origins::Origins;
+pub use self::origins::origin_of;
+use self::seen::Seen;
+use crate::{Place, Result};
 
-/// How many files are told of at once at most.
-const PIECE: usize = 100;
+/// How often a change is looked at again that may be git's own work.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A request to the thread.
 pub(crate) enum Ask {
@@ -23,8 +32,9 @@ pub(crate) enum Ask {
     /// Look for changes in these files.
     LookAt(BTreeSet<String>),
     /// Look at everything again, as if for the first time: for a core that knows no file yet. Changes that
-    /// are seen from then on are reported with this number.
-    LookAnew(u64),
+    /// are seen from then on are reported with this number. `is_journal_new`: the journal has begun with this
+    /// engine.
+    LookAnew { number: u64, is_journal_new: bool },
     /// Make a file say this.
     File(TicketId, Filing, Reply),
     /// Add a note that was decided on then.
@@ -70,13 +80,13 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// Starts the thread. `tells`: a person is warned of edits that were kept as conflict copies. `saw` is
-    /// called on the thread, with the number of the last [`Ask::LookAnew`] and whether the files that were
-    /// seen are all there are.
+    /// called on the thread, with observations under the number of the last [`Ask::LookAnew`].
     pub(crate) fn open(
-        dir: &Path,
+        place: &Place,
         tells: bool,
-        saw: impl Fn(u64, Vec<Observation>, bool) + Send + 'static,
+        saw: impl Fn(driver::Event) + Send + 'static,
     ) -> Result<Self> {
+        let (dir, mut origins) = (&place.tickets_dir, Origins::new(place));
         let folder = Folder::at(dir)?;
         let (asks, asked) = channel();
         let told = asks.clone();
@@ -95,7 +105,7 @@ impl Queue {
             .spawn(move || {
                 serve(
                     &mut scan,
-                    watch.as_mut(),
+                    (watch.as_mut(), &mut origins),
                     ConflictCopies::new(tells),
                     &asked,
                     &saw,
@@ -122,33 +132,58 @@ impl Drop for Queue {
 
 fn serve(
     scan: &mut Scan,
-    mut watch: Option<&mut Watch>,
+    (mut watch, origins): (Option<&mut Watch>, &mut Origins),
     mut conflicts: ConflictCopies,
     asked: &Receiver<Ask>,
-    saw: &impl Fn(u64, Vec<Observation>, bool),
+    saw: &impl Fn(driver::Event),
 ) {
     let (mut first, mut look) = (true, 0);
     let mut is_folder_gone = false;
-    while let Ok(ask) = asked.recv() {
+    let mut doubtful = Doubtful::default();
+    loop {
         // Many changes are one look: every look that waits is answered by this one.
-        let mut asks = vec![ask];
+        let mut asks = match doubtful.is_empty() {
+            true => match asked.recv() {
+                Ok(ask) => vec![ask],
+                Err(_) => return,
+            },
+            false => match asked.recv_timeout(LOOK_AGAIN) {
+                Ok(ask) => vec![ask],
+                Err(RecvTimeoutError::Timeout) => Vec::new(),
+                Err(RecvTimeoutError::Disconnected) => return,
+            },
+        };
         asks.extend(asked.try_iter());
+        if asks.is_empty() && scan.folder().path().is_dir() {
+            let mut seen = Seen::new(look, saw);
+            doubtful.report(origins, &mut seen);
+            seen.end(false);
+            continue;
+        }
         let mut replies = Vec::new();
         let folder = scan.folder().clone();
         // A file that crew writes itself is looked at by its name: the work does not grow with the queue.
-        let (mut all, mut named) = (first, BTreeSet::new());
+        let (mut all, mut named, mut own) = (first, BTreeSet::new(), BTreeMap::new());
         for ask in asks {
             match ask {
                 Ask::Look => all = true,
                 Ask::LookAt(names) => named.extend(names),
-                Ask::LookAnew(number) => {
+                Ask::LookAnew {
+                    number,
+                    is_journal_new,
+                } => {
                     look = number;
                     *scan = Scan::new(folder.clone());
                     (first, all) = (true, true);
+                    doubtful = Doubtful::default();
+                    origins.start(is_journal_new);
                 }
                 Ask::End => return,
                 Ask::File(id, filing, reply) => {
                     let written = conflicts.watching(&folder, &id, || write(&folder, &id, &filing));
+                    if written.is_ok() {
+                        own.insert(id.to_string(), filing);
+                    }
                     replies.push((reply, written));
                     named.insert(id.to_string());
                 }
@@ -176,16 +211,25 @@ fn serve(
             replies
                 .into_iter()
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
+            if !doubtful.is_empty() {
+                // These files went with their folder: when it is back, every file is looked at.
+                doubtful = Doubtful::default();
+                *scan = Scan::new(folder);
+                first = true;
+            }
             continue;
         }
         conflicts.finish_writes(&folder);
+        origins.look(first);
         let mut seen = Seen::new(look, saw);
+        let mut judged = origins.judging(&folder, &mut doubtful, (first, &own), &mut seen);
         let looked = if all {
-            scan.rescan_each(Timestamp::now(), |change| seen.push(change))
+            scan.rescan_each(Timestamp::now(), |change| judged.push(change))
         } else {
             scan.rescan_files(&named, Timestamp::now())
-                .map(|changes| changes.into_iter().for_each(|change| seen.push(change)))
+                .map(|changes| changes.into_iter().for_each(|change| judged.push(change)))
         };
+        judged.end();
         match looked {
             // It went while it was looked at: what was not found in it was not deleted.
             Ok(()) if !folder.path().is_dir() => {
@@ -193,6 +237,9 @@ fn serve(
                 first = true;
             }
             Ok(()) => {
+                if first && origins.had_moved() {
+                    saw(driver::Event::Input(engine::Input::GitMoved));
+                }
                 seen.end(first);
                 first = false;
             }
@@ -262,47 +309,6 @@ impl ConflictCopies {
     }
 }
 
-/// Changes that were seen and not yet reported. Many files are reported in several pieces, while the look
-/// goes on: each piece is made durable at once, and no more than one is kept here.
-struct Seen<'s, S> {
-    look: u64,
-    /// Files that are not there any more: told last, when it is known that the folder still is.
-    gone: Vec<Observation>,
-    piece: Vec<Observation>,
-    saw: &'s S,
-}
-
-impl<'s, S: Fn(u64, Vec<Observation>, bool)> Seen<'s, S> {
-    fn new(look: u64, saw: &'s S) -> Self {
-        Self {
-            look,
-            gone: Vec::new(),
-            piece: Vec::new(),
-            saw,
-        }
-    }
-
-    fn push(&mut self, change: Change) {
-        let Some(sighting) = sighting(change) else { return };
-        if let Observation::Gone { .. } = sighting {
-            self.gone.push(sighting);
-            return;
-        }
-        if self.piece.len() == PIECE {
-            (self.saw)(self.look, std::mem::take(&mut self.piece), false);
-        }
-        self.piece.push(sighting);
-    }
-
-    /// The look is over. The last piece says whether that was all there is.
-    fn end(mut self, whole: bool) {
-        self.piece.append(&mut self.gone);
-        if whole || !self.piece.is_empty() {
-            (self.saw)(self.look, self.piece, whole);
-        }
-    }
-}
-
 /// The ticket's id in the folder, where its file is.
 fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
     let id = tickets::Id::new(id.as_str())?;
@@ -362,25 +368,6 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), Unwritte
         .filter(|tag| !filing.tags.contains(*tag))
         .collect();
     Ok(folder.set_status_and_tags(&id, Some(status), &set, &unset)?)
-}
-
-fn sighting(change: Change) -> Option<Observation> {
-    let ticket = TicketId::new(&change.name).ok()?;
-    let now = crate::clock::now();
-    Some(match change.kind {
-        Kind::Removed => Observation::Gone { ticket },
-        Kind::Unreadable | Kind::StillUnreadable => Observation::Unreadable { ticket, at: now },
-        Kind::Added(read) | Kind::Changed(read) => match Reading::of(&read.ticket) {
-            None => Observation::Unreadable { ticket, at: now },
-            Some(Reading { spec, status, tags }) => Observation::Read {
-                ticket,
-                spec,
-                status,
-                tags,
-                changed_at: Time(read.stable_since.as_millisecond()),
-            },
-        },
-    })
 }
 
 #[cfg(test)]

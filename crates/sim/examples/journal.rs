@@ -203,6 +203,8 @@ impl Crew {
             status: FileStatus::Open,
             tags: BTreeSet::new(),
             changed_at: Time(self.now.0 - 60_000),
+            origin: model::ticket::Origin::Person,
+            renamed: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use engine::{Observation, Report};
-use model::ticket::{FileStatus, Filing, Spec};
+use model::ticket::{FileStatus, Filing, Origin, Spec};
 use model::{TicketId, Time};
 
 /// A ticket's file.
@@ -25,6 +25,8 @@ pub(crate) struct File {
 pub(crate) struct Away {
     file: File,
     pub(crate) until: Time,
+    /// Who has taken it away.
+    pub(crate) origin: Origin,
 }
 
 /// The ticket folder.
@@ -41,7 +43,10 @@ impl Files {
     pub(crate) fn look(&self, id: &TicketId, now: Time) -> Observation {
         let ticket = id.clone();
         match self.files.get(id) {
-            None => Observation::Gone { ticket },
+            None => Observation::Gone {
+                origin: self.away.get(id).map_or(Origin::Person, |away| away.origin),
+                ticket,
+            },
             Some(file) if file.unreadable => Observation::Unreadable { ticket, at: now },
             Some(file) => {
                 let spec = file.spec.clone();
@@ -52,6 +57,8 @@ impl Files {
                     status,
                     tags,
                     changed_at,
+                    origin: Origin::Person,
+                    renamed: None,
                 }
             }
         }
@@ -68,12 +75,20 @@ impl Files {
         self.files.keys().map(|id| self.look(id, now)).collect()
     }
 
-    /// Somebody moves a file away; it is back at `until`. A person who puts it back after longer than a file
-    /// must be still answers for the contents that it has then.
-    pub(crate) fn take_away(&mut self, id: &TicketId, now: Time, until: Time, debounce: Duration) {
+    /// Somebody, or git, moves a file away; it is back at `until`. A person who puts it back after longer
+    /// than a file must be still answers for the contents that it has then.
+    pub(crate) fn take_away(
+        &mut self,
+        id: &TicketId,
+        now: Time,
+        until: Time,
+        debounce: Duration,
+        origin: Origin,
+    ) {
         if let Some(mut file) = self.files.remove(id) {
             file.by_crew &= until.since(now) < debounce;
-            self.away.insert(id.clone(), Away { file, until });
+            let away = Away { file, until, origin };
+            self.away.insert(id.clone(), away);
             self.see(id, now, now);
         }
     }

@@ -11,7 +11,7 @@ use model::journal::{Fact, State as Stored, Stream};
 use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::time::Day;
 use model::view::Row;
-use model::{AgentName, Fence, Oid, TicketId, Time};
+use model::{Actor, AgentName, Fence, Oid, TicketId, Time};
 use store::{Journal as _, Ledger, Memory};
 
 use crate::files::File;
@@ -209,6 +209,8 @@ impl Witness {
         });
         if let Some(attempt) = stored.attempt()
             && let Some(then) = attempt.conversation.stopping.clone().filter(AfterStop::is_final)
+            // A file that is back in time has its ticket go on.
+            && !matches!(then, AfterStop::Drop { by: Actor::File, .. })
         {
             self.owed.insert(id.clone(), (attempt.claim.fence, then));
         }

@@ -354,6 +354,16 @@ pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
             question: None,
         });
     }
+    if ticket
+        .unheeded
+        .as_ref()
+        .is_some_and(model::ticket::Unheeded::asks)
+    {
+        return Some(Command::Drop {
+            ticket: id,
+            reason: "its file is gone".to_owned(),
+        });
+    }
     let held = ticket.held.as_ref().filter(|held| held.retry_at.is_none())?;
     Some(if let Why::Paths { .. } = held.why {
         Command::Approve { ticket: id }

@@ -131,6 +131,7 @@ pub(crate) fn input(given: &Input) -> String {
             )
         }
         Input::Ticked => "time has passed".to_owned(),
+        Input::GitMoved => "git has moved".to_owned(),
     }
 }
 
@@ -185,6 +186,7 @@ pub(crate) fn asked(command: &Command) -> String {
         Command::Merge { ticket } => format!("merge {ticket}"),
         Command::Retry { ticket } => format!("retry {ticket}"),
         Command::Drop { ticket, .. } => format!("drop {ticket}"),
+        Command::SetStatus { ticket, status, .. } => format!("set {ticket} to {}", status.word()),
         Command::Waive { ticket, .. } => format!("waive {ticket}"),
         Command::Approve { ticket } => format!("approve {ticket}"),
         Command::Answer { agent, text, .. } => format!("answer {agent}: {text}"),

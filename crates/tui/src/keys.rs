@@ -471,7 +471,7 @@ pub(crate) fn remedies(item: &Item) -> String {
         Act::Merge { .. } => "m merge".to_owned(),
         Act::Wake { .. } => "W wake".to_owned(),
         Act::Kill { .. } => "K kill".to_owned(),
-        Act::Undep { .. } | Act::ByHand { .. } => act.typed(),
+        Act::Undep { .. } | Act::Reopen { .. } | Act::Close { .. } | Act::ByHand { .. } => act.typed(),
     });
     let mut words = String::new();
     for one in remedies {

@@ -92,6 +92,7 @@ impl Explain {
                 engine: runs,
                 says,
                 refusal,
+                file_change: ticket.and_then(|ticket| Some(ticket.unheeded.as_ref()?.words())),
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
@@ -104,6 +105,14 @@ impl Explain {
         out.wrapped(&format!("{id}  {title}"), 2, Style::Bold)?;
         out.wrapped(&format!("state: {state}"), HANG, Style::Plain)?;
         out.wrapped(&says, HANG, Style::Plain)?;
+        if let Some(change) = ticket.and_then(|ticket| ticket.unheeded.as_ref()) {
+            if !says.contains(&change.words()) {
+                out.wrapped(&format!("  {}", change.words()), HANG, Style::Yellow)?;
+            }
+            let what =
+                "`crew ticket reopen` or `crew ticket close` says what you want, `crew drop` gives it up";
+            out.wrapped(&format!("  hint: {what}"), HANG, Style::Plain)?;
+        }
         for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
             out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
         }
@@ -304,6 +313,7 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
             | Refusal::NoFile
             | Refusal::Unreadable
             | Refusal::FileClosed
+            | Refusal::FileUnheeded { .. }
             | Refusal::Debouncing { .. }
             | Refusal::Epic
             | Refusal::NotDue { .. }

@@ -195,7 +195,9 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
             | Act::Merge { .. }
             | Act::Wake { .. }
             | Act::Kill { .. }
-            | Act::Undep { .. } => out.styled(&format!("  → {}", act.typed()), Style::Cyan)?,
+            | Act::Undep { .. }
+            | Act::Reopen { .. }
+            | Act::Close { .. } => out.styled(&format!("  → {}", act.typed()), Style::Cyan)?,
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 mod create;
 mod list;
+mod status;
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -162,25 +163,6 @@ impl Call<'_> {
             .or_else(|_| wrong(format!("Usage: ticket {usage}")))
     }
 
-    fn status(&mut self) -> Result<Exit> {
-        let [id, status] = self.exactly("status <id> <open|in_progress|closed>")?;
-        let status = Status::from_command(status).map_err(client::Error::from)?;
-        let text = self.folder()?.set_status(id, status, self.own_ticket())?;
-        self.print(&text)
-    }
-
-    fn set(&mut self, status: Status) -> Result<Exit> {
-        let command = match status {
-            Status::InProgress => "start",
-            Status::Closed => "close",
-            Status::Open | Status::Unknown => "reopen",
-        };
-        let folder = self.folder()?;
-        let [id] = self.exactly(&format!("{command} <id>"))?;
-        let text = folder.set_status(id, status, self.own_ticket())?;
-        self.print(&text)
-    }
-
     fn dep(&mut self) -> Result<Exit> {
         match self.words.first().map(String::as_str) {
             Some("tree") => return self.tree(),
@@ -275,13 +257,6 @@ impl Call<'_> {
         let env = &self.context.env;
         let is_agents = env.contains_key("CREW_WORKER");
         is_agents.then(|| env.get("CREW_AGENT").map_or("unknown", String::as_str).to_owned())
-    }
-
-    /// The ticket on which the agent works in whose process this command runs; none in a person's.
-    fn own_ticket(&self) -> Option<&str> {
-        let env = &self.context.env;
-        let id = env.get("CREW_TICKET_ID").map(String::as_str);
-        id.filter(|_| env.contains_key("CREW_WORKER"))
     }
 
     fn query(&mut self) -> Result<Exit> {

@@ -22,6 +22,9 @@ pub struct Explanation {
     pub says: String,
     /// The same for programs; `null` when nothing is in the way.
     pub refusal: Option<Refusal>,
+    /// The change of its file on which nothing was decided, because it is no person's word, in words; `null`
+    /// when there is none.
+    pub file_change: Option<String>,
     /// The fact that its agent waits for, in words.
     pub waits_for: Option<String>,
     /// The latest end of its agent's wait.

@@ -28,9 +28,9 @@ pub struct Item {
     /// The item's id: the same for as long as it waits.
     id: String,
     /// Its kind: a question, a checkout whose edits are in the way or that a killed engine has left locked,
-    /// a harness that refuses steps, a dependency that cannot be met, a file that is no ticket or cannot be
-    /// written, a task that crew cannot do for a ticket, a disk that is full or cannot be written; or the
-    /// reason for which a ticket is held.
+    /// a harness that refuses steps, a dependency that cannot be met, a file that is no ticket, cannot be
+    /// written or was changed by nobody knows whom, a task that crew cannot do for a ticket, a disk that is
+    /// full or cannot be written; or the reason for which a ticket is held.
     #[schemars(extend("enum" = kinds()))]
     kind: &'static str,
     /// Its urgency: how much waits with it.
@@ -100,7 +100,9 @@ impl Act {
             | Done::Merge { .. }
             | Done::Wake { .. }
             | Done::Kill { .. }
-            | Done::Undep { .. } => (Some(act.typed()), None),
+            | Done::Undep { .. }
+            | Done::Reopen { .. }
+            | Done::Close { .. } => (Some(act.typed()), None),
         };
         Self {
             verb: act.verb(),

@@ -58,6 +58,9 @@ pub struct Ticket {
     why_not: Option<String>,
     /// The same for programs.
     refusal: Option<Refusal>,
+    /// The change of its file on which nothing was decided, because it is no person's word, in words; `null`
+    /// when there is none.
+    file_change: Option<String>,
     /// The tasks that crew has for it and cannot do, however often it tries, each with the reason.
     failing: Vec<String>,
 }
@@ -130,6 +133,7 @@ impl Ticket {
             file_changed_at: changed_at.map(Moment),
             why_not: refusal.map(ToString::to_string),
             refusal: refusal.cloned(),
+            file_change: ticket.unheeded.as_ref().map(ticket::Unheeded::words),
             failing,
         }
     }

@@ -35,6 +35,11 @@ impl Core {
             Command::Merge { ticket } => self.merge(&ticket, by),
             Command::Retry { ticket } => self.retry(&ticket, by),
             Command::Drop { ticket, reason } => self.drop_ticket(&ticket, by, &reason),
+            Command::SetStatus {
+                ticket,
+                status,
+                fence,
+            } => self.set_status(&ticket, by, status, fence),
             Command::Waive { ticket, reason } => {
                 let event = Event::Waived {
                     by: by.clone(),
@@ -300,6 +305,13 @@ impl Core {
         }
         if ticket.is_landing() {
             return self.end_landing(id, AfterLanding::Drop { by, reason }, "dropped");
+        }
+        if ticket.is_done() && ticket.unheeded.is_some() {
+            return self.act(
+                id,
+                Event::FileDrifted,
+                format!("{id} stays done, and its file is closed"),
+            );
         }
         // Which number the ref gets is git's: what has left nothing to keep has none.
         let message = match ticket.attempt() {

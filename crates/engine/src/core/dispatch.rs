@@ -17,6 +17,7 @@ use crate::names;
 impl Core {
     /// Moves everything that can move.
     pub(super) fn advance(&mut self) {
+        self.end_renames();
         self.drop_what_is_gone();
         self.submit_what_is_closed();
         match self.duty {

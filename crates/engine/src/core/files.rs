@@ -6,11 +6,12 @@
 use model::attempt::{self, AfterStop};
 use model::journal::EffectId;
 use model::ticket::{
-    AfterLanding, CLOSED_BY_AGENT, Done, Effect, Event, FileStatus, Filing, Stage, State, Ticket,
+    AfterLanding, CLOSED_BY_AGENT, Done, Effect, Event, FileStatus, Filing, Origin, Stage, State, Ticket,
 };
-use model::{Actor, TicketId, Time, worker};
+use model::{Actor, TicketId, worker};
 
 use super::Core;
+use crate::ticket_folder::Gone;
 use crate::{Observation, Postponed};
 
 fn reopened() -> Event {
@@ -20,44 +21,66 @@ fn reopened() -> Event {
 impl Core {
     pub(super) fn observed(&mut self, observations: Vec<Observation>, whole: bool) {
         self.ready.touch();
+        let was_there: Vec<TicketId> = self.missed_by(&observations).cloned().collect();
         for observation in observations {
-            match observation {
-                Observation::Read {
-                    ticket,
-                    spec,
-                    status,
-                    tags,
-                    changed_at,
-                } => {
-                    let old = self.ticket(&ticket);
-                    let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
-                    let is_same_text = !new && !edited;
-                    let before = self.folder.read(&ticket, status, tags, changed_at, is_same_text);
-                    self.refiled(&ticket);
-                    // A ticket that was closed before crew saw it needs no stream: its file alone says that
-                    // it is done.
-                    if new && status != FileStatus::Closed {
-                        self.apply_or_note(&ticket, Event::Created { spec }, "its file was seen");
-                    } else if edited {
-                        self.apply_or_note(&ticket, Event::Edited { spec }, "its file was edited");
-                    }
-                    self.heed_what_is_done(&ticket, before.status, before.was_gone);
-                    self.heed_file(&ticket);
-                }
-                Observation::Unreadable { ticket, at } => {
-                    let is_done = self.ticket(&ticket).is_some_and(Ticket::is_done);
-                    self.folder.unreadable(&ticket, at, is_done);
-                    self.refiled(&ticket);
-                }
-                Observation::Gone { ticket } => {
-                    self.folder.removed(&ticket, self.tickets.get(&ticket), self.now);
-                    self.refiled(&ticket);
-                }
-            }
+            self.observed_one(observation);
         }
         if whole {
             let tickets = self.tickets.all().values().map(AsRef::as_ref);
             self.folder.read_whole(tickets, self.now);
+        }
+        self.doubt_many(was_there, whole);
+    }
+
+    pub(super) fn observed_one(&mut self, observation: Observation) {
+        if let Some(of) = self.renamed_from(&observation) {
+            // It was looked for: that its own file is gone may be observed later.
+            let known = self.tickets.get(&of);
+            self.folder.removed(&of, known, Origin::Unknown, self.now);
+            self.refiled(&of);
+            self.renames.put(of, observation);
+            return;
+        }
+        match observation {
+            Observation::Read {
+                ticket,
+                spec,
+                status,
+                tags,
+                changed_at,
+                origin,
+                ..
+            } => {
+                let old = self.ticket(&ticket);
+                let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
+                let is_same_text = !new && !edited;
+                let before = self.folder.read(&ticket, status, tags, changed_at, is_same_text);
+                self.refiled(&ticket);
+                // A ticket that was closed before crew saw it needs no stream: its file alone says that
+                // it is done.
+                if new && status != FileStatus::Closed {
+                    self.apply_or_note(&ticket, Event::Created { spec }, "its file was seen");
+                    self.heed_new(&ticket, status, origin);
+                    return;
+                }
+                self.folder.comes_from(&ticket, origin);
+                if edited {
+                    self.apply_or_note(&ticket, Event::Edited { spec }, "its file was edited");
+                }
+                self.heed_what_is_done(&ticket, before.status, before.was_gone);
+                self.heed_file(&ticket);
+            }
+            Observation::Unreadable { ticket, at } => {
+                let is_done = self.ticket(&ticket).is_some_and(Ticket::is_done);
+                self.folder.unreadable(&ticket, at, is_done);
+                self.refiled(&ticket);
+            }
+            Observation::Gone { ticket, origin } => {
+                self.renames.gone(&ticket);
+                let known = self.tickets.get(&ticket);
+                self.folder.removed(&ticket, known, origin, self.now);
+                self.refiled(&ticket);
+            }
         }
     }
 
@@ -80,8 +103,9 @@ impl Core {
         if !in_progress || self.folder.is_being_written(id) {
             return;
         }
-        let is_wanted_after_all =
-            matches!(done, Done::Dropped { by: Actor::File, .. }) && said != Some(FileStatus::Closed);
+        let is_wanted_after_all = matches!(done, Done::Dropped { by: Actor::File, .. })
+            && said != Some(FileStatus::Closed)
+            && self.folder.origin(id) == Origin::Person;
         let event = if is_wanted_after_all {
             // The deletion of the file had dropped the ticket, and now the file is there again.
             reopened()
@@ -102,6 +126,11 @@ impl Core {
         let (Some(status), Some(ticket)) = (self.folder.status(id), self.ticket(id)) else {
             return;
         };
+        if !self.is_heeded(id, ticket, status) {
+            self.leave_unheeded(id, status);
+            return;
+        }
+        let is_open_question = ticket.unheeded.is_some();
         let same_tags = ticket
             .filing()
             .is_none_or(|filing| self.folder.has_tags(id, &filing.tags));
@@ -125,6 +154,8 @@ impl Core {
         };
         if let Some(event) = event {
             self.apply_or_note(id, event, "its file was changed by hand");
+        } else if is_open_question {
+            self.apply_or_note(id, Event::FileHeeded, "its file was changed by hand");
         }
     }
 
@@ -137,9 +168,13 @@ impl Core {
             if !is_closed || self.folder.is_being_written(&id) {
                 continue;
             }
-            let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else {
+            let Some(ticket) = self.ticket(&id) else { continue };
+            let State::InProgress(attempt) = &ticket.state else {
                 continue;
             };
+            if !self.is_heeded(&id, ticket, FileStatus::Closed) {
+                continue;
+            }
             if attempt.conversation.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
                 continue;
             }
@@ -158,21 +193,33 @@ impl Core {
         }
     }
 
-    fn submitted_by(&self, by: Actor) -> Event {
+    pub(super) fn submitted_by(&self, by: Actor) -> Event {
         Event::Submitted { by, at: self.now }
     }
 
     /// A ticket whose file has been gone for as long as a file must be still is dropped.
     pub(super) fn drop_what_is_gone(&mut self) {
         let debounce = self.settings.run.debounce;
-        let gone = self.folder.gone().map(|(id, since)| (id.clone(), since));
-        let gone: Vec<(TicketId, Time)> = gone.collect();
-        for (id, at) in gone {
+        let gone = self.folder.gone().map(|(id, gone)| (id.clone(), gone));
+        let gone: Vec<(TicketId, Gone)> = gone.collect();
+        for (id, Gone { since: at, origin }) in gone {
             let Some(ticket) = self.ticket(&id).filter(|t| !t.is_done()) else {
                 continue;
             };
+            if ticket.is_left_without_file() {
+                continue;
+            }
             if at + debounce > self.now {
                 self.wake_at(at + debounce);
+                continue;
+            }
+            let renamed = self.renames.of(&id).cloned();
+            if origin != Origin::Person || renamed.is_some() {
+                let origin = match renamed {
+                    Some(_) => Origin::Unknown,
+                    None => origin,
+                };
+                self.leave(&id, origin, None, renamed);
                 continue;
             }
             let is_being_dropped = |stage: &Stage| matches!(stage, Stage::Landing { then: Some(_), .. });
@@ -202,9 +249,12 @@ impl Core {
     /// Whether a file is gone that may still come back: its ticket will be dropped by itself otherwise.
     pub(super) fn is_missing_a_file(&self) -> bool {
         let debounce = self.settings.run.debounce;
-        let waits = |id: &TicketId| self.ticket(id).is_some_and(|ticket| !ticket.is_done());
+        let waits = |id: &TicketId| {
+            let ticket = self.ticket(id);
+            ticket.is_some_and(|ticket| !ticket.is_done() && !ticket.is_left_without_file())
+        };
         let mut gone = self.folder.gone();
-        gone.any(|(id, since)| since + debounce > self.now && waits(id))
+        gone.any(|(id, gone)| gone.since + debounce > self.now && waits(id))
     }
 
     /// A write of crew's own found no file.

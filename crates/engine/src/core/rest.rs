@@ -60,7 +60,11 @@ impl Core {
             let need = self.need(ticket, refusals.get(&ticket.id), blocker);
             rest.moving |= need.moves_by_itself();
             let why = match need {
-                Need::Over | Need::Apart | Need::Time => continue,
+                Need::Over => match ticket.unheeded.as_ref().filter(|change| change.asks()) {
+                    Some(change) => change.words(),
+                    None => continue,
+                },
+                Need::Apart | Need::Time => continue,
                 Need::Agent => {
                     eligible = true;
                     continue;

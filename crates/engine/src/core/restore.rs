@@ -17,7 +17,8 @@ impl Core {
         match input {
             Input::Observed { seen, .. } => self.unknown_in(seen),
             Input::Commanded { command, .. } => self.not_here(command.ticket()),
-            Input::TimerDue(_)
+            Input::GitMoved
+            | Input::TimerDue(_)
             | Input::Reported { .. }
             | Input::RunEnded(_)
             | Input::CheckEnded(_)
@@ -35,10 +36,14 @@ impl Core {
         for observation in seen {
             match observation {
                 Observation::Read {
-                    ticket, spec, status, ..
+                    ticket,
+                    spec,
+                    status,
+                    renamed,
+                    ..
                 } if *status != FileStatus::Closed => {
                     asked.insert(ticket);
-                    asked.extend(spec.deps.iter().chain(&spec.recovers));
+                    asked.extend(spec.deps.iter().chain(&spec.recovers).chain(renamed));
                 }
                 // Nobody waits for the file of a ticket that is over.
                 Observation::Unreadable { ticket, .. } => {

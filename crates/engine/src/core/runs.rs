@@ -7,7 +7,7 @@ use model::machine::Rejected;
 use model::policy::{no_progress, stall};
 use model::project;
 use model::ticket::{Event, Released, Repeat, Ticket, Why};
-use model::{RunId, TicketId};
+use model::{Actor, RunId, TicketId};
 
 use super::{Core, WriteMeta};
 use crate::{End, RunEnd};
@@ -124,6 +124,9 @@ impl Core {
             AfterStop::Reap { why } => Some(Event::Released {
                 why: Released::Reaped { why },
             }),
+            // The file that was gone is there again, or git has it: its ticket goes on, and the step is
+            // repeated.
+            AfterStop::Drop { by: Actor::File, .. } if !self.folder.is_deleted(id) => None,
             AfterStop::Drop { by, reason } => Some(Event::Dropped { by, reason }),
             AfterStop::Pause | AfterStop::Conclude | AfterStop::Retry { .. } | AfterStop::Fail { .. } => None,
         }

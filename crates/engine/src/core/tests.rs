@@ -128,7 +128,10 @@ fn nothing_is_left_of_a_ticket_that_is_archived() {
     });
     core.restore(id(), 1, ticket.into());
     let gone = Input::Observed {
-        seen: vec![Observation::Gone { ticket: id() }],
+        seen: vec![Observation::Gone {
+            ticket: id(),
+            origin: model::ticket::Origin::Person,
+        }],
         whole: true,
     };
     drop(core.step(gone, Time(0)));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use engine::{Input, Observation};
 use model::attempt::{Class, Signal};
+use model::command::Command;
 use model::ticket::FileStatus;
 
 use crate::matrix::matrix;
@@ -325,19 +326,32 @@ fn a_ticket_that_is_held_while_it_lands_is_dropped_when_its_file_is_deleted() {
     assert_eq!(scene.state("t-1"), "done/dropped");
 }
 
-/// The simulator holds that a final stop is carried out.
 #[test]
-fn a_drop_that_was_ordered_is_carried_out_though_the_file_is_back() {
+fn a_drop_that_was_ordered_is_carried_out_unless_the_file_is_back_when_the_step_has_ended() {
     let mut scene = states::working();
     scene.files_written("t-1");
     be_patient(&mut scene);
     scene.delete("t-1");
     scene.later(PATIENCE);
     assert_eq!(scene.tick().events(), ["stop_ordered"]);
+    let dropped = scene.clone().run_ends("t-1", failed(Class::Lost));
+    assert_eq!(dropped.events(), ["step_failed", "dropped", "agents_idle"]);
+    scene.bring_back("t-1");
+    let ended = scene.run_ends("t-1", failed(Class::Lost));
+    assert_eq!(ended.events(), ["step_failed", "step_started"], "{ended}");
+}
+
+/// A person who drops the ticket by a command means that, whatever the file does.
+#[test]
+fn a_drop_that_a_person_ordered_is_carried_out_though_the_file_is_back() {
+    let mut scene = states::working();
+    scene.files_written("t-1");
+    let (ticket, reason) = (id("t-1"), String::new());
+    scene.ask(Command::Drop { ticket, reason });
+    scene.delete("t-1");
     scene.bring_back("t-1");
     let ended = scene.run_ends("t-1", failed(Class::Lost));
     assert_eq!(ended.events(), ["step_failed", "dropped", "agents_idle"]);
-    assert!(ended.to_string().contains("write_file closed"), "{ended}");
 }
 
 /// A landed ticket whose file crew could not close, since it was not there, and which is in progress still.

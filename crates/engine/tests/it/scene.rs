@@ -9,7 +9,7 @@ use model::attempt::{Class, Failure, Signal, Usage};
 use model::command::Command;
 use model::journal::EffectId;
 use model::settings::{Harness, HarnessKind, Settings};
-use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Fingerprint, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Fingerprint, Origin, Spec};
 use model::{Actor, AgentName, Oid, TicketId, Time};
 
 use crate::journal::Journal;
@@ -42,6 +42,8 @@ pub(crate) struct Scene {
     files: BTreeMap<TicketId, File>,
     deleted: BTreeMap<TicketId, File>,
     commands: u32,
+    /// The origin of what is seen of files.
+    pub(crate) origin: Origin,
 }
 
 /// A ticket file, as it is in the folder.
@@ -130,6 +132,7 @@ impl Scene {
             files: BTreeMap::new(),
             deleted: BTreeMap::new(),
             commands: 0,
+            origin: Origin::Person,
         }
     }
 
@@ -239,6 +242,12 @@ impl Scene {
         self.write(ticket, |_| {})
     }
 
+    /// The status in a ticket's file.
+    pub(crate) fn status(&self, ticket: &str) -> FileStatus {
+        let file = self.files.get(&id(ticket));
+        file.and_then(|file| file.status).unwrap_or(FileStatus::Open)
+    }
+
     pub(crate) fn set_status(&mut self, ticket: &str, status: FileStatus) -> Decided {
         self.write(ticket, |file| file.status = Some(status))
     }
@@ -282,7 +291,8 @@ impl Scene {
     pub(crate) fn observation(&self, ticket: &TicketId) -> Observation {
         let ticket = ticket.clone();
         let Some(file) = self.files.get(&ticket) else {
-            return Observation::Gone { ticket };
+            let origin = self.origin;
+            return Observation::Gone { ticket, origin };
         };
         Observation::Read {
             ticket,
@@ -290,6 +300,8 @@ impl Scene {
             status: file.status.unwrap_or(FileStatus::Open),
             tags: file.tags.clone(),
             changed_at: self.now,
+            origin: self.origin,
+            renamed: None,
         }
     }
 

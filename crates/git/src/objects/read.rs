@@ -50,6 +50,36 @@ impl Repository {
         Some(found)
     }
 
+    /// Whether the repository has each object, in the order of `ids`. `None`: git has to be asked in another
+    /// way.
+    pub(crate) fn has_objects(&self, ids: &[Oid]) -> Option<Vec<bool>> {
+        let mut found = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(QUESTION) {
+            let question: String = ids.iter().map(|oid| format!("{oid}\n")).collect();
+            let start = || Ok(self.call("cat-file").arg("--batch"));
+            let known = self
+                .standing_gits()
+                .objects
+                .ask(start, question.as_bytes(), |answer| {
+                    let mut known = Vec::with_capacity(ids.len());
+                    for id in ids {
+                        let head = answer.until(b'\n', 1 << 10)?;
+                        let head = std::str::from_utf8(&head).ok()?.strip_prefix(id.as_str())?;
+                        let is_known = head != " missing";
+                        if is_known {
+                            let (_, size) = head.strip_prefix(' ')?.split_once(' ')?;
+                            answer.exactly(size.parse().ok().filter(|size| *size <= OBJECT_BYTES)?)?;
+                            answer.exactly(1)?;
+                        }
+                        known.push(is_known);
+                    }
+                    Some(known)
+                })?;
+            found.extend(known);
+        }
+        Some(found)
+    }
+
     /// Reads the tree of a commit; `None`: the object is no commit, or git has to be asked in another way.
     pub(crate) fn tree_from_cat_file(&self, commit: &Oid) -> Option<Oid> {
         match self.objects_of([commit])?.pop()? {

@@ -141,14 +141,18 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
 
 fn of_refusal(refusal: &Refusal) -> Need<'_> {
     match refusal {
-        Refusal::Epic | Refusal::TakenByPerson | Refusal::FileClosed | Refusal::NoFile => Need::Apart,
+        Refusal::Epic
+        | Refusal::TakenByPerson
+        | Refusal::FileClosed
+        | Refusal::NoFile
+        | Refusal::FileUnheeded { asks: false, .. } => Need::Apart,
         Refusal::WaitsFor { ids } => Need::Others(Others::Dependencies(ids)),
         Refusal::RecoveryNotNeededYet { recovers } => Need::Others(Others::Recovered(recovers)),
         Refusal::MissingDependency { .. } | Refusal::Cycle { .. } => {
             Need::Person(Reason::Dependency(refusal))
         }
-        Refusal::Unreadable => Need::Person(Reason::File(refusal)),
         Refusal::TargetRed { .. } => Need::Person(Reason::Target(refusal)),
+        Refusal::Unreadable | Refusal::FileUnheeded { asks: true, .. } => Need::Person(Reason::File(refusal)),
         Refusal::AssigneeBusy { .. } | Refusal::NoAgentFree { .. } => Need::Agent,
         Refusal::Unknown
         | Refusal::Done { .. }

@@ -84,6 +84,13 @@ pub enum Refusal {
     FileClosed,
     /// Its file's status is `in_progress` and no agent has it.
     TakenByPerson,
+    /// Its file was changed, and not by a person's word: nothing is decided on that.
+    FileUnheeded {
+        /// The change, in words.
+        change: String,
+        /// True if a person is asked about it.
+        asks: bool,
+    },
     /// Its file changed a moment ago.
     Debouncing {
         /// The time at which it will have been still for long enough.
@@ -190,6 +197,7 @@ impl fmt::Display for Refusal {
             Refusal::TakenByPerson => f.write_str(
                 "a person has taken it: its file's status is in_progress; set it to open to give it to an agent",
             ),
+            Refusal::FileUnheeded { change, .. } => f.write_str(change),
             Refusal::Debouncing { until } => {
                 write!(
                     f,
@@ -297,6 +305,12 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
                 outcome: done.name().to_owned(),
             });
         }
+    }
+    if let Some(unheeded) = &ticket.unheeded {
+        return Err(Refusal::FileUnheeded {
+            change: unheeded.words(),
+            asks: unheeded.asks(),
+        });
     }
     let Some(file) = file else {
         return Err(Refusal::NoFile);

@@ -5,7 +5,8 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event, Fingerprint,
-    InTheWay, Loss, Machine, Obstacle, Released, Repeat, Spec, Stage, State, Ticket, Verify,
+    InTheWay, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State, Ticket, Unheeded,
+    Verify,
 };
 use crate::{Actor, RunId};
 
@@ -295,6 +296,16 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .event(Event::ClosedByPerson)
         .event(Event::Reopened { by: by() })
         .event(Event::FileDrifted)
+        .event(Event::FileUnheeded {
+            change: Unheeded {
+                origin: Origin::Unknown,
+                says: None,
+                renamed: None,
+                since: EARLY,
+            },
+        })
+        .event(Event::FileHeeded)
+        .event(Event::WorkFound)
         .event(Event::BudgetSpent {
             budget: super::budget(),
         })

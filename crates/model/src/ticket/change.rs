@@ -123,6 +123,18 @@ pub enum FileStatus {
     Closed,
 }
 
+impl FileStatus {
+    /// The status as it stands in a file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            FileStatus::Open => "open",
+            FileStatus::InProgress => "in_progress",
+            FileStatus::Closed => "closed",
+        }
+    }
+}
+
 /// The tag of a file whose status an agent has closed by `crew ticket`, in a step on that very ticket. It
 /// goes with the next status that is written.
 pub const CLOSED_BY_AGENT: &str = "closed-by-agent";
@@ -180,6 +192,8 @@ impl Ticket {
             && (drifted || before.as_ref() != Some(&filing))
         {
             effects.push(Effect::WriteFile(filing));
+            // A file that crew writes says what crew wants; one that is gone is still gone.
+            ticket.unheeded = ticket.unheeded.filter(|unheeded| unheeded.says.is_none());
         }
         Ok(Change {
             slots: slots(self, &ticket),

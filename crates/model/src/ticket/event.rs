@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, Repeat, Spec};
+use super::{
+    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, Repeat, Spec, Unheeded,
+};
 use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
@@ -253,6 +255,15 @@ pub enum Event {
     },
     /// Its file did not have the contents that crew wants: it is written again.
     FileDrifted,
+    /// Its file was changed, and not by a person's word: nothing is decided on that.
+    FileUnheeded {
+        /// The change.
+        change: Unheeded,
+    },
+    /// Its file is as crew left it again, or a person has spoken.
+    FileHeeded,
+    /// An engine whose journal is gone had given it to an agent: it is given out again.
+    WorkFound,
     /// The ticket's budget is spent: no further step of it is started.
     BudgetSpent {
         /// The amount spent, and its limit.
@@ -500,6 +511,9 @@ impl Event {
             Event::ClosedByPerson => "closed_by_person",
             Event::Reopened { .. } => "reopened",
             Event::FileDrifted => "file_drifted",
+            Event::FileUnheeded { .. } => "file_unheeded",
+            Event::FileHeeded => "file_heeded",
+            Event::WorkFound => "work_found",
             Event::BudgetSpent { .. } => "budget_spent",
             Event::BudgetRaised { .. } => "budget_raised",
         }

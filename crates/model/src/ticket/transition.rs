@@ -75,6 +75,19 @@ impl Draft<'_> {
             Event::Created { .. } => self.no("it exists already"),
             Event::Edited { spec } => self.edit(spec),
             Event::FileDrifted => Ok(()),
+            Event::FileUnheeded { change } => {
+                self.ticket.unheeded = Some(change.clone());
+                Ok(())
+            }
+            Event::FileHeeded => {
+                self.ticket.unheeded = None;
+                Ok(())
+            }
+            Event::WorkFound => {
+                self.expect_open()?;
+                self.ticket.labels.insert(Label::AutoRecovered);
+                Ok(())
+            }
             Event::Claimed { .. } => self.claim(),
             Event::RecoveryNotNeeded => {
                 self.expect_open()?;
@@ -375,7 +388,7 @@ impl Draft<'_> {
     fn finish(&mut self, done: Done) {
         let ticket = &mut self.ticket;
         ticket.state = State::Done(done);
-        (ticket.held, ticket.due, ticket.repeat) = (None, None, None);
+        (ticket.held, ticket.due, ticket.repeat, ticket.unheeded) = (None, None, None, None);
         ticket.labels.clear();
         ticket.feedback.clear();
         ticket.answers.clear();

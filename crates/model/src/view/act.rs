@@ -55,6 +55,16 @@ pub enum Act {
         /// On which.
         on: TicketId,
     },
+    /// Say that a ticket is to be worked on, or worked on again.
+    Reopen {
+        /// The id of the ticket.
+        ticket: TicketId,
+    },
+    /// Say that a ticket is over.
+    Close {
+        /// The id of the ticket.
+        ticket: TicketId,
+    },
     /// Something outside crew, in words: partly text of a ticket's author, not sanitised.
     ByHand {
         /// The act, in words.
@@ -64,8 +74,9 @@ pub enum Act {
 
 impl Act {
     /// Every verb.
-    pub const VERBS: [&str; 10] = [
-        "answer", "approve", "retry", "waive", "drop", "merge", "wake", "kill", "undep", "by hand",
+    pub const VERBS: [&str; 12] = [
+        "answer", "approve", "retry", "waive", "drop", "merge", "wake", "kill", "undep", "reopen", "close",
+        "by hand",
     ];
 
     /// The line to type. Where a person's own text is wanted, `"…"` stands for it; an act by hand is
@@ -82,6 +93,8 @@ impl Act {
             Act::Wake { agent } => format!("crew wake {agent}"),
             Act::Kill { agent } => format!("crew kill {agent}"),
             Act::Undep { ticket, on } => format!("crew ticket undep {ticket} {on}"),
+            Act::Reopen { ticket } => format!("crew ticket reopen {ticket}"),
+            Act::Close { ticket } => format!("crew ticket close {ticket}"),
             Act::ByHand { what } => what.clone(),
         }
     }
@@ -99,6 +112,8 @@ impl Act {
             Act::Wake { .. } => "wake",
             Act::Kill { .. } => "kill",
             Act::Undep { .. } => "undep",
+            Act::Reopen { .. } => "reopen",
+            Act::Close { .. } => "close",
             Act::ByHand { .. } => "by hand",
         }
     }
@@ -115,6 +130,8 @@ impl Act {
             | Act::Wake { .. }
             | Act::Kill { .. }
             | Act::Undep { .. }
+            | Act::Reopen { .. }
+            | Act::Close { .. }
             | Act::ByHand { .. } => false,
         }
     }
@@ -136,7 +153,7 @@ impl Act {
             Act::Merge { ticket } => Command::Merge { ticket },
             Act::Wake { agent } => Command::Wake { agent },
             Act::Kill { agent } => Command::Kill { agent },
-            Act::Undep { .. } | Act::ByHand { .. } => return None,
+            Act::Undep { .. } | Act::Reopen { .. } | Act::Close { .. } | Act::ByHand { .. } => return None,
         })
     }
 }

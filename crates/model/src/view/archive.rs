@@ -81,7 +81,8 @@ impl Snapshot {
             .collect();
         self.tickets
             .values()
-            .filter(|ticket| ticket.is_done() && ticket.since + REST <= now && !linked.contains(&ticket.id))
+            .filter(|ticket| ticket.is_done() && ticket.unheeded.is_none())
+            .filter(|ticket| ticket.since + REST <= now && !linked.contains(&ticket.id))
             .map(|ticket| ticket.id.clone())
             .take(most)
             .collect()

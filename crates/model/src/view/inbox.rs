@@ -21,7 +21,7 @@ use crate::target::Target;
 use crate::ticket::Ticket;
 use crate::{AgentName, TicketId, Time};
 use of_ticket::of_ticket;
-use other::{bad, disk, failing, harnesses, locked, target_red, unwritable, unwritten};
+use other::{bad, disk, failing, harnesses, locked, target_red, unheeded, unwritable, unwritten};
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,8 @@ pub enum Kind {
     Harness,
     /// A ticket waits for a ticket that there is not, or for itself.
     Dependency,
-    /// A file cannot be read as a ticket, or cannot be one; or none can be written.
+    /// A file cannot be read as a ticket, or cannot be one; it was changed, and crew cannot see why; or none
+    /// can be written.
     File,
     /// An order for a ticket fails each time.
     Failing,
@@ -229,6 +230,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
         .values()
         .filter_map(|ticket| of_ticket(ticket, beside.facts(&ticket.id)))
         .collect();
+    items.extend(tickets.values().filter_map(|ticket| unheeded(ticket)));
     items.extend(harnesses(tickets, beside));
     items.extend(beside.target.as_deref().and_then(target_red));
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));

@@ -68,12 +68,17 @@ impl Standing {
         if let Need::Others(others @ Others::Blocker(_)) = &need {
             return new(Sign::Queued, "queued", Some(others.to_string()));
         }
-        match &ticket.state {
+        let mut standing = match &ticket.state {
             State::InProgress(attempt) => of_attempt(attempt),
             State::Verify(verify) => of_stage(&verify.stage, now),
             State::Done(done) => of_end(done),
-            State::Open | State::New => of_refusal(facts.refusal),
+            State::Open | State::New => return of_refusal(facts.refusal),
+        };
+        if let Some(change) = &ticket.unheeded {
+            let why = standing.why.map(|why| format!("{why}; "));
+            standing.why = Some(why.unwrap_or_default() + &change.words());
         }
+        standing
     }
 }
 

@@ -85,7 +85,8 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::LandingEndOrdered { .. }
             | ticket::Event::NotLanded
             | ticket::Event::RetryDue
-            | ticket::Event::FileDrifted => false,
+            | ticket::Event::FileDrifted
+            | ticket::Event::FileHeeded => false,
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
             ticket::Event::CheckStopOrdered { .. }
             | ticket::Event::Claimed { .. }
@@ -114,6 +115,8 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Dropped { .. }
             | ticket::Event::ClosedByPerson
             | ticket::Event::Reopened { .. }
+            | ticket::Event::FileUnheeded { .. }
+            | ticket::Event::WorkFound
             | ticket::Event::BudgetSpent { .. }
             | ticket::Event::BudgetRaised { .. } => true,
         },
@@ -306,6 +309,11 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::ClosedByPerson => "closed by a person".to_owned(),
         Event::Reopened { by } => format!("opened again by {by}"),
         Event::FileDrifted => "its file differed and is written again".to_owned(),
+        Event::FileUnheeded { change } => change.words(),
+        Event::FileHeeded => "its file is as it should be, or a person has spoken".to_owned(),
+        Event::WorkFound => {
+            "an engine whose journal is gone had given it to an agent: it is given out again".to_owned()
+        }
         Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
     }

@@ -28,7 +28,7 @@ impl Dispatcher {
     /// Ends the runs that are alive although the journal is new: they are those of another journal, which was
     /// here and is gone, and nobody waits for them.
     pub(super) async fn end_orphans(&self) -> Result<()> {
-        if !self.ledger.tail(0, 1).await?.is_empty() {
+        if !self.is_journal_new {
             return Ok(());
         }
         let place = self.executor.place.clone();
@@ -71,7 +71,10 @@ impl Dispatcher {
                 self.executor.unpin_left_over(tickets.map(|(_, ticket)| ticket));
             }
         }
-        self.queue.ask(Ask::LookAnew(self.driver.look()));
+        self.queue.ask(Ask::LookAnew {
+            number: self.driver.look(),
+            is_journal_new: self.is_journal_new,
+        });
         if self.is_draining() {
             self.release_locks(is_landing)?;
         }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use model::ticket::Origin;
 use model::{TicketId, Time};
 
 use super::Simulation;
@@ -64,8 +65,15 @@ impl Simulation {
             rng.ms(500, 30_000)
         };
         let (now, debounce) = (self.world.now, self.options.settings.run.debounce);
-        self.world.files.take_away(id, now, Time(now.0 + ms), debounce);
-        self.note(Who::World, || format!("the file of {id} is away for {ms} ms"));
+        let origin = match ms % 2 {
+            0 => Origin::Git,
+            _ => Origin::Person,
+        };
+        let until = Time(now.0 + ms);
+        self.world.files.take_away(id, now, until, debounce, origin);
+        self.note(Who::World, || {
+            format!("the file of {id} is away for {ms} ms, taken by {origin:?}")
+        });
     }
 
     /// The clock is set: an hour off, as by a wrong time zone, or a little, as by a time server. Waits by the

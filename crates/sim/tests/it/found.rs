@@ -133,6 +133,8 @@ fn a_file(status: FileStatus) -> Input {
         status,
         tags: BTreeSet::new(),
         changed_at: Time(0),
+        origin: model::ticket::Origin::Person,
+        renamed: None,
     };
     Input::Observed {
         seen: vec![sighting],
@@ -351,7 +353,10 @@ fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name()
     let mut crew = Crew::at_work(model::samples::settings());
     crew.report(writes, Report::Done);
     let ordered_before = crew.ordered.len();
-    let gone = Observation::Gone { ticket: ticket() };
+    let gone = Observation::Gone {
+        ticket: ticket(),
+        origin: model::ticket::Origin::Person,
+    };
     crew.hear(Input::Observed {
         seen: vec![gone],
         whole: false,

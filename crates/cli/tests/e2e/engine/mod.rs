@@ -9,6 +9,7 @@ mod file_settings;
 mod files;
 mod frozen;
 mod garbage;
+mod git_moves;
 mod harnesses;
 mod hazards;
 mod landing;

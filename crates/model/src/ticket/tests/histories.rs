@@ -69,6 +69,9 @@ fn cuts_short(event: &Event) -> bool {
             | Event::Released { .. }
             | Event::RecoveryNotNeeded
             | Event::FileDrifted
+            | Event::FileUnheeded { .. }
+            | Event::FileHeeded
+            | Event::WorkFound
             | Event::Edited { .. }
     )
 }

@@ -165,6 +165,7 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
         | Refusal::NoFile
         | Refusal::Unreadable
         | Refusal::FileClosed
+        | Refusal::FileUnheeded { .. }
         | Refusal::TakenByPerson
         | Refusal::Debouncing { .. }
         | Refusal::Epic

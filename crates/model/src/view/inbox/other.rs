@@ -201,6 +201,47 @@ pub(super) fn unwritten(behind: &Behind) -> Item {
     }
 }
 
+/// A change of a ticket's file that nobody can explain, and on which nothing is decided before a person
+/// speaks.
+pub(super) fn unheeded(ticket: &Ticket) -> Option<Item> {
+    let change = ticket.unheeded.as_ref().filter(|change| change.asks())?;
+    let id = || ticket.id.clone();
+    let by_hand = |what: String| Act::ByHand { what };
+    let acts = match (&change.renamed, change.says) {
+        (Some(renamed), _) => vec![
+            by_hand(format!(
+                "rename {renamed}.md to {}.md again: it goes on",
+                ticket.id
+            )),
+            Act::Drop { ticket: id() },
+        ],
+        (None, None) => vec![
+            by_hand("bring its file back: it goes on, or".to_owned()),
+            Act::Reopen { ticket: id() },
+            Act::Close { ticket: id() },
+            Act::Drop { ticket: id() },
+        ],
+        (None, Some(_)) => vec![
+            Act::Reopen { ticket: id() },
+            Act::Close { ticket: id() },
+            Act::Drop { ticket: id() },
+        ],
+    };
+    Some(Item {
+        id: format!("file:{}", ticket.id),
+        kind: Kind::File,
+        urgency: Urgency::Word,
+        ticket: Some(id()),
+        agent: ticket.attempt().map(|attempt| attempt.claim.agent.clone()),
+        title: ticket.spec.title.clone(),
+        since: Some(change.since),
+        why: change.words(),
+        printed: None,
+        until: None,
+        acts,
+    })
+}
+
 pub(super) fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item {
     let known = file.ticket.as_ref().and_then(|id| tickets.get(id));
     Item {

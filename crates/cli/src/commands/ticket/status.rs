@@ -1,0 +1,95 @@
+//! `crew ticket status | start | close | reopen`: a person's word on the status of a ticket.
+
+use client::ticket_folder::Status;
+use client::word;
+use model::TicketId;
+use model::command::Outcome;
+use model::ticket::FileStatus;
+use runtime::Place;
+
+use super::Call;
+use crate::arguments::wait;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+
+impl Call<'_> {
+    pub(super) fn status(&mut self) -> Result<Exit> {
+        let [id, status] = self.exactly("status <id> <open|in_progress|closed>")?;
+        let (id, status) = (
+            id.to_owned(),
+            Status::from_command(status).map_err(client::Error::from)?,
+        );
+        self.set_status(&id, status)
+    }
+
+    pub(super) fn set(&mut self, status: Status) -> Result<Exit> {
+        let command = match status {
+            Status::InProgress => "start",
+            Status::Closed => "close",
+            Status::Open | Status::Unknown => "reopen",
+        };
+        self.folder()?;
+        let [id] = self.exactly(&format!("{command} <id>"))?;
+        let id = id.to_owned();
+        self.set_status(&id, status)
+    }
+
+    /// Writes the status into the file, and tells crew that a person wants it. A file that git has taken away
+    /// cannot be written: the word alone counts.
+    fn set_status(&mut self, id: &str, status: Status) -> Result<Exit> {
+        let written = self.folder()?.set_status(id, status, self.own_ticket());
+        let whole = self.folder()?.resolve(id).ok();
+        let told = self.tell_engine(whole.as_deref().unwrap_or(id), status, written.is_ok())?;
+        match (written, told) {
+            (Ok(text), _) => self.print(&text),
+            (Err(_), Some(message)) => self.print(&format!("{message}\n")),
+            (Err(error), None) => Err(error.into()),
+        }
+    }
+
+    /// Tells crew that a person wants this status, where the file alone does not show that. Returns the
+    /// answer.
+    fn tell_engine(&mut self, id: &str, status: Status, has_file: bool) -> Result<Option<String>> {
+        let status = match status {
+            Status::Open => FileStatus::Open,
+            Status::InProgress => FileStatus::InProgress,
+            Status::Closed => FileStatus::Closed,
+            Status::Unknown => return Ok(None),
+        };
+        let (Ok(id), Some(place)) = (TicketId::new(id), self.place_of_folder()) else {
+            return Ok(None);
+        };
+        let mut answered = None;
+        let submitter = self.context.submitter(place.clone());
+        wait(async {
+            if let Some(command) = word::command(&place, &id, status, has_file).await? {
+                answered = Some(submitter.submit(&command).await?.outcome);
+            }
+            Ok(Exit::Done)
+        })?;
+        match answered {
+            Some(Outcome::Accepted { message }) => Ok(Some(message)),
+            Some(Outcome::Refused { why }) => {
+                Err(Error::refused(why, "`crew explain` shows where it stands"))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The repository whose queue the folder is; none in the process of an agent, who speaks for no person.
+    fn place_of_folder(&self) -> Option<Place> {
+        if self.context.env.contains_key("CREW_WORKER") {
+            return None;
+        }
+        let place = Place::find(&self.context.dir, &self.context.env).ok()?;
+        let folder = self.folder().ok()?.path().canonicalize().ok()?;
+        (place.tickets_dir.canonicalize().ok()? == folder && place.journal.exists()).then_some(place)
+    }
+
+    /// The ticket on which the agent works in whose process this command runs; none in a person's.
+    fn own_ticket(&self) -> Option<&str> {
+        let env = &self.context.env;
+        let id = env.get("CREW_TICKET_ID").map(String::as_str);
+        id.filter(|_| env.contains_key("CREW_WORKER"))
+    }
+}

@@ -1,0 +1,379 @@
+//! git changes ticket files: that is no person's word, and what nobody can explain is asked about.
+
+use std::fs;
+
+use testkit::world::World;
+
+/// Commits something new at each run.
+const AGENT: &str = "work \"$CREW_TICKET_ID.$RUN\" x\necho DONE";
+/// The same, once a gate is open.
+const WAITS: &str =
+    "touch \"$GATES/begun\"\nuntil_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.$RUN\" x\necho DONE";
+
+const FILE: &str = ".tickets/t-1.md";
+
+fn commit_tickets(world: &World, message: &str) {
+    world.git(&["add", ".tickets"]);
+    world.git(&["commit", "-q", "-m", message]);
+}
+
+/// A world whose ticket has landed. The branch `old` has the ticket open, `main` has it closed.
+fn landed() -> World {
+    let world = open_in_git();
+    commit_tickets(&world, "it is closed");
+    world
+}
+
+/// A world whose ticket has landed, and whose closed file is not committed.
+fn open_in_git() -> World {
+    let world = World::new();
+    world.ticket("t-1").agent(AGENT).write();
+    commit_tickets(&world, "a ticket");
+    world.git(&["branch", "old"]);
+    world.drain_all();
+    assert_eq!(world.front("t-1", "status"), "closed");
+    world
+}
+
+fn file_item(world: &World) -> Option<serde_json::Value> {
+    let inbox: serde_json::Value = serde_json::from_str(&world.crew(&["--json", "inbox"]).out).unwrap();
+    let mut items = inbox["items"].as_array().unwrap().iter();
+    items.find(|item| item["kind"] == "file").cloned()
+}
+
+/// One of the ways in which git puts back the file of a ticket that has landed.
+type Way = (&'static str, fn() -> World, fn(&World));
+
+const WAYS: [Way; 8] = [
+    ("switch", landed, |world| {
+        drop(world.git(&["switch", "-q", "old"]));
+    }),
+    ("reset", landed, |world| {
+        drop(world.git(&["reset", "-q", "--hard", "HEAD~1"]));
+    }),
+    ("revert", landed, |world| {
+        drop(world.git(&["revert", "--no-edit", "HEAD"]));
+    }),
+    ("rebase", landed, |world| {
+        drop(world.git(&["rebase", "-q", "--onto", "old", "HEAD", "main"]));
+    }),
+    ("stash", open_in_git, |world| drop(world.git(&["stash", "-q"]))),
+    ("pull", landed, |world| {
+        let (origin, other) = (world.path("origin"), world.path("other"));
+        let names = [&origin, &other].map(|path| path.to_str().unwrap().to_owned());
+        world.git(&["clone", "-q", "--bare", ".", &names[0]]);
+        world.git(&["clone", "-q", &names[0], &names[1]]);
+        for args in [
+            &["config", "user.name", "Other"][..],
+            &["config", "user.email", "other@example.org"],
+            &["revert", "--no-edit", "HEAD"],
+            &["push", "-q"],
+        ] {
+            world.git_at(&other, args);
+        }
+        world.git(&["pull", "-q", &names[0], "main"]);
+    }),
+    ("bisect", landed, |world| {
+        for args in [
+            &["bisect", "start"][..],
+            &["bisect", "bad", "HEAD"],
+            &["bisect", "good", "HEAD~3"],
+        ] {
+            world.git(args);
+        }
+    }),
+    ("merge", landed, |world| {
+        world.git(&["switch", "-q", "-c", "side", "HEAD"]);
+        world.git(&["revert", "--no-edit", "HEAD"]);
+        world.git(&["switch", "-q", "main"]);
+        world.git(&["merge", "-q", "--no-ff", "side", "-m", "merged"]);
+    }),
+];
+
+#[test]
+fn a_ticket_that_landed_is_not_done_again_because_git_put_its_old_file_back_between_two_engines() {
+    for (label, world, way) in WAYS {
+        let world = world();
+        way(&world);
+        assert_eq!(world.front("t-1", "status"), "open", "{label}");
+        let looked = world.crew(&["queue"]).out;
+        assert!(!looked.contains("ready"), "{label}: {looked}");
+        world.drain_all();
+        assert_eq!(
+            (world.runs("t-1"), world.count("t-1", "reopened")),
+            (1, 0),
+            "{label}"
+        );
+        assert_eq!(
+            world.front("t-1", "status"),
+            "open",
+            "{label}: crew leaves it alone"
+        );
+        assert_eq!(file_item(&world), None, "{label}: it is explained");
+        let explained = world.crew(&["explain", "t-1"]).out;
+        assert!(
+            explained.contains("git has changed its file"),
+            "{label}: {explained}"
+        );
+        // A second start finds the same, and a person's word counts.
+        world.drain_all();
+        assert_eq!(world.runs("t-1"), 1, "{label}");
+    }
+}
+
+#[test]
+fn a_ticket_that_landed_is_not_done_again_because_git_put_its_old_file_back_under_an_engine() {
+    for (label, world, way) in WAYS {
+        let world = world();
+        let mut engine = world.engine();
+        world.ticket("t-2").kind("epic").write();
+        world.wait("the engine has looked", || world.try_state("t-2").is_some());
+        way(&world);
+        world.wait("it is noticed", || world.count("t-1", "file_unheeded") > 0);
+        world.must(&["stop"]);
+        engine.end();
+        assert_eq!(
+            (world.runs("t-1"), world.count("t-1", "reopened")),
+            (1, 0),
+            "{label}"
+        );
+        assert_eq!(file_item(&world), None, "{label}: it is explained");
+        assert_eq!(
+            world.front("t-1", "status"),
+            "open",
+            "{label}: crew leaves it alone"
+        );
+    }
+}
+
+#[test]
+fn an_old_file_that_came_back_without_a_trace_is_asked_about_and_a_person_settles_that() {
+    for (command, runs, status) in [
+        (&["ticket", "reopen", "t-1"][..], 2, "closed"),
+        (&["ticket", "close", "t-1"], 1, "closed"),
+        (&["drop", "t-1"], 1, "closed"),
+    ] {
+        for with_engine in [false, true] {
+            let world = open_in_git();
+            let mut engine = with_engine.then(|| world.engine());
+            world.git(&["checkout", "-q", "--", FILE]);
+            world.wait("it is asked", || file_item(&world).is_some());
+            let item = file_item(&world).unwrap();
+            let typed: Vec<&str> = item["acts"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(|act| act["typed"].as_str())
+                .collect();
+            assert_eq!(
+                typed,
+                ["crew ticket reopen t-1", "crew ticket close t-1", "crew drop t-1"]
+            );
+            if let Some(engine) = &mut engine {
+                world.must(&["stop"]);
+                engine.end();
+            }
+            let said = world.drain_held();
+            assert!(said.err.contains("t-1") || said.out.contains("t-1"), "{said}");
+            assert_eq!(world.runs("t-1"), 1);
+            world.must(command);
+            world.drain_all();
+            assert_eq!(
+                (world.runs("t-1"), world.front("t-1", "status").as_str()),
+                (runs, status),
+                "{command:?}"
+            );
+            assert_eq!(file_item(&world), None, "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn a_person_who_opens_a_ticket_again_is_heard_though_git_has_that_content_or_gets_it() {
+    // The content of the open file stands in git.
+    let world = open_in_git();
+    world.must(&["ticket", "reopen", "t-1"]);
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+    // An edit that was committed before an engine saw it.
+    let world = landed();
+    world.edit("t-1", |text| {
+        text.replace("status: closed", "status: open")
+            .replace("priority: 2", "priority: 1")
+    });
+    world.git(&["commit", "-q", "-a", "-m", "again"]);
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+    // And one that git never had.
+    let world = landed();
+    world.edit("t-1", |text| {
+        text.replace("status: closed", "status: open")
+            .replace("priority: 2", "priority: 0")
+    });
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+}
+
+#[test]
+fn new_tickets_that_a_merge_brings_in_are_worked_on() {
+    let world = landed();
+    world.git(&["switch", "-q", "-c", "side", "old"]);
+    world.ticket("t-5").agent(AGENT).write();
+    commit_tickets(&world, "another");
+    world.git(&["switch", "-q", "main"]);
+    world.git(&["merge", "-q", "side", "-m", "merged"]);
+    world.drain_all();
+    assert_eq!((world.runs("t-1"), world.runs("t-5")), (1, 1));
+    assert!(world.is_landed("t-5"));
+}
+
+/// A world whose ticket is at work, its file as crew has written it.
+fn at_work() -> (World, testkit::world::Engine) {
+    let world = World::new();
+    world.ticket("t-0").status("closed").write();
+    commit_tickets(&world, "an old ticket");
+    world.git(&["branch", "old"]);
+    world.ticket("t-1").agent(WAITS).write();
+    let engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    world.wait("it is taken", || world.front("t-1", "status") == "in_progress");
+    (world, engine)
+}
+
+/// The ticket goes on, lands, and its file is closed.
+fn goes_on(world: &World, engine: &mut testkit::world::Engine, label: &str) {
+    assert_eq!(world.count("t-1", "stop_ordered"), 0, "{label}");
+    world.open("go");
+    world.wait("it lands", || world.is_landed("t-1"));
+    world.wait("its file is closed", || world.front("t-1", "status") == "closed");
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(
+        (world.runs("t-1"), world.count("t-1", "dropped")),
+        (1, 0),
+        "{label}"
+    );
+}
+
+#[test]
+fn a_ticket_at_work_goes_on_while_git_takes_its_file_away_and_brings_it_back() {
+    type Away = (&'static str, fn(&World), fn(&World));
+    let ways: [Away; 3] = [
+        (
+            "stash -u",
+            |world| drop(world.git(&["stash", "-q", "-u"])),
+            |world| drop(world.git(&["stash", "pop", "-q"])),
+        ),
+        (
+            "switch",
+            |world| {
+                commit_tickets(world, "a new ticket");
+                world.git(&["switch", "-q", "old"]);
+            },
+            |world| drop(world.git(&["switch", "-q", "main"])),
+        ),
+        (
+            "reset",
+            |world| {
+                commit_tickets(world, "a new ticket");
+                world.git(&["branch", "new"]);
+                world.git(&["reset", "-q", "--hard", "HEAD~1"]);
+            },
+            |world| drop(world.git(&["reset", "-q", "--hard", "new"])),
+        ),
+    ];
+    for (label, away, back) in ways {
+        let (world, mut engine) = at_work();
+        away(&world);
+        assert!(!world.ticket_file("t-1").exists(), "{label}");
+        world.wait("it is noticed", || world.count("t-1", "file_unheeded") == 1);
+        assert_eq!(file_item(&world), None, "{label}: it is explained");
+        let shown = world.crew(&["queue"]).out;
+        assert!(shown.contains("git has taken its file away"), "{label}: {shown}");
+        back(&world);
+        world.wait("it is back", || world.count("t-1", "file_heeded") == 1);
+        goes_on(&world, &mut engine, label);
+    }
+}
+
+#[test]
+fn a_ticket_at_work_goes_on_while_git_sets_its_file_back_to_open() {
+    let world = World::new();
+    world.ticket("t-1").agent(WAITS).write();
+    commit_tickets(&world, "a ticket");
+    let mut engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    world.wait("it is taken", || world.front("t-1", "status") == "in_progress");
+    world.git(&["stash", "-q"]);
+    world.wait("it is noticed", || world.count("t-1", "file_unheeded") == 1);
+    assert_eq!(world.front("t-1", "status"), "open", "crew leaves it alone");
+    goes_on(&world, &mut engine, "stash");
+}
+
+#[test]
+fn files_that_a_git_clean_deletes_are_asked_about_and_a_single_one_is_a_persons_deletion() {
+    let (world, mut engine) = at_work();
+    world.ticket("t-2").agent(AGENT).write();
+    world.wait("it is seen", || world.try_state("t-2").is_some());
+    world.git(&["clean", "-q", "-f", "-d"]);
+    world.wait("both are asked about", || {
+        ["t-1", "t-2"]
+            .iter()
+            .all(|id| world.count(id, "file_unheeded") == 1)
+    });
+    assert!(file_item(&world).is_some());
+    assert_eq!(world.count("t-1", "stop_ordered"), 0);
+    world.must(&["drop", "t-2"]);
+    world.must(&["ticket", "reopen", "t-1"]);
+    world.wait("nothing is asked any more", || file_item(&world).is_none());
+    world.open("go");
+    world.wait("it lands without its file", || world.is_landed("t-1"));
+    world.ticket("t-3").agent("until_there \"$GATES/never\"").write();
+    world.wait("it is given out", || world.runs("t-3") == 1);
+    fs::remove_file(world.ticket_file("t-3")).unwrap();
+    world.wait("it is dropped", || world.count("t-3", "dropped") == 1);
+    world.must(&["stop"]);
+    engine.end();
+}
+
+#[test]
+fn a_ticket_at_work_whose_file_is_renamed_is_asked_about_and_goes_on_when_that_is_undone() {
+    let (world, mut engine) = at_work();
+    fs::rename(world.ticket_file("t-1"), world.ticket_file("t-9")).unwrap();
+    world.wait("it is asked", || file_item(&world).is_some());
+    let item = file_item(&world).unwrap();
+    assert!(
+        item["why"]
+            .as_str()
+            .unwrap()
+            .contains("t-9.md states to be this ticket"),
+        "{item}"
+    );
+    assert!(world.try_state("t-9").is_none(), "no ticket of its own");
+    fs::rename(world.ticket_file("t-9"), world.ticket_file("t-1")).unwrap();
+    world.wait("nothing is asked any more", || file_item(&world).is_none());
+    goes_on(&world, &mut engine, "rename");
+}
+
+#[test]
+fn a_ticket_at_work_is_taken_up_again_when_an_engine_and_its_journal_are_gone() {
+    let (world, mut engine) = at_work();
+    world.ticket("t-2").status("in_progress").write();
+    engine.signal("KILL");
+    engine.end();
+    for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+        fs::remove_file(world.project(".crew").join(name)).ok();
+    }
+    world.open("go");
+    let said = world.drain_held();
+    assert!(said.out.contains("t-2") || said.err.contains("t-2"), "{said}");
+    assert_eq!(world.count("t-1", "work_found"), 1);
+    assert!(world.is_landed("t-1"));
+    // Nobody can tell whether an agent had this one.
+    let item = file_item(&world).unwrap();
+    assert_eq!(item["ticket"], "t-2");
+    world.script("t-2", AGENT);
+    world.must(&["ticket", "reopen", "t-2"]);
+    world.drain_all();
+    assert!(world.is_landed("t-2"));
+}

@@ -1,0 +1,71 @@
+//! Doubtful changes: they may be git's own work, and are reported once git has had the time to show that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use engine::{Observation, driver};
+use model::ticket::Origin;
+
+use super::origins::Origins;
+use super::seen::Seen;
+use crate::clock::Stopwatch;
+
+/// How long a change stands before it is judged. A git that switches branches writes the files, gives the
+/// index back, and only then moves HEAD.
+const STANDS: Duration = Duration::from_millis(200);
+/// How long a git that holds the index is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The changes, each by the file's name.
+#[derive(Default)]
+pub(super) struct Doubtful(BTreeMap<String, Change>);
+
+struct Change {
+    since: Stopwatch,
+    seen: Observation,
+    /// The blob of the file; none if it is gone.
+    blob: Option<(PathBuf, git::Oid)>,
+}
+
+impl Doubtful {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn put(&mut self, name: String, seen: Observation, blob: Option<(PathBuf, git::Oid)>) {
+        let since = Stopwatch::start();
+        self.0.insert(name, Change { since, seen, blob });
+    }
+
+    /// The file has changed again.
+    pub(super) fn forget(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
+    /// Reports the changes, all together, once each has stood for long enough and no git is at work.
+    pub(super) fn report<S: Fn(driver::Event)>(&mut self, origins: &mut Origins, to: &mut Seen<'_, S>) {
+        let elapsed = || self.0.values().map(|change| change.since.elapsed());
+        let (least, most) = (elapsed().min(), elapsed().max());
+        let is_busy = origins.is_git_at_work() && most.is_some_and(|most| most < PATIENCE);
+        if is_busy || least.is_none_or(|least| least < STANDS) {
+            return;
+        }
+        origins.look(false);
+        let blobs: Vec<(PathBuf, git::Oid)> =
+            self.0.values().filter_map(|change| change.blob.clone()).collect();
+        let committed: BTreeSet<PathBuf> = origins.committed(&blobs);
+        for (_, Change { mut seen, blob, .. }) in std::mem::take(&mut self.0) {
+            let is_committed = blob.as_ref().is_some_and(|(path, _)| committed.contains(path));
+            let found = match (origins.has_moved(), is_committed, &blob) {
+                (true, _, _) => Origin::Git,
+                (false, true, _) | (false, false, None) => Origin::Person,
+                (false, false, Some(_)) => Origin::Unknown,
+            };
+            if let Observation::Read { origin, .. } | Observation::Gone { origin, .. } = &mut seen {
+                *origin = found;
+            }
+            to.push(seen);
+        }
+    }
+}

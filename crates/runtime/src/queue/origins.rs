@@ -1,0 +1,300 @@
+//! Origins: whether a person or git brought a ticket's file into the state in which it was seen.
+//!
+//! docs/design/ticket-files.md has the reasons.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::{Observation, driver};
+use git::{Movement, Oid, Repository, Traces};
+use model::ticket::{FileStatus, Filing, Origin};
+use tickets::{Change, Folder, Kind, Read};
+
+use super::doubtful::Doubtful;
+use super::seen::{PIECE, Seen, observation};
+use crate::clock::Stopwatch;
+use crate::{Place, Reading, outputs};
+
+/// The file in crew's folder with the traces that an engine saw last.
+const FILE: &str = "git-traces";
+/// For how long after git has moved the changes that are noticed are taken for its work.
+const AFTERMATH: Duration = Duration::from_secs(5);
+
+/// The traces of git, and what they say about changes.
+pub(crate) struct Origins {
+    repository: Repository,
+    root: PathBuf,
+    file: PathBuf,
+    runs_dir: PathBuf,
+    traces: Option<Traces>,
+    moved: Option<Stopwatch>,
+    /// Whether git had moved between the last engine and the first look of this one, or no engine was here.
+    moved_before: Option<bool>,
+    /// The commits that were made since git last moved, after the one that HEAD was at before.
+    commits: Option<(Oid, Vec<Oid>)>,
+    /// Whether an engine was here before, and its journal is gone.
+    is_journal_lost: bool,
+}
+
+impl Origins {
+    pub(super) fn new(place: &Place) -> Self {
+        let file = place.crew_dir.join(FILE);
+        let text = std::fs::read_to_string(&file).ok();
+        Self {
+            repository: place.repository.clone(),
+            root: place.root.clone(),
+            file,
+            runs_dir: place.runs_dir.clone(),
+            traces: text.map(|text| Traces::of_text(&text)),
+            moved: None,
+            moved_before: None,
+            commits: None,
+            is_journal_lost: false,
+        }
+    }
+
+    /// An engine begins with the files. Where none was here before, they are as they came with the
+    /// repository.
+    pub(super) fn start(&mut self, is_journal_new: bool) {
+        self.is_journal_lost = is_journal_new && self.traces.is_some();
+    }
+
+    /// Looks at the traces of git. `is_first`: every file is looked at then, and a git that is at work is
+    /// waited for.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "of the end of another git nobody is told"
+    )]
+    pub(super) fn look(&mut self, is_first: bool) {
+        if is_first {
+            let waited = Stopwatch::start();
+            while self.is_git_at_work() && waited.elapsed() < AFTERMATH {
+                std::thread::sleep(super::LOOK_AGAIN);
+            }
+        }
+        let is_new_here = self.traces.is_none();
+        self.look_at_traces();
+        if is_first && self.moved_before.is_none() {
+            self.moved_before = Some(is_new_here || self.moved.take().is_some());
+        }
+    }
+
+    fn look_at_traces(&mut self) {
+        let now = self.repository.traces();
+        if self.traces.as_ref() == Some(&now) {
+            return;
+        }
+        self.note(now.clone());
+        // Without the file, the next engine takes everything that git has for its work.
+        if let Err(error) = std::fs::write(&self.file, now.to_text()) {
+            tracing::debug!(%error, "the traces of git are not kept");
+        }
+    }
+
+    /// Notes the present traces, and the movement that they show.
+    fn note(&mut self, now: Traces) {
+        let movement = match &self.traces {
+            Some(before) => self.repository.movement(before, &now),
+            None => Movement::Nothing,
+        };
+        match movement {
+            Movement::Nothing => {}
+            Movement::Commits { from, made } => {
+                let (_, all) = self.commits.get_or_insert((from, Vec::new()));
+                all.extend(made);
+            }
+            Movement::Moved => {
+                self.moved = Some(Stopwatch::start());
+                self.commits = None;
+            }
+        }
+        self.traces = Some(now);
+    }
+
+    /// Whether git had moved before the first look.
+    pub(super) fn had_moved(&self) -> bool {
+        self.moved_before == Some(true) || self.has_moved()
+    }
+
+    /// Whether git has moved a moment ago.
+    pub(super) fn has_moved(&self) -> bool {
+        self.moved.is_some_and(|moved| moved.elapsed() < AFTERMATH)
+    }
+
+    pub(super) fn is_git_at_work(&self) -> bool {
+        self.repository.is_root_index_locked()
+    }
+
+    /// The files whose content somebody wrote and then committed.
+    pub(super) fn committed(&self, blobs: &[(PathBuf, Oid)]) -> BTreeSet<PathBuf> {
+        let Some((from, made)) = self.commits.as_ref().filter(|_| !blobs.is_empty()) else {
+            return BTreeSet::new();
+        };
+        let found = self.repository.are_committed_only(blobs, from, made);
+        found.into_iter().cloned().collect()
+    }
+
+    /// Takes changes, judges them, and passes them on. `first`: every file is looked at, and none waits.
+    /// `own`: the files that crew has just written itself.
+    pub(super) fn judging<'j, 's, S: Fn(driver::Event)>(
+        &'j self,
+        folder: &'j Folder,
+        doubtful: &'j mut Doubtful,
+        (first, own): (bool, &'j BTreeMap<String, Filing>),
+        to: &'j mut Seen<'s, S>,
+    ) -> Judging<'j, 's, S> {
+        Judging {
+            origins: self,
+            folder,
+            doubtful,
+            first,
+            own,
+            to,
+            changes: Vec::new(),
+        }
+    }
+
+    /// The path of a file as the repository has it.
+    fn path_in_repository(&self, file: &Path) -> PathBuf {
+        file.strip_prefix(&self.root).unwrap_or(file).to_owned()
+    }
+
+    /// The origin of a file that is in progress, where the journal is lost: the folders of its runs show that
+    /// an agent had it.
+    fn of_lost_journal(&self, seen: &Observation, runs: &BTreeSet<model::TicketId>) -> Option<Origin> {
+        match seen {
+            Observation::Read {
+                ticket,
+                status: FileStatus::InProgress,
+                ..
+            } if self.is_journal_lost => Some(match runs.contains(ticket) {
+                true => Origin::LostEngine,
+                false => Origin::Unknown,
+            }),
+            Observation::Read { .. } | Observation::Unreadable { .. } | Observation::Gone { .. } => None,
+        }
+    }
+
+    fn tickets_with_runs(&self) -> BTreeSet<model::TicketId> {
+        let folders = crate::folders(&self.runs_dir).unwrap_or_default();
+        folders.iter().filter_map(|dir| outputs::ticket_of(dir)).collect()
+    }
+}
+
+/// Whether a file says what crew has written into it, and nobody has changed that since.
+fn says(read: &Read, filing: &Filing) -> bool {
+    let reading = Reading::of(&read.ticket);
+    reading.is_some_and(|reading| reading.status == filing.status && reading.tags == filing.tags)
+}
+
+/// The origin of a ticket's file as it is now, where no engine has looked at it: by the traces that the last
+/// one left.
+#[must_use]
+pub fn origin_of(place: &Place, ticket: &model::TicketId) -> Origin {
+    let mut origins = Origins::new(place);
+    let file = place.tickets_dir.join(format!("{ticket}.md"));
+    let known = origins.repository.known_blobs(std::slice::from_ref(&file)).pop();
+    let Some((blob, true)) = known.flatten() else {
+        return Origin::Person;
+    };
+    let is_new_here = origins.traces.is_none();
+    origins.note(origins.repository.traces());
+    let blobs = [(origins.path_in_repository(&file), blob)];
+    match (
+        origins.committed(&blobs).is_empty(),
+        is_new_here || origins.has_moved(),
+    ) {
+        (false, _) => Origin::Person,
+        (true, true) => Origin::Git,
+        (true, false) => Origin::Unknown,
+    }
+}
+
+/// Changes of one look on their way through the judgement.
+pub(super) struct Judging<'j, 's, S> {
+    origins: &'j Origins,
+    folder: &'j Folder,
+    doubtful: &'j mut Doubtful,
+    first: bool,
+    own: &'j BTreeMap<String, Filing>,
+    to: &'j mut Seen<'s, S>,
+    changes: Vec<Change>,
+}
+
+impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
+    pub(super) fn push(&mut self, change: Change) {
+        self.changes.push(change);
+        if self.changes.len() == PIECE {
+            self.judge();
+        }
+    }
+
+    pub(super) fn end(mut self) {
+        self.judge();
+    }
+
+    fn judge(&mut self) {
+        let changes = std::mem::take(&mut self.changes);
+        let is_read = |change: &&Change| match &change.kind {
+            Kind::Added(read) | Kind::Changed(read) => {
+                let written = self.own.get(&change.name);
+                written.is_none_or(|filing| !says(read, filing))
+            }
+            Kind::Removed | Kind::Unreadable | Kind::StillUnreadable => false,
+        };
+        let file = |change: &Change| self.folder.path().join(format!("{}.md", change.name));
+        let files: Vec<PathBuf> = changes.iter().filter(is_read).map(&file).collect();
+        let known = self.origins.repository.known_blobs(&files);
+        let known: BTreeMap<PathBuf, Oid> = files
+            .into_iter()
+            .zip(known)
+            .filter_map(|(file, blob)| Some((file, blob.filter(|(_, is_known)| *is_known)?.0)))
+            .collect();
+        let blob_of = |change: &Change| {
+            let file = file(change);
+            let blob = known.get(&file).cloned()?;
+            Some((self.origins.path_in_repository(&file), blob))
+        };
+        if self.first {
+            let blobs: Vec<(PathBuf, Oid)> = changes.iter().filter_map(blob_of).collect();
+            let committed = self.origins.committed(&blobs);
+            let runs = match self.origins.is_journal_lost {
+                true => self.origins.tickets_with_runs(),
+                false => BTreeSet::new(),
+            };
+            for change in changes {
+                let found = match blob_of(&change) {
+                    None => Origin::Person,
+                    Some((path, _)) if committed.contains(&path) => Origin::Person,
+                    Some(_) if self.origins.had_moved() => Origin::Git,
+                    Some(_) => Origin::Unknown,
+                };
+                let Some(mut seen) = observation(change, self.folder, found) else {
+                    continue;
+                };
+                if let Some(lost) = self.origins.of_lost_journal(&seen, &runs)
+                    && let Observation::Read { origin, .. } = &mut seen
+                {
+                    *origin = lost;
+                }
+                self.to.push(seen);
+            }
+            return;
+        }
+        for change in changes {
+            let (name, blob) = (change.name.clone(), blob_of(&change));
+            let is_doubtful = blob.is_some() || change.kind == Kind::Removed;
+            let Some(seen) = observation(change, self.folder, Origin::Person) else {
+                continue;
+            };
+            match is_doubtful {
+                true => self.doubtful.put(name, seen, blob),
+                false => {
+                    self.doubtful.forget(&name);
+                    self.to.push(seen);
+                }
+            }
+        }
+    }
+}
