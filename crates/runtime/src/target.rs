@@ -19,7 +19,7 @@ use crate::{Options, Place, Result, clock};
 /// `report` is called with each command that begins. Nothing is recorded but that a tree has passed.
 ///
 /// # Errors
-/// [`Error::Held`] when an engine runs here; a target that cannot be read.
+/// [`Error::Held`](crate::Error::Held) when an engine runs here; a target that cannot be read.
 pub async fn try_target(
     place: &Place,
     options: &Options,

@@ -64,6 +64,12 @@ impl Init {
                 "crew init --yes",
             ));
         }
+        if self.tries && context.json {
+            return Err(Error::usage(
+                "`crew init --try` shows the checks as they run, and --json has no place for that",
+                "crew init --json, and then crew run",
+            ));
+        }
         let target = client::repository::checked_out_branch(&place)?;
         settings::branch_name(&target).map_err(|why| {
             Error::refused(
