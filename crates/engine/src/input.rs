@@ -4,6 +4,7 @@ use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
+use model::target::{Canary, Verdict};
 use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, Loss, Origin, Spec};
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -90,36 +91,11 @@ pub struct TargetSeen {
 
 /// The outcome of the checks of the bare target, so far or in the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TargetFound {
-    /// A command runs.
-    Running {
-        /// The command.
-        command: String,
-        /// Whether the sources are broken for it.
-        is_canary: bool,
-    },
-    /// All commands have passed.
-    Passed {
-        /// Those that pass although the sources are broken, and are no tests.
-        indifferent: Vec<String>,
-    },
-    /// A command that runs tests passes although the sources are broken.
-    Blind {
-        /// The command.
-        which: String,
-    },
-    /// A command failed.
-    Failed {
-        /// The command.
-        which: String,
-        /// The end of its output: sanitised.
-        output: String,
-    },
-    /// A command could not be run.
-    CouldNotRun {
-        /// Why: sanitised.
-        why: String,
-    },
+pub struct TargetFound {
+    /// The command that runs, or the end.
+    pub verdict: Verdict,
+    /// The commands that were tried with broken sources.
+    pub canaries: Vec<Canary>,
 }
 
 /// A look at one ticket file.

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Report, TargetCheck, TargetFound, TargetSeen, driver};
 use model::RunId;
 use model::settings::canary::runs_tests;
+use model::target::{Canary, Shown, Verdict};
 use model::ticket::{Candidate, CheckOutcome, CheckPlan, CheckTask, Checks, Loss};
 use tokio::sync::{Notify, mpsc};
 
-use crate::check::{Check, Shown};
+use crate::check::Check;
 use crate::dispatcher::Event;
 use crate::executor::perform::model_oid;
 use crate::executor::{Executor, Work};
@@ -31,19 +32,20 @@ pub async fn try_target(
     let runs = place.check_runs_dir();
     for entry in std::fs::read_dir(&runs).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        if name
-            .to_string_lossy()
-            .starts_with(RunId::of_target(0, 0).as_str().trim_end_matches('0'))
-        {
+        let round = RunId::new(name.to_string_lossy()).ok().and_then(|run| {
+            let place = run.check_place()?;
+            run.is_of_target().then_some(place.1)
+        });
+        if round == Some(0) {
             drop(std::fs::remove_dir_all(entry.path()));
         }
     }
     let commit = executor.repository.target(&executor.target)?;
     let tree = executor.repository.tree_of(&commit)?.0;
     let (Ok(commit), Ok(tree)) = (model_oid(&commit), model_oid(&tree)) else {
-        return Ok(TargetFound::CouldNotRun {
+        return Ok(untried(Verdict::CouldNotRun {
             why: format!("{commit} is no id that crew knows"),
-        });
+        }));
     };
     let wanted = TargetCheck {
         commit,
@@ -95,8 +97,16 @@ pub(crate) async fn check(
         report,
     };
     match series.run_all().await {
-        Some(found) => found,
+        Some(verdict) => untried(verdict),
         None => series.canaries().await,
+    }
+}
+
+/// A verdict that came before any command was tried with broken sources.
+fn untried(verdict: Verdict) -> TargetFound {
+    TargetFound {
+        verdict,
+        canaries: Vec::new(),
     }
 }
 
@@ -116,15 +126,15 @@ impl Series<'_> {
     }
 
     /// Runs what is left to run. Gives the end, where it is no good one.
-    async fn run_all(&mut self) -> Option<TargetFound> {
+    async fn run_all(&mut self) -> Option<Verdict> {
         while let Some(task) = self.checks.next() {
             let command = self.checks.command(task).unwrap_or_default().to_owned();
             let outcome = self.run(task, None).await;
             if let Some(why) = self.checks.cannot_run(task, &outcome) {
-                return Some(TargetFound::CouldNotRun { why });
+                return Some(Verdict::CouldNotRun { why });
             }
             if let CheckOutcome::Failed { output } = outcome {
-                return Some(TargetFound::Failed {
+                return Some(Verdict::Failed {
                     which: command,
                     output,
                 });
@@ -135,7 +145,7 @@ impl Series<'_> {
 
     /// Runs each command once on a tree with broken sources, unless it is known what that shows.
     async fn canaries(&mut self) -> TargetFound {
-        let mut indifferent = Vec::new();
+        let mut canaries = Vec::new();
         for (n, command) in self.checks.plan.commands.clone().into_iter().enumerate() {
             let (with, checks) = (Arc::clone(self.executor), self.checks.clone());
             let known = move || {
@@ -150,13 +160,21 @@ impl Series<'_> {
                 Some(shown) => Some(shown),
                 None => self.canary(&command, n, &key).await,
             };
-            match shown {
-                Some(Shown::Passes) if runs_tests(&command) => return TargetFound::Blind { which: command },
-                Some(Shown::Passes) => indifferent.push(command),
-                Some(Shown::Looks) | None => {}
+            let Some(shown) = shown else { continue };
+            let is_blind = shown == Shown::Passes && runs_tests(&command);
+            canaries.push(Canary {
+                command: command.clone(),
+                shown,
+            });
+            if is_blind {
+                let verdict = Verdict::Blind { which: command };
+                return TargetFound { verdict, canaries };
             }
         }
-        TargetFound::Passed { indifferent }
+        TargetFound {
+            verdict: Verdict::Passed,
+            canaries,
+        }
     }
 
     /// Gives what the canary of a command shows; none where it could not be run, which shows nothing.
@@ -222,10 +240,10 @@ impl Series<'_> {
             },
         };
         let outcome = if let Report::CheckSpawned = started {
-            (self.report)(TargetFound::Running {
-                command,
+            (self.report)(untried(Verdict::Checking {
+                command: Some(command),
                 is_canary: canary.is_some(),
-            });
+            }));
             // Its surroundings may be at fault, so it gets the hint that a proof on the target gets. What
             // passes on broken sources has not passed.
             let task = canary.is_none().then_some(CheckTask::Target);

@@ -75,7 +75,9 @@ impl Explain {
             (None, _) | (_, None) => (None, None),
         };
         let of_target = match refusal {
-            Some(Refusal::TargetRed { .. }) => facts.target.as_ref().and_then(|target| target.printed()),
+            Some(Refusal::TargetRed { .. }) => {
+                facts.target.as_ref().and_then(|target| target.verdict.printed())
+            }
             Some(_) | None => None,
         };
         let printed = printed.or_else(|| of_target.map(str::to_owned));
@@ -297,10 +299,11 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
         Some(Refusal::DayBudget { .. }) => {
             hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
         }
-        Some(Refusal::TargetRed { .. }) => hint(
-            "mend it by a commit on the target, and agents start by themselves; `crew run --anyway` starts them all the same"
-                .to_owned(),
-        ),
+        Some(Refusal::TargetRed { .. }) => {
+            let remedy = facts.target.as_ref().and_then(|target| target.verdict.remedy());
+            let remedy = remedy.unwrap_or_default();
+            hint(format!("{remedy}; `crew run --anyway` starts them all the same"))
+        }
         Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
         Some(
             Refusal::Unknown

@@ -14,7 +14,8 @@ use crate::exit::Exit;
 use crate::ui::{self, Style};
 use client::documents;
 use client::error::Doing as _;
-use runtime::{Place, TargetFound};
+use model::target::Verdict;
+use runtime::Place;
 
 /// Make this repository ready: write crew.toml, make .tickets/, ignore crew's own folder
 #[derive(Debug, Args)]
@@ -122,6 +123,11 @@ impl Init {
         let mut exit = Exit::Done;
         if (self.tries || in_terminal) && !checks.commands.is_empty() {
             exit = try_checks(context, &place, &target).await?;
+        } else if self.tries {
+            context.out.styled(
+                "nothing was tried: there are no checks. Name them in crew.toml, as [checks] commands",
+                Style::Yellow,
+            )?;
         }
         context.out.line("next:")?;
         if harness.is_none() {
@@ -193,7 +199,7 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
         tokio::select! {
             biased;
             Some(found) = told.recv() => {
-                if let TargetFound::Running { command, is_canary } = found {
+                if let Verdict::Checking { command: Some(command), is_canary } = found.verdict {
                     let how = if is_canary { "with broken sources: " } else { "" };
                     context.out.styled(&format!("runs on {target}, {how}{command}"), Style::Dim)?;
                 }
@@ -202,26 +208,21 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
         }
     };
     let out = &mut context.out;
-    let (why, printed) = match found {
-        TargetFound::Passed { .. } | TargetFound::Running { .. } => {
-            out.styled(&format!("{target} passes its checks"), Style::Green)?;
-            return Ok(Exit::Done);
-        }
-        TargetFound::Blind { which } => (
-            format!("`{which}` passes although crew has broken the sources for it: it looks at another tree"),
-            String::new(),
-        ),
-        TargetFound::Failed { which, output } => (format!("{target} does not pass `{which}`"), output),
-        TargetFound::CouldNotRun { why } => {
-            let (first, output) = why.split_once('\n').unwrap_or((&why, ""));
-            (format!("the checks could not be run: {first}"), output.to_owned())
-        }
+    let verdict = found.verdict;
+    let Some(why) = verdict.fault() else {
+        out.styled(&format!("{target} passes its checks"), Style::Green)?;
+        return Ok(Exit::Done);
     };
     out.styled(&format!("warning: {why}"), Style::Yellow)?;
-    for line in ui::last_lines(&printed) {
+    for line in verdict.printed().map(ui::last_lines).into_iter().flatten() {
         out.styled(&format!("  │ {}", ui::clean(line)), Style::Dim)?;
     }
-    out.line("  no agent starts before that is mended: see [checks] in crew.toml")?;
+    let remedy = verdict.remedy().unwrap_or_default();
+    out.wrapped(
+        &format!("  no agent starts before that is mended: {remedy}"),
+        2,
+        Style::Plain,
+    )?;
     Ok(Exit::Held)
 }
 

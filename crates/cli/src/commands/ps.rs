@@ -88,6 +88,11 @@ impl Ps {
             out.wrapped(&says, 2, Style::Yellow)?;
         }
         out.wrapped(&in_words(engine.as_ref(), now), 2, Style::Dim)?;
+        // A target that is in the way is among the obstacles.
+        let target = crew.target_checks(now);
+        if let Some(says) = target.filter(|_| crew.target_in_the_way().is_none()) {
+            out.wrapped(&text::sanitise::line(&says), 2, Style::Dim)?;
+        }
         out.wrapped(&format!("queue: {}", counts(&queue)), 2, Style::Dim)?;
         if let Some(paid) = paid(&crew, now) {
             out.wrapped(&paid, 2, Style::Dim)?;

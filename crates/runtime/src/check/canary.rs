@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use engine::Report;
-use model::Oid;
 use model::settings::{Blind, canary};
+use model::target::Shown;
 use model::ticket::{CheckPlan, CheckTask};
+use model::{Oid, RunId};
 use process::Run;
 
 use super::{Check, digest, write};
@@ -17,13 +18,15 @@ use crate::executor::perform::{could_not, git_oid};
 use crate::executor::{Executor, private_dir};
 use crate::{Error, Result};
 
-/// What a canary that was run before has shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// The check fails where the sources are broken.
-    Looks,
-    /// It passes there all the same.
-    Passes,
+/// The beginning of the name that the key of a canary's run gets.
+const NAME: &str = "canary-";
+
+/// Whether a run was a canary. `made`: its name, as the process has it.
+#[must_use]
+pub fn is_canary(made: &str, run: &RunId) -> bool {
+    let of = made.strip_prefix(run.as_str());
+    let key = of.and_then(|of| of.split_once('-')).map(|(_, key)| key);
+    key.is_some_and(|key| key.starts_with(NAME))
 }
 
 impl Executor {
@@ -92,7 +95,7 @@ impl Executor {
         let dir = self.place.run_dir(check.run);
         let owned = self.owner.run_id(check.run.as_str());
         if let Ok(run) = Run::open(&dir)
-            && crate::executor::is_for(&run, &owned, Some(key))?
+            && crate::executor::is_for(&run, &owned, Some(&format!("{NAME}{key}")))?
         {
             self.note_current(&dir)?;
             return Ok(self.begin_check(&run));
@@ -108,7 +111,7 @@ impl Executor {
         };
         self.forget_sequence()?;
         self.break_sources(checkout.path(), &tree)?;
-        self.begin_in(checkout.path(), check, &dir, format!("{owned}-{key}"))
+        self.begin_in(checkout.path(), check, &dir, format!("{owned}-{NAME}{key}"))
     }
 
     /// Puts text that no language accepts in place of every source.

@@ -7,7 +7,7 @@ use super::super::act::Act;
 use super::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency};
 use crate::TicketId;
 use crate::policy::attention::{Need, Reason, attention};
-use crate::target::{Target, Verdict};
+use crate::target::Target;
 use crate::ticket::{Ticket, Why};
 
 /// Harnesses that refuse steps until a person has mended that, one entry each: none if the ticket whose step
@@ -46,19 +46,7 @@ pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Cont
 
 /// A target that does not pass its own checks; none where it does, or they go on.
 pub(super) fn target_red(target: &Target) -> Option<Item> {
-    let why = target.in_the_way().filter(|_| !target.is_checking())?;
-    let until = match &target.verdict {
-        Verdict::CouldNotRun { retry_at, .. } => Some(*retry_at),
-        Verdict::Checking { .. } | Verdict::Passed | Verdict::Failed { .. } | Verdict::Blind { .. } => None,
-    };
-    let mend = match &target.verdict {
-        Verdict::Blind { .. } => {
-            "let [checks] setup make an environment of the checks' own, or say `blind = \"allow\"` there if that is as it should be"
-        }
-        Verdict::Checking { .. } | Verdict::Passed | Verdict::Failed { .. } | Verdict::CouldNotRun { .. } => {
-            "mend it by a commit on the target, or mend [checks] in crew.toml: agents start by themselves"
-        }
-    };
+    let why = target.verdict.fault().filter(|_| !target.anyway)?;
     let by_hand = |what: &str| Act::ByHand {
         what: what.to_owned(),
     };
@@ -71,11 +59,12 @@ pub(super) fn target_red(target: &Target) -> Option<Item> {
         title: format!("no agent is started on {}", target.commit.short()),
         since: Some(target.since),
         why,
-        printed: target.printed().map(str::to_owned),
-        until,
+        printed: target.verdict.printed().map(str::to_owned),
+        until: target.retry_at,
         acts: vec![
-            by_hand(mend),
+            by_hand(target.verdict.remedy().unwrap_or_default()),
             by_hand("or start them all the same: crew run --anyway"),
+            by_hand("all that the checks printed: crew logs --check"),
         ],
     })
 }
