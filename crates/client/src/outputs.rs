@@ -87,10 +87,36 @@ impl Step {
         format!("{}, {number} (run {})", self.ticket, self.run)
     }
 
+    /// The run, with what is shown about it.
+    pub fn source(self, place: &Place) -> Source {
+        Source {
+            title: self.title(),
+            dir: self.dir(place),
+            run: self.run,
+            ticket: Some(self.ticket),
+            number: Some(self.number),
+        }
+    }
+
     /// The folder of its output.
     pub fn dir(&self, place: &Place) -> PathBuf {
         dir(place, &self.run)
     }
+}
+
+/// A run whose output is shown: a step, a command that sets up a workspace, or a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The run.
+    pub run: RunId,
+    /// Its heading: not sanitised.
+    pub title: String,
+    /// The folder of its output.
+    pub dir: PathBuf,
+    /// Its ticket; none for a check of the bare target.
+    pub ticket: Option<TicketId>,
+    /// The number of the step, and 0 for a command that sets up the workspace; none for a check.
+    pub number: Option<u32>,
 }
 
 /// The directory of a run.
