@@ -127,3 +127,33 @@ fn a_thousand_tickets_are_listed_where_the_choice_is() {
     }
     assert!(scene.screen(80, 24).contains("t-0"), "{}", scene.screen(80, 24));
 }
+
+#[test]
+fn the_checks_of_the_target_stand_above_the_train() {
+    use model::project::Event;
+    use model::target::Verdict;
+
+    let mut scene = Scene::new(100, 20);
+    scene.engine();
+    scene.press(Key::Char('3'));
+    let mut seen = String::new();
+    let verdicts = [
+        Verdict::Checking {
+            command: Some("make check".to_owned()),
+            is_canary: false,
+        },
+        Verdict::Failed {
+            which: "make check".to_owned(),
+            output: "test result: FAILED\n(exit code 101)".to_owned(),
+        },
+        Verdict::Passed,
+    ];
+    for verdict in verdicts {
+        let mut target = model::samples::project::target(verdict);
+        target.since = scene.now;
+        scene.project(Event::Target(Box::new(target)));
+        scene.pass(3);
+        seen.push_str(&scene.screen(100, 20));
+    }
+    insta::assert_snapshot!(seen);
+}

@@ -123,3 +123,13 @@ fn a_target_that_cannot_be_one_is_refused() {
     );
     assert!(!repo.root.join("crew.toml").exists());
 }
+
+#[test]
+fn init_says_that_there_is_nothing_to_try() {
+    let repo = Repo::new();
+    let said = repo.crew(&["init", "--yes", "--try"]).ok();
+    assert!(
+        said.out.contains("nothing was tried: there are no checks"),
+        "{said}"
+    );
+}

@@ -19,6 +19,7 @@ mod people;
 mod prompts;
 mod queue;
 mod target;
+mod target_shown;
 mod unfinished;
 mod waiting;
 mod workspaces;

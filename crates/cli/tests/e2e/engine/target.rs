@@ -5,10 +5,10 @@ use std::fs;
 use testkit::world::{DONE, Engine, World};
 
 /// Fails on a tree with a file `red`, saying so; each run leaves a line.
-const NO_RED: &str =
+pub(super) const NO_RED: &str =
     "commands = ['''echo ran >> \"$HOME/ran\"; if [ -e red ]; then echo \"red is red\"; exit 1; fi''']";
 
-fn red_world() -> World {
+pub(super) fn red_world() -> World {
     let world = World::with(|s| s.checks = NO_RED.to_owned());
     world.commit("red", "");
     world
@@ -19,23 +19,23 @@ fn green_world() -> World {
 }
 
 /// How many times the check has run.
-fn checks(world: &World) -> usize {
+pub(super) fn checks(world: &World) -> usize {
     let ran = fs::read_to_string(world.path("home/ran")).unwrap_or_default();
     ran.lines().count()
 }
 
-fn verdict(world: &World) -> String {
+pub(super) fn verdict(world: &World) -> String {
     let said = world.must(&["ps", "--json"]).out;
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
     said["target"]["verdict"].as_str().unwrap_or_default().to_owned()
 }
 
-fn mend(world: &World) {
+pub(super) fn mend(world: &World) {
     world.git(&["rm", "-q", "red"]);
     world.git(&["commit", "-q", "-m", "mend"]);
 }
 
-fn stop(world: &World, mut engine: Engine) {
+pub(super) fn stop(world: &World, mut engine: Engine) {
     world.must(&["stop", "--wait"]);
     engine.end();
 }
@@ -47,7 +47,7 @@ fn a_red_target_costs_nothing_and_every_surface_shows_why() {
     world.ticket("t-2").agent(DONE).write();
     let said = world.drain_held();
     assert_eq!((world.runs("t-1"), world.runs("t-2"), checks(&world)), (0, 0, 1));
-    assert!(said.out.contains("does not pass the check"), "{said}");
+    assert!(said.out.contains("does not pass `"), "{said}");
     for args in [
         &["inbox"][..],
         &["explain", "t-1"],
@@ -219,7 +219,7 @@ fn a_check_that_cannot_be_run_on_the_target_starts_no_agent() {
 }
 
 /// A repository with a source, and a runner of tests that looks for a word in a file.
-fn tested(looks_at: &str, blind: &str) -> World {
+pub(super) fn tested(looks_at: &str, blind: &str) -> World {
     let world = World::with(|s| s.checks = format!("{blind}\ncommands = ['./pytest', 'test -d .git']"));
     world.write("pytest", &format!("#!/bin/sh\ngrep -q good {looks_at}\n"));
     testkit::world::make_executable(&world.project("pytest"));
