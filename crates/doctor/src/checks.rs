@@ -3,6 +3,7 @@
 
 use client::clock;
 use git::Branch;
+use model::Oid;
 use model::settings::{Blind, Settings};
 use model::target::{Shown, Target, Verdict};
 use model::ticket::CheckPlan;
@@ -88,7 +89,8 @@ fn verdict(subject: &Subject, settings: &Settings, target: &Target) -> Finding {
 fn changed(subject: &Subject, settings: &Settings, target: &Target) -> String {
     let repository = &subject.place.repository;
     let tip = Branch::parse(&settings.project.target).and_then(|branch| repository.target(&branch));
-    let moved = tip.ok().filter(|tip| tip.as_str() != target.commit.as_str());
+    let tip = tip.ok().and_then(|tip| Oid::new(tip.as_str()).ok());
+    let moved = tip.filter(|tip| *tip != target.commit);
     let plan = CheckPlan {
         setup: settings.checks.setup.clone(),
         commands: settings.checks.commands.clone(),

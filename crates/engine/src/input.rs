@@ -96,6 +96,8 @@ pub struct TargetFound {
     pub verdict: Verdict,
     /// The commands that were tried with broken sources.
     pub canaries: Vec<Canary>,
+    /// The last run; none where none was needed.
+    pub run: Option<RunId>,
 }
 
 /// A look at one ticket file.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ticket::{CheckPlan, how_it_ended};
-use crate::{Oid, Time};
+use crate::{Oid, RunId, Time};
 
 /// The target as an engine last saw it, and the verdict of its checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Target {
     /// The commands that were tried with broken sources, with the last result of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub canaries: Vec<Canary>,
+    /// The last run of its checks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     /// How many times in a row its checks could not be run.
     #[serde(default)]
     pub hindered: u32,

@@ -43,9 +43,13 @@ pub async fn try_target(
     let commit = executor.repository.target(&executor.target)?;
     let tree = executor.repository.tree_of(&commit)?.0;
     let (Ok(commit), Ok(tree)) = (model_oid(&commit), model_oid(&tree)) else {
-        return Ok(untried(Verdict::CouldNotRun {
-            why: format!("{commit} is no id that crew knows"),
-        }));
+        return Ok(TargetFound {
+            verdict: Verdict::CouldNotRun {
+                why: format!("{commit} is no id that crew knows"),
+            },
+            canaries: Vec::new(),
+            run: None,
+        });
     };
     let wanted = TargetCheck {
         commit,
@@ -92,21 +96,19 @@ pub(crate) async fn check(
     let mut series = Series {
         checks: Checks::new(candidate, wanted.plan.clone()),
         round: wanted.round,
+        last: None,
         executor,
         current,
         report,
     };
-    match series.run_all().await {
-        Some(verdict) => untried(verdict),
+    let (verdict, canaries) = match series.run_all().await {
+        Some(verdict) => (verdict, Vec::new()),
         None => series.canaries().await,
-    }
-}
-
-/// A verdict that came before any command was tried with broken sources.
-fn untried(verdict: Verdict) -> TargetFound {
+    };
     TargetFound {
         verdict,
-        canaries: Vec::new(),
+        canaries,
+        run: series.last,
     }
 }
 
@@ -114,6 +116,8 @@ fn untried(verdict: Verdict) -> TargetFound {
 struct Series<'a> {
     checks: Checks,
     round: u32,
+    /// The last run that has begun.
+    last: Option<RunId>,
     executor: &'a Arc<Executor>,
     /// The run whose process may be alive.
     current: &'a Mutex<Option<RunId>>,
@@ -144,7 +148,7 @@ impl Series<'_> {
     }
 
     /// Runs each command once on a tree with broken sources, unless it is known what that shows.
-    async fn canaries(&mut self) -> TargetFound {
+    async fn canaries(&mut self) -> (Verdict, Vec<Canary>) {
         let mut canaries = Vec::new();
         for (n, command) in self.checks.plan.commands.clone().into_iter().enumerate() {
             let (with, checks) = (Arc::clone(self.executor), self.checks.clone());
@@ -167,14 +171,10 @@ impl Series<'_> {
                 shown,
             });
             if is_blind {
-                let verdict = Verdict::Blind { which: command };
-                return TargetFound { verdict, canaries };
+                return (Verdict::Blind { which: command }, canaries);
             }
         }
-        TargetFound {
-            verdict: Verdict::Passed,
-            canaries,
-        }
+        (Verdict::Passed, canaries)
     }
 
     /// Gives what the canary of a command shows; none where it could not be run, which shows nothing.
@@ -240,10 +240,15 @@ impl Series<'_> {
             },
         };
         let outcome = if let Report::CheckSpawned = started {
-            (self.report)(untried(Verdict::Checking {
-                command: Some(command),
-                is_canary: canary.is_some(),
-            }));
+            self.last = Some(run.clone());
+            (self.report)(TargetFound {
+                verdict: Verdict::Checking {
+                    command: Some(command),
+                    is_canary: canary.is_some(),
+                },
+                canaries: Vec::new(),
+                run: self.last.clone(),
+            });
             // Its surroundings may be at fault, so it gets the hint that a proof on the target gets. What
             // passes on broken sources has not passed.
             let task = canary.is_none().then_some(CheckTask::Target);

@@ -184,7 +184,7 @@ impl Explain {
                 out.wrapped(&format!("  no step is started: {pause}"), HANG, Style::Plain)?;
             }
         }
-        for (label, line) in next(&id, refusal.as_ref(), &facts) {
+        for (label, line) in next(&id, refusal.as_ref(), &facts, now) {
             out.wrapped(&format!("  {label}: {line}"), HANG, Style::Plain)?;
         }
         let at_work = ticket.is_some_and(|ticket| matches!(ticket.state, State::InProgress(_)));
@@ -274,7 +274,7 @@ fn because(reason: &Reason<'_>, now: Time) -> String {
 }
 
 /// Further help: the state of the tickets that it waits for, and a person's remedies.
-fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String, String)> {
+fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, now: Time) -> Vec<(String, String)> {
     let hint = |text: String| vec![("hint".to_owned(), text)];
     match refusal {
         Some(Refusal::WaitsFor { ids }) => ids
@@ -300,9 +300,20 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
             hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
         }
         Some(Refusal::TargetRed { .. }) => {
-            let remedy = facts.target.as_ref().and_then(|target| target.verdict.remedy());
-            let remedy = remedy.unwrap_or_default();
-            hint(format!("{remedy}; `crew run --anyway` starts them all the same"))
+            let target = facts.target.as_ref();
+            let remedy = target
+                .and_then(|target| target.verdict.remedy())
+                .unwrap_or_default();
+            let mut lines = hint(format!("{remedy}; `crew run --anyway` starts them all the same"));
+            let again = target.and_then(|target| target.retry_at).filter(|at| *at > now);
+            let again = again.map(|at| {
+                (
+                    "tried again by itself".to_owned(),
+                    format!("in {}", ui::left(at.since(now))),
+                )
+            });
+            lines.extend(again);
+            lines
         }
         Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
         Some(

@@ -1,7 +1,7 @@
 //! The bare target, with the verdict of its checks.
 
 use model::target::{self, Shown, Verdict};
-use model::{Moment, Oid};
+use model::{Moment, Oid, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,6 +14,8 @@ pub struct Target {
     verdict: &'static str,
     /// The command that runs, or failed; `null` where there is none.
     command: Option<String>,
+    /// Its last run: a folder in `.crew/checks/runs/`; `null` where none was needed.
+    run: Option<RunId>,
     /// The end of the output of the check that failed, or the reason why none could be run.
     output: Option<String>,
     /// The time at which the verdict was reached, or the checks began.
@@ -57,6 +59,7 @@ impl Target {
             commit: target.commit.clone(),
             verdict,
             command,
+            run: target.run.clone(),
             output,
             since: Moment(target.since),
             retry_at: target.retry_at.map(Moment),

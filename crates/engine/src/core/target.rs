@@ -143,6 +143,7 @@ impl Core {
                     Some(_) | None => Vec::new(),
                 },
                 basis,
+                run: None,
                 hindered: 0,
                 retry_at: None,
                 verdict: match (passes, anyway) {
@@ -161,9 +162,14 @@ impl Core {
         let Some(target) = self.checking_target().filter(|target| target.round == round) else {
             return;
         };
-        let TargetFound { verdict, canaries } = found;
+        let TargetFound {
+            verdict,
+            canaries,
+            run,
+        } = found;
         let mut next = Target {
             since: self.now,
+            run: run.or_else(|| target.run.clone()),
             hindered: 0,
             ..target.clone()
         };
@@ -202,6 +208,7 @@ impl Core {
             verdict: BEGUN,
             since: self.now,
             round: target.round + 1,
+            run: None,
             retry_at: None,
             ..target.clone()
         };

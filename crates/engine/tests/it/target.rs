@@ -21,7 +21,11 @@ fn find(scene: &mut Scene, verdict: Verdict) {
 
 fn find_with(scene: &mut Scene, verdict: Verdict, canaries: Vec<Canary>) {
     let round = target(scene).round;
-    let found = TargetFound { verdict, canaries };
+    let found = TargetFound {
+        verdict,
+        canaries,
+        run: None,
+    };
     scene.step(Input::TargetChecked { round, found });
 }
 

@@ -83,6 +83,7 @@ pub fn target(verdict: Verdict) -> Target {
         round: 1,
         anyway: false,
         canaries: Vec::new(),
+        run: None,
         hindered: 0,
         retry_at: None,
     }

@@ -11,7 +11,14 @@ impl Snapshot {
     /// sanitised.
     #[must_use]
     pub fn obstacles(&self, now: Time) -> Vec<String> {
-        let target = self.target_in_the_way().map(|why| why + &self.target_times(now));
+        // The times stand before the command, which may be cut.
+        let times = self.target_times(now);
+        let why = self
+            .project
+            .target
+            .as_ref()
+            .and_then(|target| target.in_the_way());
+        let target = why.map(|why| format!("no agent is started{times}: {why}"));
         target.into_iter().chain(self.pauses(now)).collect()
     }
 
@@ -46,7 +53,7 @@ impl Snapshot {
         })
     }
 
-    /// Since when the checks of the target go on, or when they are tried again, as the end of a sentence.
+    /// Since when the checks of the target go on, or when they are tried again, in brackets.
     fn target_times(&self, now: Time) -> String {
         let Some(target) = self.project.target.as_deref() else {
             return String::new();

@@ -1,5 +1,6 @@
 //! The look of the dashboard.
 
+use model::RunId;
 use model::policy::route::Refusal;
 use model::view::Context;
 use tui::{Files, Key, Msg};
@@ -151,7 +152,15 @@ fn the_checks_of_the_target_stand_above_the_train() {
     for verdict in verdicts {
         let mut target = model::samples::project::target(verdict);
         target.since = scene.now;
+        // Nothing else is chosen: the output of the check stands there until agents start.
+        let run = RunId::of_target(1, 1);
+        target.run = Some(run.clone());
         scene.project(Event::Target(Box::new(target)));
+        scene.tell(Msg::Output {
+            run,
+            error: false,
+            bytes: b"test roof ... FAILED\n".to_vec(),
+        });
         scene.pass(3);
         seen.push_str(&scene.screen(100, 20));
     }

@@ -202,7 +202,7 @@ fn a_check_of_the_target_that_runs_is_shown_with_its_output_so_far() {
     });
     world.wait("ps shows since when", || {
         let shown = world.must(&["ps"]).out;
-        shown.contains("run on the bare target first") && shown.contains("(for ")
+        shown.contains("no agent is started (for ") && shown.contains("run on the bare target first")
     });
     world.wait("the doctor shows that it runs", || {
         found(&world)
@@ -307,9 +307,9 @@ fn a_set_up_that_fails_says_when_it_is_tried_next() {
     world.wait("the checks could not be run", || {
         verdict(&world) == "could_not_run"
     });
-    for command in ["ps", "inbox"] {
-        let shown = world.crew(&[command]).out;
-        assert!(shown.contains("tried again by itself in "), "{command}: {shown}");
+    for args in [&["ps"][..], &["inbox"], &["explain", "t-1"]] {
+        let shown = world.crew(args).out;
+        assert!(shown.contains("tried again by itself"), "{args:?}: {shown}");
     }
     assert!(world.must(&["logs", "--check"]).out.contains("no way"));
     stop(&world, engine);
