@@ -48,8 +48,8 @@ impl Simulation {
         seen.is_some_and(|seen| seen != self.world.git.target())
     }
 
-    /// Begins the checks of the target that the core wants run, ends those that it does not want any more, and
-    /// gives the next report that has come.
+    /// Begins the checks of the target that the core wants run, ends those that it does not want any more,
+    /// and gives the next report that has come.
     pub(super) fn next_of_target_check(&mut self) -> Option<Input> {
         let now = self.world.now;
         let longest = if self.world.calm { 500 } else { 20_000 };
