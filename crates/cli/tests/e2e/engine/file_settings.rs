@@ -191,6 +191,34 @@ fn files_that_the_user_ignores_do_not_land() {
 }
 
 #[test]
+fn settings_that_variables_name_hold_as_the_files_do() {
+    let world = World::new();
+    for name in ["global", "pair"] {
+        fs::write(world.path(name), format!("{name}.secret\n")).unwrap();
+    }
+    let excludes = |name: &str| world.path(name).display().to_string();
+    let config = format!("[core]\n\texcludesFile = {}\n", excludes("global"));
+    fs::write(world.path("elsewhere"), config).unwrap();
+    let land = |name: &str| {
+        let (file, id) = (format!("{name}.secret"), format!("t-{name}"));
+        let script = format!("echo secret > {file}\necho {name} > {name}.txt\necho DONE");
+        world.ticket(&id).agent(&script).write();
+        world.drain_all();
+        assert_eq!(world.on_main(&format!("{name}.txt")), Some(format!("{name}\n")));
+        assert_eq!(world.on_main(&file), None);
+    };
+    world.around(
+        "GIT_CONFIG_GLOBAL",
+        &world.path("elsewhere").display().to_string(),
+    );
+    land("global");
+    world.around("GIT_CONFIG_COUNT", "1");
+    world.around("GIT_CONFIG_KEY_0", "core.excludesFile");
+    world.around("GIT_CONFIG_VALUE_0", &excludes("pair"));
+    land("pair");
+}
+
+#[test]
 fn a_filter_that_an_agent_sets_up_is_not_run() {
     let world = world("*.txt filter=case\n", "a.txt", b"one\n");
     world.git(&["config", "filter.case.clean", "cat"]);
