@@ -163,7 +163,7 @@ impl Log {
                 break;
             }
             context.out.flush()?;
-            // A check that begins is in no row that every reader gets at once.
+            // The folder of a run is made after the row about it, so only a look at the folders finds it.
             tokio::select! {
                 () = tokio::time::sleep(UNMADE) => {}
                 _ = interrupt.recv() => return Ok(Exit::Interrupted),

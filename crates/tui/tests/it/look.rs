@@ -166,3 +166,28 @@ fn the_checks_of_the_target_stand_above_the_train() {
     }
     insta::assert_snapshot!(seen);
 }
+
+#[test]
+fn the_end_of_what_a_red_target_printed_stands_beside_its_entry() {
+    let mut scene = Scene::new(100, 30);
+    scene.engine();
+    let verdict = model::target::Verdict::Failed {
+        which: "make check".to_owned(),
+        output: "1\n2\n3\n4\nassertion failed\n(exit code 101)".to_owned(),
+    };
+    let target = Box::new(model::samples::project::target(verdict));
+    scene.project(model::project::Event::Target(target.clone()));
+    scene.tell(Msg::Files(Files {
+        beside: Context {
+            target: Some(target),
+            ..Context::default()
+        },
+        ..Files::default()
+    }));
+    scene.press(Key::Char('4'));
+    scene.press(Key::Char('6'));
+    let seen = scene.screen(100, 30);
+    for part in ["assertion failed", "(exit code 101)", "what to do: mend it"] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+}

@@ -1,4 +1,4 @@
-//! The bare target on every surface: its last verdict, what its checks printed, and when they are tried again.
+//! The bare target on every surface: its last verdict, the output of its checks, the time of the next try.
 
 use std::fs;
 
