@@ -10,8 +10,8 @@ use serde::Serialize;
 pub struct Target {
     /// Its commit.
     commit: Oid,
-    /// `unchecked` (agents are started whatever the checks say, so none runs), `checking`, `passed`, `failed`,
-    /// `blind` (it passes with broken sources too) or `could_not_run`.
+    /// `unchecked` (agents are started whatever the checks say, so none runs), `checking`, `passed`,
+    /// `failed`, `blind` (it passes with broken sources too) or `could_not_run`.
     verdict: &'static str,
     /// The command that runs, or failed; `null` where there is none.
     command: Option<String>,
