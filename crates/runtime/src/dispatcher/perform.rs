@@ -6,7 +6,6 @@ use engine::Report;
 use engine::driver::{Performance, Purpose};
 use model::RunId;
 use model::attempt;
-use model::command::OnStop;
 use model::ticket::{Effect, Ticket};
 use tokio::sync::{Notify, mpsc};
 
@@ -106,10 +105,11 @@ impl Dispatcher {
         });
     }
 
-    /// Ends the set-ups that nobody waits for any more, and all of them where the engine is to end them.
+    /// Ends the set-ups that nobody waits for any more, and all of them where the engine is to end: the next
+    /// one cannot go on with them, and begins them again.
     pub(super) fn end_set_ups(&mut self) {
         let core = self.driver.core();
-        let is_to_stop = core.stopping() == Some(OnStop::Kill);
+        let is_to_stop = core.stopping().is_some();
         self.set_ups.each(|ticket, fence| {
             let claim = core.ticket(ticket).and_then(|ticket| ticket.claim(fence));
             let is_wanted = claim.is_some_and(|claim| matches!(claim.state, attempt::State::Preparing));

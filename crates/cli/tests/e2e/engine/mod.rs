@@ -18,6 +18,7 @@ mod moved;
 mod people;
 mod prompts;
 mod queue;
+mod set_up;
 mod target;
 mod unfinished;
 mod waiting;

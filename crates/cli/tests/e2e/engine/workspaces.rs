@@ -91,7 +91,7 @@ fn a_set_up_of_a_killed_engine_begins_again_in_a_new_workspace() {
     let engine = world.engine();
     world.wait("set-up", || noted(&world).len() == 1);
     let shown = world.must(&["ps"]);
-    assert!(shown.out.contains("being set up: mkdir half"), "{shown}");
+    assert!(shown.out.contains("being set up with `mkdir half"), "{shown}");
     engine.signal("KILL");
     drop(engine);
     let doctor = world.crew(&["doctor"]);
