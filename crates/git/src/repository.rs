@@ -80,6 +80,11 @@ impl Repository {
         &self.common
     }
 
+    /// The git directory of the root.
+    pub(crate) fn root_git_dir(&self) -> &Path {
+        &self.root_git_dir
+    }
+
     /// The path at which [`Lock::take`] takes this repository's lock.
     #[must_use]
     pub fn lock_path(&self) -> PathBuf {
