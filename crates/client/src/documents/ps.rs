@@ -71,7 +71,7 @@ pub struct FailedSetUp {
     ticket: TicketId,
     /// The reason in words, with the command.
     why: String,
-    /// The end of what the command printed, and on the last line how that ended; `null` where it printed nothing.
+    /// The end of what the command printed, and on the last line how that ended; `null` where nothing was.
     output: Option<String>,
     /// The time since which the ticket is held.
     since: Moment,

@@ -22,17 +22,14 @@ pub(crate) struct Layout<'a> {
     pub(crate) identity: &'a Identity,
     pub(crate) excludes: &'a [String],
     /// The user's settings for files.
-    pub(crate) files: &'a FilesOf<'a>,
+    pub(crate) files: &'a FilesOf,
+    /// The git directory of the user's whose objects are borrowed.
+    pub(crate) users: &'a Path,
 }
 
 impl Repository {
     /// Writes a git directory file by file, without running git: nobody's template or setting gets in.
     pub(crate) fn write_git_dir(&self, git_dir: &Path, layout: &Layout<'_>) -> Result<()> {
-        self.write_git_dir_on(git_dir, layout, &self.objects())
-    }
-
-    /// The same, borrowing the objects of another folder: those of a submodule.
-    pub(crate) fn write_git_dir_on(&self, git_dir: &Path, layout: &Layout<'_>, objects: &Path) -> Result<()> {
         for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
             let folder = git_dir.join(folder);
             std::fs::create_dir_all(&folder).doing("make", &folder)?;
@@ -50,7 +47,7 @@ impl Repository {
             quote::config_value(&layout.identity.email),
             layout.files.config(),
         );
-        let users = |file: &str| read(&self.common_dir().join("info").join(file));
+        let users = |file: &str| read(&layout.users.join("info").join(file));
         let mut exclude = users("exclude")?;
         exclude.extend(layout.excludes.join("\n").into_bytes());
         exclude.push(b'\n');
@@ -61,7 +58,10 @@ impl Repository {
             write(&file, format!("{oid}\n").as_bytes())?;
         }
         write(&git_dir.join("config"), config.as_bytes())?;
-        write(&git_dir.join(ALTERNATES), &alternates(objects))?;
+        write(
+            &git_dir.join(ALTERNATES),
+            &alternates(&layout.users.join("objects")),
+        )?;
         write(&git_dir.join("info/exclude"), &exclude)?;
         write(&git_dir.join("info/attributes"), &users("attributes")?)?;
         write(&git_dir.join(MARKER), b"made by crew\n")?;
