@@ -9,8 +9,8 @@ use testkit::world::World;
 const CLEAN: &str = "find lib -name .git -prune -o -type f -exec touch {} +\n\
                      test -z \"$(git -C lib status --porcelain)\" || exit 9\n";
 
-/// A world with the submodule `lib`, whose files and attributes are these. Its origin is gone. `settings`: what
-/// git's settings of the user are.
+/// A world with the submodule `lib`, whose files and attributes are these. Its origin is gone. `settings`:
+/// the global settings of the user.
 fn world(settings: &[[&str; 2]], files: &[(&str, &[u8])]) -> World {
     let world = World::with(|s| {
         s.checks = "commands = [\"mkdir -p \\\"$HOME/checked\\\" && cp -r lib/. \\\"$HOME/checked\\\" && cd lib && test -z \\\"$(git status --porcelain)\\\"\"]".to_owned();
