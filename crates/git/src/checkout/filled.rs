@@ -54,8 +54,8 @@ pub(crate) fn listed(folder: &Path) -> Vec<Filled> {
 }
 
 impl Repository {
-    /// Fills the submodules of a checkout, as far as the user has them. In one that was filled before they are
-    /// filled anew where another set of them is recorded, and made equal otherwise.
+    /// Fills the submodules of a checkout, as far as the user has them. In one that was filled before they
+    /// are filled anew where another set of them is recorded, and made equal otherwise.
     pub(crate) fn fill_submodules(&self, filling: Filling<'_>) -> Result<()> {
         let (folder, tree) = (filling.folder, filling.tree);
         let (before, now) = (listed(folder), self.submodules(filling.commit)?);

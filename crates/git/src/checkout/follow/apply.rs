@@ -137,7 +137,7 @@ impl Ready<'_> {
         }
         followed.updated -= late.len();
         followed.left.extend(late);
-        // Those that the inspection found, too: the branch may have moved before, in an engine that was killed.
+        // Those that the inspection found, too: an engine that was killed may have moved the branch.
         let unwritable = followed
             .left
             .iter()
