@@ -105,7 +105,7 @@ impl Core {
             environment,
         };
         let old = self.project().target.as_deref();
-        // A candidate's checks do not show whether they look at the tree: with other manifests, a round has to.
+        // A candidate's checks do not show whether they look at the tree: a round has to, by its canaries.
         let is_proven = self.proven.has(&basis) && !canary_due;
         let passes = basis.plan.commands.is_empty() || is_proven;
         let has_passed = old.is_some_and(|old| old.verdict == Verdict::Passed);
