@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::command::call::Call;
-use crate::command::settings::AS_THE_USERS;
+use crate::command::settings::{AS_THE_USERS, IN_THE_CHECKOUT};
 use crate::error::Result;
 use crate::repository::Repository;
 use crate::repository::later_filters::Content;
@@ -15,8 +15,7 @@ use crate::types::paths::fields;
 use crate::types::quote::{config_text, config_value};
 
 /// The keys whose values are taken as they stand, besides those of filters.
-const KEYS: &str =
-    r"^(core\.(autocrlf|eol|symlinks)|filter\..*\.(clean|smudge|process|required)|lfs\.storage)$";
+const KEYS: &str = r"^(core\.(autocrlf|eol|symlinks)|filter\..*\.(clean|smudge|process|required)|lfs\.storage|merge\..*\.(driver|recursive))$";
 /// The keys whose values are paths, which git completes.
 const PATHS: &str = r"^core\.(excludesfile|attributesfile)$";
 /// The values of git where nothing is set. They are passed on too, since git reads the repository's file
@@ -38,6 +37,8 @@ pub(crate) struct FileSettings {
     attributes_file: Option<PathBuf>,
     filters: BTreeMap<String, Filter>,
     lfs_storage: Option<PathBuf>,
+    /// The settings of merge drivers, by their keys.
+    drivers: BTreeMap<String, String>,
 }
 
 /// The settings of one filter: `clean`, `smudge`, `process`, `required`, those that are set.
@@ -99,6 +100,9 @@ impl FileSettings {
                     read.lfs_storage =
                         Some(value.into()).filter(|path: &PathBuf| !path.as_os_str().is_empty());
                 }
+                None if key.starts_with("merge.") => {
+                    read.drivers.insert(key, value);
+                }
                 None => {
                     read.plain.insert(key, value);
                 }
@@ -118,6 +122,19 @@ impl FileSettings {
             }
         }
         Ok(read)
+    }
+
+    /// The pairs of a call that merges. A driver runs only if the attributes of the merge name it.
+    fn for_merges(&self) -> Vec<(String, String)> {
+        let drivers = self.drivers.iter().map(|(key, value)| {
+            let before = if key.ends_with(".driver") {
+                AS_THE_USERS
+            } else {
+                ""
+            };
+            (key.clone(), format!("{before}{value}"))
+        });
+        self.core().into_iter().chain(drivers).collect()
     }
 
     /// The pairs of `core.*` with which git gets these settings.
@@ -169,8 +186,12 @@ impl FilesOf {
         for (name, filter) in self.settings().filters.iter().filter(|(name, _)| self.has(name)) {
             for (key, value) in filter {
                 let is_command = key != "required" && !value.is_empty();
-                let before = if is_command { AS_THE_USERS } else { "" };
-                set(name, key, format!("{before}{value}"));
+                let before = if is_command {
+                    [AS_THE_USERS, IN_THE_CHECKOUT].concat()
+                } else {
+                    String::new()
+                };
+                set(name, key, before + value);
             }
         }
         // The repository's own file may have the others, and git reads that file.
@@ -270,6 +291,13 @@ impl Repository {
         let read = self.read_files()?;
         let named = || self.filters_named(base);
         self.files_with(read, self.common_dir(), self.root(), named)
+    }
+
+    /// Begins a merge of commits under the attributes of one of them, with the user's own merge drivers.
+    pub(crate) fn call_to_merge(&self, under: &Oid) -> Result<Call> {
+        let pairs = self.read_files()?.settings.for_merges();
+        let call = self.call("merge-tree").file_settings(pairs, self.root());
+        Ok(call.attributes_from(under.as_str()))
     }
 
     /// The same for files of a submodule, by the git directory of the user's and the submodule's commit that
