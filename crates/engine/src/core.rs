@@ -200,13 +200,7 @@ impl Core {
     /// Gives out the tickets again that are held because a workspace could not be set up: a person may have
     /// mended that.
     fn retry_set_ups(&mut self, cause: &'static str) {
-        let is_held = |ticket: &&Ticket| {
-            let why = ticket.held.as_ref().map(|held| &held.why);
-            matches!(
-                (&ticket.state, why),
-                (ticket::State::Open, Some(ticket::Why::CouldNotRun))
-            )
-        };
+        let is_held = |ticket: &&Ticket| ticket.failed_set_up().is_some();
         let held = self.tickets().filter(is_held).map(|ticket| ticket.id.clone());
         for id in held.collect::<Vec<_>>() {
             self.apply_or_note(&id, ticket::Event::RetryDue, cause);

@@ -83,6 +83,8 @@ pub struct TargetSeen {
     pub tree: Oid,
     /// A digest of the environment that checks get, and of their time limit.
     pub environment: String,
+    /// Whether a check has still to be tried on broken sources, with the manifests that this tree has.
+    pub canary_due: bool,
     /// Whether agents are started on it whatever its checks say.
     pub anyway: bool,
     /// Whether a verdict that was not good is to be looked for again: the engine has just started.

@@ -66,6 +66,8 @@ pub(crate) struct Executor {
     pub(crate) check_env: CheckEnvironment,
     /// The order to start a check that was carried out last. Held while one is: all checks have one checkout.
     pub(crate) last_check: Arc<Mutex<Option<EffectId>>>,
+    /// The tree, and all else it depends on, whose canaries are known to have been run.
+    pub(crate) known_canaries: Arc<Mutex<Option<String>>>,
     /// What they are performed on.
     pub(crate) threads: Arc<Threads>,
     /// The parts of workspaces that may not be deleted, and of which a person was warned.
@@ -207,6 +209,7 @@ impl Executor {
             callers_env: options.env.clone(),
             check_env: CheckEnvironment::of(place, &options.env, &settings.checks)?,
             last_check,
+            known_canaries: Arc::default(),
             threads,
             told_undeletable: Arc::default(),
             lock,

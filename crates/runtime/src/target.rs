@@ -72,6 +72,7 @@ pub(crate) fn seen(executor: &Executor, anyway: bool, anew: bool) -> Option<Targ
         commit: model_oid(&commit).ok()?,
         tree: model_oid(&tree).ok()?,
         environment: executor.check_environment(),
+        canary_due: executor.is_canary_due(&tree),
         anyway,
         anew,
     })

@@ -91,6 +91,7 @@ impl Core {
             commit,
             tree,
             environment,
+            canary_due,
             anyway,
             anew,
         } = seen;
@@ -104,7 +105,9 @@ impl Core {
             environment,
         };
         let old = self.project().target.as_deref();
-        let passes = basis.plan.commands.is_empty() || self.proven.has(&basis);
+        // A candidate's checks do not show whether they look at the tree: a round has to, by its canaries.
+        let is_proven = self.proven.has(&basis) && !canary_due;
+        let passes = basis.plan.commands.is_empty() || is_proven;
         let has_passed = old.is_some_and(|old| old.verdict == Verdict::Passed);
         let is_same = old.is_some_and(|old| old.basis == basis);
         let round = old.map_or(0, |old| old.round);

@@ -10,6 +10,7 @@ fn look(scene: &mut Scene, tree: char, anyway: bool, anew: bool) {
         commit: oid('1'),
         tree: oid(tree),
         environment: "0".to_owned(),
+        canary_due: false,
         anyway,
         anew,
     }));

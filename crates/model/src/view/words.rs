@@ -17,13 +17,16 @@ pub fn describe(fact: &Fact) -> String {
     }
 }
 
-/// The end of a failed check's output, and below that the way in which it ended.
+/// The end of the output of a failed check or set-up, and below that the way in which it ended.
 #[must_use]
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::Ticket(
             ticket::Event::ChecksFailed { output, .. } | ticket::Event::TargetRed { output, .. },
         ) => Some(output.trim_end()),
+        Fact::Ticket(ticket::Event::Released {
+            why: Released::SetUpFailed { output, .. },
+        }) => Some(output.trim_end()),
         Fact::Project(project::Event::Target(target)) => target.verdict.printed(),
         Fact::Ticket(_) | Fact::Project(_) => None,
     }

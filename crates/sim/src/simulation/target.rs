@@ -38,6 +38,7 @@ impl Simulation {
             commit: git.id(target).clone(),
             tree: tree_id(git.tree(target)),
             environment: String::new(),
+            canary_due: false,
             anyway,
             anew,
         })))

@@ -269,3 +269,30 @@ fn a_check_that_looks_at_the_tree_gets_it_whole_again() {
     let said = world.drain_all();
     assert!(!said.out.contains("tries whether"), "{said}");
 }
+
+#[test]
+fn a_landing_that_changes_a_manifest_has_the_check_tried_on_broken_sources_before_the_next_claim() {
+    let world = tested("src/lib.py", "");
+    let blinds =
+        "sed -i 's#src/lib.py#\"$HOME/lib.py\"#' pytest && echo '[project]' > pyproject.toml\necho DONE";
+    world.script("t-1", blinds);
+    world.ticket("t-2").deps(&["t-1"]).agent(DONE).write();
+    let said = world.drain_held();
+    assert_eq!((world.landed(), world.runs("t-2")), (vec!["t-1".to_owned()], 0));
+    assert_eq!(verdict(&world), "blind");
+    assert!(said.out.contains("it looks at another tree"), "{said}");
+}
+
+#[test]
+fn a_landing_that_changes_no_manifest_has_no_check_run_anew() {
+    let world = tested("src/lib.py", "");
+    world.script("t-1", "echo '# more' >> src/lib.py\necho DONE");
+    world.ticket("t-2").deps(&["t-1"]).agent(DONE).write();
+    let said = world.drain_all();
+    assert_eq!(world.landed(), ["t-1", "t-2"]);
+    assert_eq!(
+        said.out.matches("tries whether").count(),
+        2,
+        "one for each command: {said}"
+    );
+}

@@ -148,33 +148,45 @@ pub(super) fn locked(lock: &str) -> Item {
     }
 }
 
-pub(super) fn unwritten(behind: &Behind) -> Item {
-    let mut why = format!(
-        "crew could not write in {} when its branch moved",
-        behind.checkout
-    );
-    for (what, files) in [("old", &behind.old), ("deleted since", &behind.deleted)] {
-        if !files.is_empty() {
-            why.push_str(&format!("\n{what}: {}", files.join(", ")));
+impl Behind {
+    /// What is old, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut words = format!("crew could not write in {} when its branch moved", self.checkout);
+        for (what, files) in [("old", &self.old), ("deleted since", &self.deleted)] {
+            if !files.is_empty() {
+                words.push_str(&format!("\n{what}: {}", files.join(", ")));
+            }
         }
+        words
     }
+
+    /// What a person can do about it.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<&'static str> {
+        let remedies = [
+            (
+                self.index,
+                "let the git end that holds the index; if none runs, remove its index.lock: `crew run` does the rest",
+            ),
+            (
+                !self.old.is_empty(),
+                "see that you may write there, then `git restore` the old files: a commit of them would take back what landed",
+            ),
+            (
+                !self.deleted.is_empty(),
+                "delete the files that were deleted since",
+            ),
+        ];
+        let needed = remedies.into_iter().filter(|(is_needed, _)| *is_needed);
+        needed.map(|(_, remedy)| remedy).collect()
+    }
+}
+
+pub(super) fn unwritten(behind: &Behind) -> Item {
     let by_hand = |what: &str| Act::ByHand {
         what: what.to_owned(),
     };
-    let mut acts = Vec::new();
-    if behind.index {
-        acts.push(by_hand(
-            "let the git end that holds the index; if none runs, remove its index.lock: `crew run` does the rest",
-        ));
-    }
-    if !behind.old.is_empty() {
-        acts.push(by_hand(
-            "see that you may write there, then `git restore` the old files: a commit of them would take back what landed",
-        ));
-    }
-    if !behind.deleted.is_empty() {
-        acts.push(by_hand("delete the files that were deleted since"));
-    }
     Item {
         id: format!("unwritten:{}", behind.checkout),
         kind: Kind::Unwritten,
@@ -183,10 +195,10 @@ pub(super) fn unwritten(behind: &Behind) -> Item {
         agent: None,
         title: "files of a checkout are older than its branch".to_owned(),
         since: None,
-        why,
+        why: behind.words(),
         until: None,
         printed: None,
-        acts,
+        acts: behind.remedies().into_iter().map(by_hand).collect(),
     }
 }
 
