@@ -8,7 +8,10 @@
 /// itself does not read there. And it runs the filter in the user's checkout: a command such as `./tools/x`
 /// would otherwise be a program that an agent can write.
 pub(crate) const AS_THE_USERS: &str = "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; \
+     [ -z \"$CREW_GIT_CONFIG_GLOBAL\" ] || export GIT_CONFIG_GLOBAL=\"$CREW_GIT_CONFIG_GLOBAL\"; \
      export GIT_WORK_TREE=\"$CREW_CHECKOUT\"; unset CREW_CHECKOUT; cd \"$GIT_WORK_TREE\" || exit; ";
+/// The variable in which a filter finds the file of the user's settings, where a variable names one.
+pub(super) const USERS_GLOBAL: &str = "CREW_GIT_CONFIG_GLOBAL";
 /// The variable that names the user's checkout to a filter's command.
 pub(super) const CHECKOUT: &str = "CREW_CHECKOUT";
 
@@ -23,6 +26,9 @@ pub(super) const PINS: &[&str] = &[
     // and the user's index keeps the form that the user's git gave it.
     "core.untrackedCache=false",
     "core.splitIndex=false",
+    // With it, `update-index` puts entries behind the sparse folder that holds their old ones, and the user's
+    // next commit loses what landed (git 2.47). An index that crew wrote is whole; the user's git folds it.
+    "index.sparse=false",
     // A program that shows or asks something would wait for a person who is not there.
     "core.pager=cat",
     "core.editor=false",

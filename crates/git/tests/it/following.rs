@@ -441,6 +441,31 @@ fn a_sparse_checkout_stays_sparse() {
     assert_eq!(world.status(), "");
 }
 
+/// git adds entries to a folder that the index holds as a whole, and leaves that in.
+#[test]
+fn a_folded_folder_of_a_sparse_index_gets_what_landed() {
+    let world = World::new();
+    world.write("out/sub/old.txt", "old\n");
+    world.commit_all("more folders");
+    let intent = to_land(&world, |world| {
+        world.write("out/sub/old.txt", "changed\n");
+        world.write("out/new.txt", "new\n");
+    });
+    world.git(&["sparse-checkout", "set", "--cone", "--sparse-index", "src"]);
+    assert!(world.git(&["ls-files", "--sparse"]).contains("out/"));
+    assert_eq!(
+        world.open_locked().land(&intent).unwrap(),
+        Landing::Landed { left: vec![] }
+    );
+    assert_eq!(world.status(), "");
+    assert_eq!(
+        world.git(&["write-tree"]),
+        world.git(&["rev-parse", "HEAD^{tree}"])
+    );
+    assert!(!world.root().join("out").exists());
+    world.git(&["fsck", "--strict"]);
+}
+
 /// The ref moved (by an engine that was killed then), and the user edits before the next one comes.
 #[test]
 fn an_edit_made_after_the_ref_moved_is_left_and_reported() {

@@ -70,6 +70,16 @@ fn a_red_target_costs_nothing_and_every_surface_shows_why() {
 }
 
 #[test]
+fn a_set_up_that_passes_does_not_pass_for_the_check() {
+    let world = World::with(|s| s.checks = format!("setup = ['echo ready']\n{NO_RED}"));
+    world.commit("red", "");
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    assert_eq!((world.runs("t-1"), checks(&world)), (0, 1));
+    assert_eq!(verdict(&world), "failed");
+}
+
+#[test]
 fn a_mended_target_lets_the_next_engine_start_agents_at_once() {
     let world = red_world();
     world.ticket("t-1").agent(DONE).write();
