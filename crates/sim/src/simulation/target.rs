@@ -37,8 +37,7 @@ impl Simulation {
             commit: git.id(target).clone(),
             tree: tree_id(git.tree(target)),
             environment: String::new(),
-            // As if some landings changed a manifest.
-            canary_due: target.is_multiple_of(3),
+            canary_due: false,
             anyway,
             anew,
         })))
