@@ -18,7 +18,7 @@ pub enum Runner {
     Npm,
     /// Rust's cargo.
     Cargo,
-    /// The `test` target of a makefile.
+    /// The `test` target of a makefile, or `check` where there is no `test`.
     Make,
     /// `go test`.
     Go,
@@ -221,21 +221,23 @@ fn make(files: &Files<'_>) -> Option<Detected> {
     let name = ["GNUmakefile", "makefile", "Makefile"]
         .into_iter()
         .find(|name| files.has(name))?;
-    if !has_test_target(&files.text(name)?) {
-        return None;
-    }
+    let makefile = files.text(name)?;
+    // GNU's convention names the target `check`.
+    let target = ["test", "check"]
+        .into_iter()
+        .find(|target| has_target(&makefile, target))?;
     Some(Detected {
         runner: Runner::Make,
         seen_in: name.to_owned(),
         setup: Vec::new(),
         keep: Vec::new(),
-        commands: vec!["make test".to_owned()],
+        commands: vec![format!("make {target}")],
     })
 }
 
-/// True if a makefile has a rule for `test`: not an assignment, not a recipe's line, not a mention in
+/// True if a makefile has a rule for `wanted`: not an assignment, not a recipe's line, not a mention in
 /// `.PHONY`.
-fn has_test_target(makefile: &str) -> bool {
+fn has_target(makefile: &str, wanted: &str) -> bool {
     let joined = makefile.replace("\\\r\n", " ").replace("\\\n", " ");
     let mut in_define = false;
     joined.lines().any(|line| {
@@ -257,7 +259,7 @@ fn has_test_target(makefile: &str) -> bool {
         let sets = rest.starts_with('=')
             || targets.contains('=')
             || rest.split(';').next().is_some_and(|needs| needs.contains('='));
-        !in_define && !sets && targets.split_whitespace().any(|target| target == "test")
+        !in_define && !sets && targets.split_whitespace().any(|target| target == wanted)
     })
 }
 

@@ -165,11 +165,29 @@ fn make_needs_a_rule_for_test() {
         "X = a test:b\n",
         "# test:\n",
         "tests:\n\t./run\n",
-        "check: test-unit\n",
+        "checks: test-unit\n",
+        ".PHONY: check\n",
+        "check := yes\n",
         "test: CFLAGS = -g\n",
         "define help\ntest: runs the tests\nendef\n",
     ] {
         assert_eq!(detect(&[("Makefile", makefile)]), [], "{makefile:?}");
+    }
+}
+
+#[test]
+fn make_takes_check_only_where_there_is_no_test() {
+    for (makefile, command) in [
+        ("check: test-unit\n", "make check"),
+        ("all: prog\ncheck: all\n\t./run-tests\n", "make check"),
+        ("test := yes\ncheck:\n\t./run $(test)\n", "make check"),
+        ("check:\n\t./lint\ntest:\n\t./run\n", "make test"),
+        ("check test: build\n\t./run\n", "make test"),
+    ] {
+        let detected = detect(&[("Makefile", makefile)]).remove(0);
+        assert_eq!(detected.commands, [command], "{makefile:?}");
+        assert!(detected.setup.is_empty(), "{makefile:?}");
+        assert!(detected.keep.is_empty(), "{makefile:?}");
     }
 }
 
