@@ -45,8 +45,8 @@ fn all_come_in_crews_order() {
             Runner::Pytest,
             Runner::Npm,
             Runner::Cargo,
-            Runner::Make,
-            Runner::Go
+            Runner::Go,
+            Runner::Make
         ]
     );
 }
@@ -59,7 +59,7 @@ fn pytest_is_seen_by_its_settings_or_its_tests() {
         [("conftest.py", "")],
         [("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-q'")],
         [("pyproject.toml", "[tool.pytest]\n")],
-        [("tox.ini", "[tox]\n[pytest]\n")],
+        [("tox.ini", "[flake8]\n[pytest]\n")],
         [("setup.cfg", "[metadata]\n[tool:pytest] \r\n")],
         [("tests/test_x.py", "")],
         [("tests/unit/deep/x_test.py", "")],
@@ -67,7 +67,7 @@ fn pytest_is_seen_by_its_settings_or_its_tests() {
         [("test_x.py", "")],
     ] {
         assert_eq!(runners(&files), [Runner::Pytest], "{files:?}");
-        assert_eq!(commands(&files), ["python3 -m pytest"]);
+        assert_eq!(commands(&files), [".venv/bin/python -m pytest"]);
     }
     for files in [
         [("pyproject.toml", "[tool.ruff]\n")],
