@@ -228,7 +228,11 @@ impl Series<'_> {
             });
             // Its surroundings may be at fault, so it gets the hint that a proof on the target gets. What
             // passes on broken sources has not passed.
-            let task = canary.is_none().then_some(CheckTask::Target);
+            let task = match task {
+                CheckTask::SetUp => task,
+                CheckTask::Candidate | CheckTask::Target => CheckTask::Target,
+            };
+            let task = canary.is_none().then_some(task);
             end_of(&run, task, self.executor).await
         } else {
             let outcome = started.check_outcome();

@@ -70,6 +70,17 @@ fn a_red_target_costs_nothing_and_every_surface_shows_why() {
 }
 
 #[test]
+fn a_set_up_that_passes_is_no_check_that_passes() {
+    let world = World::with(|s| s.checks = format!("setup = [\"true\"]\n{NO_RED}"));
+    world.commit("red", "");
+    world.ticket("t-1").agent(DONE).write();
+    let said = world.drain_held();
+    assert_eq!((world.runs("t-1"), checks(&world)), (0, 1), "{said}");
+    assert!(said.out.contains("does not pass the check"), "{said}");
+    assert_eq!(verdict(&world), "failed");
+}
+
+#[test]
 fn a_mended_target_lets_the_next_engine_start_agents_at_once() {
     let world = red_world();
     world.ticket("t-1").agent(DONE).write();
