@@ -82,9 +82,17 @@ pub fn unignored_files(place: &Place) -> Result<Vec<String>> {
 pub fn unignored(place: &Place, folders: &[String]) -> Result<Vec<String>> {
     let mut unignored = Vec::new();
     for folder in folders {
-        if !place.repository.is_ignored(std::path::Path::new(folder))? {
+        if !is_ignored(place, &format!("{folder}/"))? {
             unignored.push(folder.clone());
         }
     }
     Ok(unignored)
+}
+
+/// Whether git ignores a path of the checkout. One that ends in `/` is a folder.
+///
+/// # Errors
+/// git cannot be asked.
+pub fn is_ignored(place: &Place, path: &str) -> Result<bool> {
+    Ok(place.repository.is_ignored(std::path::Path::new(path))?)
 }

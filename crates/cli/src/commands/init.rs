@@ -132,9 +132,11 @@ impl Init {
                 .line("  name your agent's program in crew.toml, under [agents] and [harness.…]")?;
         }
         let file = from(&context.dir, &place.settings_path);
-        context
-            .out
-            .line(&format!("  git add {file} && git commit -m 'Add crew.toml'"))?;
+        let is_ignored = client::repository::is_ignored(&place, settings::FILE_NAME)?;
+        let force = if is_ignored { "--force " } else { "" };
+        context.out.line(&format!(
+            "  git add {force}{file} && git commit -m 'Add crew.toml'"
+        ))?;
         context.out.line("  crew ticket create 'What is to be done'")?;
         context.out.line("  crew run --until-idle")?;
         Ok(exit)

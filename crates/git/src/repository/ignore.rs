@@ -41,13 +41,12 @@ impl Repository {
         Ok(true)
     }
 
-    /// Whether git ignores this folder of the root, by the user's own patterns too.
+    /// Whether git ignores this path of the root, by the user's own patterns too. A path that ends in `/` is a
+    /// folder, whether it is there or not.
     ///
     /// # Errors
     /// [`Error::Failed`] and the like.
-    pub fn is_ignored(&self, folder: &Path) -> Result<bool> {
-        let mut path = folder.as_os_str().to_owned();
-        path.push("/");
+    pub fn is_ignored(&self, path: &Path) -> Result<bool> {
         let said = self
             .git
             .call("check-ignore")
@@ -57,7 +56,7 @@ impl Repository {
             // `check-ignore` takes names only, and refuses a setting that says so.
             .env("GIT_LITERAL_PATHSPECS", "0")
             .args(["--quiet", "--"])
-            .arg(path)
+            .arg(path.as_os_str())
             .run()?;
         match said.code {
             Some(0) => Ok(true),

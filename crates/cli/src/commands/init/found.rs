@@ -119,7 +119,7 @@ fn workspace(place: &Place, taken: &Detected) -> Result<WorkspaceSetUp> {
     if commands.is_empty() {
         return Ok(WorkspaceSetUp::Nothing);
     }
-    let folders = client::repository::unignored(place, &taken.keep)?;
+    let folders = client::repository::unignored(place, &taken.to_ignore)?;
     Ok(match folders.is_empty() {
         true => WorkspaceSetUp::Live(commands),
         false => WorkspaceSetUp::Unignored { commands, folders },

@@ -269,6 +269,17 @@ fn a_node_package_with_a_lock_file_is_checked_by_the_proposal_alone() {
 }
 
 #[test]
+fn what_init_prints_works_where_git_ignores_every_new_file() {
+    let repo = Repo::new();
+    repo.write(".gitignore", "/*\n!/README\n");
+    repo.git(&["add", "--force", ".gitignore"]);
+    repo.commit("ignore");
+    let said = repo.crew(&["init", "--yes"]).ok();
+    assert!(said.out.contains("git add --force crew.toml &&"), "{said}");
+    repo.git(&["add", "--force", "crew.toml"]);
+}
+
+#[test]
 fn init_names_a_program_that_is_not_installed_and_looks_at_no_ignored_file() {
     let repo = Repo::new();
     repo.write("mix.exs", "");

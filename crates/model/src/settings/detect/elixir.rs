@@ -9,5 +9,5 @@ pub(super) fn find(files: &Files<'_>) -> Vec<Detected> {
         return Vec::new();
     }
     let found = Detected::new(Runner::Mix, MANIFEST, "mix test").needs("mix");
-    vec![found.setup(["mix deps.get"]).keep(&["deps", "_build"])]
+    vec![found.setup(["mix deps.get"]).keep_ignored(&["deps", "_build"])]
 }

@@ -132,6 +132,9 @@ pub struct Detected {
     pub keep: Vec<String>,
     /// The proposal for `checks.commands`.
     pub commands: Vec<String>,
+    /// The folders that set-up fills and that git lists if no rule of the repository ignores them: some
+    /// programs put a rule of their own into the folder that they make.
+    pub to_ignore: Vec<String>,
 }
 
 impl Detected {
@@ -145,6 +148,7 @@ impl Detected {
             setup: Vec::new(),
             keep: Vec::new(),
             commands: vec![command.into()],
+            to_ignore: Vec::new(),
         }
     }
 
@@ -167,6 +171,13 @@ impl Detected {
         self.keep
             .extend(folders.iter().map(|folder| (*folder).to_owned()));
         self
+    }
+
+    /// Keeps folders that only a rule of the repository ignores.
+    fn keep_ignored(mut self, folders: &[&str]) -> Self {
+        self.to_ignore
+            .extend(folders.iter().map(|folder| (*folder).to_owned()));
+        self.keep(folders)
     }
 
     /// The `[checks]` table with this runner and the default time limit.

@@ -29,7 +29,7 @@ pub(super) fn find(files: &Files<'_>) -> Vec<Detected> {
     let found = Detected::new(manager.runner, MANIFEST, command).needs(&program);
     let install = manager.install(files, &package);
     let kept: &[&str] = if install.is_some() { &["node_modules"] } else { &[] };
-    vec![found.setup(install).keep(kept)]
+    vec![found.setup(install).keep_ignored(kept)]
 }
 
 fn package(files: &Files<'_>) -> Option<Value> {

@@ -23,5 +23,5 @@ pub(super) fn find(files: &Files<'_>) -> Vec<Detected> {
     };
     let found = Detected::new(Runner::Rspec, seen_in, "bundle exec rspec").needs("bundle");
     let kept: &[&str] = if own_settings { &[] } else { &["vendor/bundle"] };
-    vec![found.setup(path.into_iter().chain([install])).keep(kept)]
+    vec![found.setup(path.into_iter().chain([install])).keep_ignored(kept)]
 }

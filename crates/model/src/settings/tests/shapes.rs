@@ -576,6 +576,29 @@ fn set_up_of_a_workspace_sets_the_variables_itself() {
 }
 
 #[test]
+fn folders_that_ignore_themselves_need_no_rule() {
+    for (files, to_ignore) in [
+        (&["uv.lock", "pyproject.toml"][..], &[][..]),
+        (&["poetry.lock"], &[]),
+        (&["setup.py"], &[".venv"]),
+        (&["package.json", "package-lock.json"], &["node_modules"]),
+        (&["Cargo.toml"], &[]),
+    ] {
+        let mut paths = vec!["tests/test_x.py"];
+        if files[0].starts_with("pack") || files[0].starts_with("Cargo") {
+            paths.clear();
+        }
+        paths.extend(files);
+        let read = |path: &str| match path {
+            "package.json" => Some(r#"{"scripts":{"test":"jest"}}"#.to_owned()),
+            "pyproject.toml" => Some("[project]\nname = 'x'\n".to_owned()),
+            _ => None,
+        };
+        assert_eq!(detect(&paths, read)[0].to_ignore, to_ignore, "{files:?}");
+    }
+}
+
+#[test]
 fn each_proposal_is_good_settings() {
     let shapes: [&[(&str, &str)]; 5] = [
         &[(

@@ -199,8 +199,9 @@ fn plain(manifest: &Manifest, needs: &Needs, seen_in: String) -> Detected {
     // Through the interpreter: the repository's root is then on the import path, as its tests expect.
     let mut found = Detected::new(Runner::Pytest, seen_in, ".venv/bin/python -m pytest")
         .needs("python3")
+        // Only Python 3.13 and later put a rule into it.
         .setup(setup)
-        .keep(&[".venv"]);
+        .keep_ignored(&[".venv"]);
     if manifest.is_package && manifest.is_compiled {
         found.commands.insert(0, format!("{PIP} --no-deps -e ."));
     }
