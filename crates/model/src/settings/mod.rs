@@ -40,7 +40,7 @@ pub use diagnostic::Diagnostic;
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use set_up::{Input, input};
-pub use template::{Proposal, WorkspaceSetUp};
+pub use template::Proposal;
 pub use workspace::Workspace;
 
 /// The name of the settings file at the root of the repository. It is always among the held paths.

@@ -3,34 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Checks, Detected, Harness, HarnessKind, duration};
+use super::{Checks, Detected, Harness, HarnessKind, Workspace, duration};
 
 /// The proposal of `crew init` for a repository.
 #[derive(Clone, Debug, Default)]
 pub struct Proposal {
     /// The `[checks]` table.
     pub checks: Checks,
-    /// The set-up of workspaces.
-    pub workspace: WorkspaceSetUp,
+    /// The `[workspace]` table.
+    pub workspace: Workspace,
     /// Other runners that were seen, for comments.
     pub also_seen: Vec<Detected>,
-}
-
-/// What the file has for `workspace.setup`.
-#[derive(Clone, Debug, Default)]
-pub enum WorkspaceSetUp {
-    /// Nothing has to be set up.
-    #[default]
-    Nothing,
-    /// These commands.
-    Live(Vec<String>),
-    /// These commands in a comment, since they make a folder that git does not ignore.
-    Unignored {
-        /// The commands.
-        commands: Vec<String>,
-        /// The folders that they make.
-        folders: Vec<String>,
-    },
 }
 
 pub(super) fn write(target: &str, proposal: &Proposal, harness: Option<(&str, &Harness)>) -> String {
@@ -94,8 +77,6 @@ const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent 
 # kind = "command"                # any program: the prompt on its standard input, DONE on its output
 # command = ["./agent.sh"]
 "#;
-
-const COPY: &str = "# copy = []                       # ignored files of yours that each new workspace gets, such as \".env\"\n";
 
 const LAND: &str = r#"
 [land]
@@ -189,34 +170,22 @@ fn write_harness(out: &mut String, name: &str, harness: &Harness) {
     }
 }
 
-fn write_workspace(out: &mut String, set_up: &WorkspaceSetUp) {
-    const WHEN: &str = "run in each new workspace before its first step, such as \"npm ci\"";
+fn write_workspace(out: &mut String, workspace: &Workspace) {
     out.push_str("\n[workspace]\n");
-    match set_up {
-        WorkspaceSetUp::Nothing => list_or_default(out, "setup", &[], WHEN),
-        WorkspaceSetUp::Live(commands) => {
-            line(
-                out,
-                "setup",
-                &list(commands),
-                "run in each new workspace before its first step",
-            );
-        }
-        WorkspaceSetUp::Unignored { commands, folders } => {
-            let _ = writeln!(
-                out,
-                "# Agents can have these installed too, once git ignores {}:",
-                commented(&folders.join(" and "))
-            );
-            line(
-                out,
-                "# setup",
-                &list(commands),
-                "run in each new workspace before its first step",
-            );
-        }
+    for (key, items, comment) in [
+        (
+            "setup",
+            &workspace.setup,
+            "run in each new workspace before its first step, such as \"npm ci\"",
+        ),
+        (
+            "copy",
+            &workspace.copy,
+            "ignored files of yours that each new workspace gets, such as \".env\"",
+        ),
+    ] {
+        list_or_default(out, key, items, comment);
     }
-    out.push_str(COPY);
 }
 
 /// Another runner, as a comment.

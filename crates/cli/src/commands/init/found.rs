@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use model::settings::{self, Checks, Detected, Proposal, Runner, WorkspaceSetUp};
+use model::settings::{self, Checks, Detected, Proposal, Runner, Workspace};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub(super) struct Found {
     pub(super) also_seen: Vec<Detected>,
     /// The programs that the proposed one needs, and that are not installed here.
     pub(super) missing: Vec<String>,
-    workspace: WorkspaceSetUp,
+    workspace: Workspace,
 }
 
 impl Found {
@@ -42,9 +42,12 @@ impl Found {
         let needs = taken.iter().flat_map(|taken| &taken.needs);
         Ok(Self {
             missing: needs.filter(is_missing).cloned().collect(),
-            workspace: match &taken {
-                Some(taken) => workspace(place, taken)?,
-                None => WorkspaceSetUp::Nothing,
+            workspace: Workspace {
+                setup: match &taken {
+                    Some(taken) => set_up_of_workspaces(place, taken)?,
+                    None => Vec::new(),
+                },
+                ..Workspace::default()
             },
             taken,
             also_seen,
@@ -92,13 +95,6 @@ impl Found {
             let says = format!("  {:<15} {program} is not installed here", "");
             out.styled(&says, Style::Yellow)?;
         }
-        if let WorkspaceSetUp::Unignored { folders, .. } = &self.workspace {
-            let says = format!(
-                "  agents          work without this set-up: git does not ignore {} here",
-                folders.join(" and ")
-            );
-            out.styled(&says, Style::Yellow)?;
-        }
         if !self.also_seen.is_empty() {
             let others: Vec<String> = self
                 .also_seen
@@ -112,16 +108,8 @@ impl Found {
     }
 }
 
-/// The set-up of workspaces: that of checks. Where git does not ignore the folders that it fills, an agent
-/// would commit them.
-fn workspace(place: &Place, taken: &Detected) -> Result<WorkspaceSetUp> {
-    let commands = taken.workspace_setup();
-    if commands.is_empty() {
-        return Ok(WorkspaceSetUp::Nothing);
-    }
-    let folders = client::repository::unignored(place, &taken.to_ignore)?;
-    Ok(match folders.is_empty() {
-        true => WorkspaceSetUp::Live(commands),
-        false => WorkspaceSetUp::Unignored { commands, folders },
-    })
+/// The set-up of workspaces: that of checks.
+fn set_up_of_workspaces(place: &Place, taken: &Detected) -> Result<Vec<String>> {
+    let unignored = client::repository::unignored(place, &taken.to_ignore)?;
+    Ok(taken.workspace_setup(&unignored))
 }

@@ -193,17 +193,20 @@ impl Detected {
     }
 
     /// The proposal for `workspace.setup`. That table has no variables, so each command sets those it needs.
+    /// `unignored`: those of [`to_ignore`](Self::to_ignore) that git does not ignore, and that get a rule of
+    /// their own, since an agent would commit them.
     #[must_use]
-    pub fn workspace_setup(&self) -> Vec<String> {
+    pub fn workspace_setup(&self, unignored: &[String]) -> Vec<String> {
         let variables: String = self
             .env
             .iter()
             .map(|(name, value)| format!("{name}={value} "))
             .collect();
-        self.setup
+        let set_up = self.setup.iter().map(|command| format!("{variables}{command}"));
+        let ignore = unignored
             .iter()
-            .map(|command| format!("{variables}{command}"))
-            .collect()
+            .map(|folder| format!("mkdir -p {folder} && echo '*' > {folder}/.gitignore"));
+        set_up.chain(ignore).collect()
     }
 }
 

@@ -567,7 +567,7 @@ fn set_up_of_a_workspace_sets_the_variables_itself() {
     let paths = ["Pipfile", "tests/test_x.py"];
     let found = detect(&paths, |_| None).swap_remove(0);
     assert_eq!(
-        found.workspace_setup(),
+        found.workspace_setup(&[]),
         [
             "PIPENV_VENV_IN_PROJECT=1 pipenv install --dev --skip-lock",
             "PIPENV_VENV_IN_PROJECT=1 pipenv run pip install pytest"
@@ -596,6 +596,16 @@ fn folders_that_ignore_themselves_need_no_rule() {
         };
         assert_eq!(detect(&paths, read)[0].to_ignore, to_ignore, "{files:?}");
     }
+}
+
+#[test]
+fn a_folder_that_git_does_not_ignore_gets_a_rule_of_its_own_in_workspaces() {
+    let found = detect(&["mix.exs"], |_| None).swap_remove(0);
+    assert_eq!(
+        found.workspace_setup(&["_build".to_owned()]),
+        ["mix deps.get", "mkdir -p _build && echo '*' > _build/.gitignore"]
+    );
+    assert_eq!(found.checks().setup, ["mix deps.get"]);
 }
 
 #[test]

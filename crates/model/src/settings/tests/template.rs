@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::money::Usd;
 use crate::settings::{
-    Checks, Harness, HarnessKind, PerMillion, Price, Proposal, Settings, WorkspaceSetUp, detect,
+    Checks, Harness, HarnessKind, PerMillion, Price, Proposal, Settings, Workspace, detect,
 };
 
 fn scripted() -> Harness {
@@ -103,9 +103,13 @@ fn the_template_names_other_runners_in_comments() {
     };
     let mut found = detect(&paths, text);
     let taken = found.remove(0);
-    let mut proposal = Proposal {
+    let workspace = Workspace {
+        setup: taken.workspace_setup(&taken.to_ignore),
+        ..Workspace::default()
+    };
+    let proposal = Proposal {
         checks: taken.checks(),
-        workspace: WorkspaceSetUp::Live(taken.workspace_setup()),
+        workspace: workspace.clone(),
         also_seen: found,
     };
     let text = Settings::template("main", &proposal, None);
@@ -119,21 +123,12 @@ fn the_template_names_other_runners_in_comments() {
     }
     let settings = Settings::parse(&text, "crew.toml").unwrap();
     assert_eq!(settings.checks, taken.checks());
-    assert_eq!(settings.workspace.setup, ["npm ci"]);
+    assert_eq!(settings.workspace, workspace);
     // Made live, comments of other runners stay comments.
     assert_eq!(
         Settings::parse(&uncommented(&text), "crew.toml").unwrap().checks,
         taken.checks()
     );
-    proposal.workspace = WorkspaceSetUp::Unignored {
-        commands: taken.workspace_setup(),
-        folders: vec!["node_modules".to_owned()],
-    };
-    let text = Settings::template("main", &proposal, None);
-    let settings = Settings::parse(&text, "crew.toml").unwrap();
-    assert!(settings.workspace.setup.is_empty(), "{text}");
-    let live = Settings::parse(&uncommented(&text), "crew.toml").unwrap();
-    assert_eq!(live.workspace.setup, ["npm ci"]);
 }
 
 #[test]
