@@ -29,8 +29,7 @@ pub struct FirstCommit<'a> {
 pub fn create(root: &Path, path: impl Into<OsString>, first: FirstCommit<'_>) -> Result<()> {
     let git = Git::find(Surroundings {
         path: path.into(),
-        home: None,
-        config_home: None,
+        ..Surroundings::default()
     })?;
     let by = Identity::new(first.author, first.email);
     let when = git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or_default());

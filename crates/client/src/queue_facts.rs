@@ -99,6 +99,10 @@ impl Facts {
                     facts.tickets.remove(&id);
                     facts.add(id, reading, read.stamp.mtime_ns);
                 }
+                // A person has closed it, as the next engine will see.
+                Some((_, reading)) if facts.is_closed_now(&id, place, &reading, unwritten) => {
+                    facts.close(&id, reading.status);
+                }
                 // An archived ticket is over.
                 Some((_, reading)) if is_archived => facts.add_archived(id, reading.status),
                 Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
@@ -179,6 +183,32 @@ impl Facts {
             });
         }
         origin != Origin::Person
+    }
+
+    /// Whether a person has closed the file of an open ticket, and the journal has not recorded that yet.
+    fn is_closed_now(
+        &self,
+        id: &TicketId,
+        place: &Place,
+        reading: &Reading,
+        unwritten: &BTreeSet<TicketId>,
+    ) -> bool {
+        let known = self.tickets.get(id);
+        let is_open = known.is_some_and(|known| known.state == State::Open && known.unheeded.is_none());
+        is_open
+            && reading.status == FileStatus::Closed
+            && !unwritten.contains(id)
+            && runtime::origin_of(place, id) == Origin::Person
+    }
+
+    fn close(&mut self, id: &TicketId, status: FileStatus) {
+        self.add_archived(id.clone(), status);
+        let Some(known) = self.tickets.get_mut(id) else {
+            return;
+        };
+        if let Ok(closed) = Ticket::clone(known).after(&Event::ClosedByPerson, self.now) {
+            *known = Arc::new(closed.ticket);
+        }
     }
 
     fn add_archived(&mut self, id: TicketId, status: FileStatus) {

@@ -18,11 +18,7 @@ const LITTLE: u64 = 1 << 30;
 
 /// The repository that the command was called in, if crew can work on it.
 pub(super) fn find(caller: &Caller<'_>, found: &mut Vec<Finding>) -> Option<Place> {
-    let git = Git::find(Surroundings {
-        path: caller.var("PATH").map(Into::into).unwrap_or_default(),
-        home: caller.var("HOME").map(Into::into),
-        config_home: caller.var("XDG_CONFIG_HOME").map(Into::into),
-    });
+    let git = Git::find(Surroundings::of(|name| caller.var(name).map(Into::into)));
     match git {
         Ok(git) => found.push(Finding::fine(
             Area::Git,

@@ -305,12 +305,7 @@ pub(crate) fn holds(holder: &Holder) -> String {
 
 /// The repository that `dir` is in.
 pub(crate) fn repository_of(dir: &Path, env: &BTreeMap<String, String>) -> Result<Repository> {
-    let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
-    let git = Git::find(Surroundings {
-        path: set("PATH").map(Into::into).unwrap_or_default(),
-        home: set("HOME").map(PathBuf::from),
-        config_home: set("XDG_CONFIG_HOME").map(PathBuf::from),
-    })?;
+    let git = Git::find(Surroundings::of(|name| env.get(name).map(Into::into)))?;
     Ok(Repository::open(&git, dir)?)
 }
 

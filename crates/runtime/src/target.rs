@@ -228,11 +228,10 @@ impl Series<'_> {
             });
             // Its surroundings may be at fault, so it gets the hint that a proof on the target gets. What
             // passes on broken sources has not passed.
-            let task = match task {
-                CheckTask::SetUp => task,
+            let task = canary.is_none().then_some(match task {
+                CheckTask::SetUp => CheckTask::SetUp,
                 CheckTask::Candidate | CheckTask::Target => CheckTask::Target,
-            };
-            let task = canary.is_none().then_some(task);
+            });
             end_of(&run, task, self.executor).await
         } else {
             let outcome = started.check_outcome();

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::attempt::{self, AfterStop};
 use model::audit::Audit;
 use model::journal::{Fact, State as Stored, Stream};
+use model::project;
 use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::time::Day;
 use model::view::Row;
@@ -72,6 +73,8 @@ pub(crate) struct Witness {
     reopened: Vec<TicketId>,
     /// The rows that are read now were written by an engine that was thought dead.
     pub(crate) old_engine: bool,
+    /// No agent may be started, by the last verdict on the target.
+    is_target_bad: bool,
     /// Tickets of which an effect was settled, with a fact or without.
     suspects: BTreeSet<TicketId>,
     /// Times that everything was checked.
@@ -152,6 +155,9 @@ impl Witness {
             })?;
             if let Fact::Project(event) = &fold.fact {
                 self.count_pauses(event, fold.at);
+                if let project::Event::Target(target) = event {
+                    self.is_target_bad = !target.lets_agents_start();
+                }
             }
             let row = Row {
                 seq: fold.seq,
@@ -195,6 +201,7 @@ impl Witness {
             self.reopened.push(id.clone());
         }
         is_woken_in_time(id, event, &before, at)?;
+        self.target_is_good(id, event)?;
         self.limits_hold(id, event, &before, stored, options)?;
         self.waits_are_kept(id, event, &before, at)?;
         self.same_is_not_paid_again(id, event, &before, stored)?;

@@ -28,15 +28,35 @@ pub(crate) struct Options {
     pub(crate) inputs: u32,
     /// Tickets that are there when it begins.
     pub(crate) tickets: u64,
+    /// Whether the target is looked at, and its checks are run.
+    pub(crate) target: Looks,
     /// The rate at which each thing goes wrong.
     pub(crate) rates: Rates,
+}
+
+/// The looks at the bare target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looks {
+    /// None comes through, as where its branch cannot be read.
+    Never,
+    /// Each engine looks at it, and runs its checks unless agents are started anyway.
+    Checked {
+        /// Agents are started whatever the checks say.
+        anyway: bool,
+    },
 }
 
 impl Options {
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         let small = |rng: &mut Rng, low, high| u32::try_from(rng.from(low, high)).unwrap_or(1);
         let mut settings = model::samples::settings();
-        draw_checks(&mut settings, &mut Rng::new(rng.clone().next()));
+        let mut own = Rng::new(rng.clone().next());
+        draw_checks(&mut settings, &mut own);
+        let target = match own.below(100) {
+            0..45 => Looks::Never,
+            45..60 => Looks::Checked { anyway: true },
+            _ => Looks::Checked { anyway: false },
+        };
         settings.run.max_workers = small(rng, 1, 4);
         settings.run.max_steps = small(rng, 1, 6);
         settings.run.attempts = small(rng, 1, 3);
@@ -68,6 +88,7 @@ impl Options {
             begin,
             inputs,
             tickets,
+            target,
             rates: rates(rng),
         }
     }
@@ -188,7 +209,11 @@ impl fmt::Display for Options {
             budget.day_usd,
         )?;
         let checks = &self.settings.checks;
-        writeln!(f, "  set-up {:?}, checks {:?}", checks.setup, checks.commands)?;
+        writeln!(
+            f,
+            "  set-up {:?}, checks {:?}, target {:?}",
+            checks.setup, checks.commands, self.target
+        )?;
         write!(f, "  goes wrong: {}", self.rates)
     }
 }

@@ -6,6 +6,7 @@ use model::attempt;
 use model::journal::{Fact, State, Stream, Write};
 use model::project::{self, HarnessPause};
 use model::settings::{Budget, Settings};
+use model::target::{Target, Verdict};
 use model::ticket::{Effect, FileStatus, Filing, SlotChange, TimerChange};
 
 /// A bug, as the engine could have it. Production code knows nothing of these.
@@ -57,6 +58,8 @@ pub enum Plant {
     LeftCheck,
     /// A check that is slow to end is not ended before the next one begins in the checkout.
     SharedCheckout,
+    /// Agents are started on a target whose checks fail.
+    RedTarget,
 }
 
 /// Marks a refusal whose end was moved.
@@ -88,6 +91,7 @@ impl Plant {
         Self::OnlyAsked,
         Self::LeftCheck,
         Self::SharedCheckout,
+        Self::RedTarget,
     ];
 
     /// Changes the engine's settings.
@@ -129,6 +133,22 @@ impl Plant {
                         }
                         if let State::Project(project) = &mut entry.after {
                             project.paused.values_mut().for_each(later);
+                        }
+                    }
+                }
+                Plant::RedTarget => {
+                    let fail = |target: &mut Target| {
+                        if target.verdict == Verdict::Passed {
+                            let (which, output) = ("test".to_owned(), "1 failed".to_owned());
+                            target.verdict = Verdict::Failed { which, output };
+                        }
+                    };
+                    for entry in &mut write.entries {
+                        if let Fact::Project(project::Event::Target(target)) = &mut entry.fact {
+                            fail(target);
+                        }
+                        if let State::Project(project) = &mut entry.after {
+                            project.target.iter_mut().for_each(|target| fail(target));
                         }
                     }
                 }

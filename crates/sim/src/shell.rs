@@ -7,6 +7,8 @@ use engine::{Input, Report};
 use model::journal::Ordered;
 use model::{RunId, Time};
 
+use crate::simulation::target::TargetCheck;
+
 /// An effect whose turn has come.
 #[derive(Clone, Debug)]
 pub(crate) struct Begun {
@@ -58,6 +60,10 @@ pub(crate) struct Shell {
     pub(crate) tick_at: Time,
     /// The time at which the first, full look at the tickets is delivered; none when it was.
     pub(crate) first_look: Option<Time>,
+    /// The target as it was last looked at.
+    pub(crate) target: Option<usize>,
+    /// Its checks, while they run.
+    pub(crate) target_check: Option<TargetCheck>,
 }
 
 /// The interval at which time passes for the driver, even if it waits for no deadline.
@@ -77,6 +83,8 @@ impl Shell {
             wants_inbox: false,
             tick_at: Time(now.0 + TICK),
             first_look: Some(first_look),
+            target: None,
+            target_check: None,
         }
     }
 
@@ -140,14 +148,20 @@ impl Shell {
             .chain(&mut self.late)
             .map(|delivery| &mut delivery.at);
         let measured = times.chain(self.watched.values_mut()).chain([&mut self.tick_at]);
-        for at in measured.chain(&mut self.first_look) {
+        let checks = self.target_check.iter_mut().flat_map(|check| &mut check.reports);
+        let checks = checks.map(|(at, _)| at);
+        for at in measured.chain(&mut self.first_look).chain(checks) {
             at.0 += by;
         }
     }
 
     /// True if nothing is under way.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.driver.is_at_rest() && self.begun.is_empty() && self.reports.is_empty() && self.events.is_empty()
+        self.driver.is_at_rest()
+            && self.begun.is_empty()
+            && self.reports.is_empty()
+            && self.events.is_empty()
+            && self.target_check.is_none()
     }
 
     /// The next moment at which something happens by itself.
@@ -158,6 +172,12 @@ impl Shell {
             .chain(self.driver.next_wake())
             .chain([self.tick_at])
             .chain(self.first_look)
+            .chain(
+                self.target_check
+                    .iter()
+                    .flat_map(|check| &check.reports)
+                    .map(|(at, _)| *at),
+            )
             .filter(|at| *at > now)
             .min()
     }

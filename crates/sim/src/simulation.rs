@@ -5,6 +5,7 @@ mod boot;
 mod calm;
 mod clock;
 mod fault;
+pub(crate) mod target;
 mod turn;
 
 use std::collections::BTreeMap;

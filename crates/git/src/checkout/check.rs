@@ -198,16 +198,9 @@ impl Repository {
         if let Stay::Named { files, folders } = stay {
             self.clear(place, files, folders)?;
         }
-        let refreshed = call("update-index")
-            .args(["-q", "--ignore-submodules", "--refresh"])
-            .run()?;
-        let changed = call("diff-files")
-            .args(["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"])
-            .ok()?;
-        if let Some(path) = fields(&changed).next() {
-            return Ok(Some(String::from_utf8_lossy(path).into_owned()));
+        if let Some(path) = self.still_differs(place)? {
+            return Ok(Some(String::from_utf8_lossy(&path).into_owned()));
         }
-        drop(refreshed);
         let git_dir = place.tree.join(".git");
         let layout = Layout {
             head: commit.to_string(),
@@ -222,6 +215,38 @@ impl Repository {
             std::fs::rename(&place.modules, git_dir.join("modules")).doing("rename", &place.modules)?;
         }
         Ok(None)
+    }
+
+    /// The first file that is not what git writes for the commit.
+    ///
+    /// A file that differs is written once more. One that differs all the same is as git writes it: its blob
+    /// is not what the attributes make of the file, which happens wherever a rule came after the file, and
+    /// which every clone shows as a change.
+    fn still_differs(&self, place: &Place) -> Result<Option<Vec<u8>>> {
+        let differing = self.differing(place)?;
+        if differing.is_empty() {
+            return Ok(None);
+        }
+        let mut paths = differing.join(&0);
+        paths.push(0);
+        self.check_call(place, "checkout-index")
+            .args(["--force", "--index", "-z", "--stdin"])
+            .input(&paths)?
+            .ok()?;
+        let again = self.differing(place)?;
+        Ok(again.into_iter().find(|path| !differing.contains(path)))
+    }
+
+    /// The files of which git makes other blobs than those of the commit.
+    fn differing(&self, place: &Place) -> Result<Vec<Vec<u8>>> {
+        self.check_call(place, "update-index")
+            .args(["-q", "--ignore-submodules", "--refresh"])
+            .run()?;
+        let changed = self
+            .check_call(place, "diff-files")
+            .args(["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"])
+            .ok()?;
+        Ok(fields(&changed).map(<[u8]>::to_vec).collect())
     }
 
     /// Deletes all files that are neither of the commit nor among those that stay.

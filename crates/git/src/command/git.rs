@@ -23,6 +23,37 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`, likewise.
     pub config_home: Option<PathBuf>,
+    /// The variables that name other files with settings, likewise: `GIT_CONFIG_GLOBAL` and its like.
+    pub config_files: Vec<(&'static str, OsString)>,
+    /// The user's settings that stand in variables (`GIT_CONFIG_COUNT`), likewise: keys and values.
+    pub config: Vec<(String, String)>,
+}
+
+/// The variables that say in which files git's settings are.
+const CONFIG_FILES: [&str; 3] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
+
+impl Surroundings {
+    /// Takes them from an environment. A variable that is empty counts as one that is not set.
+    pub fn of(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let text = |name: &str| variable(name)?.into_string().ok();
+        let count: usize = text("GIT_CONFIG_COUNT")
+            .and_then(|count| count.parse().ok())
+            .unwrap_or(0);
+        // git refuses to run where one of them is not set; there is no use in going on to a made-up count.
+        let pairs = (0..count).map_while(|at| {
+            let key = text(&format!("GIT_CONFIG_KEY_{at}"))?;
+            Some((key, text(&format!("GIT_CONFIG_VALUE_{at}"))?))
+        });
+        let files = CONFIG_FILES.into_iter();
+        Self {
+            path: set("PATH").unwrap_or_default(),
+            home: set("HOME").map(PathBuf::from),
+            config_home: set("XDG_CONFIG_HOME").map(PathBuf::from),
+            config_files: files.filter_map(|name| Some((name, set(name)?))).collect(),
+            config: pairs.collect(),
+        }
+    }
 }
 
 /// A git program that is new enough, and how crew runs it.
@@ -125,7 +156,7 @@ mod tests {
         let git = Git::find(Surroundings {
             path: folder.path().into(),
             home,
-            config_home: None,
+            ..Surroundings::default()
         })
         .unwrap();
         (folder, git)

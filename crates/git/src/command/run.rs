@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 
 use super::call::{Call, Input, Settings};
-use super::settings::AS_THE_USERS;
+use super::settings::{AS_THE_USERS, USERS_GLOBAL};
 use super::trial::{self, may_say_lacking};
 use super::watch::{End, end_group, watch};
 use crate::error::{Error, Result};
@@ -227,10 +227,24 @@ impl Call {
                 process.env("XDG_CONFIG_HOME", config);
             }
         }
+        let mut pairs = Vec::new();
+        if self.settings == Settings::Users {
+            process.envs(around.config_files.iter().map(|(name, value)| (name, value)));
+            pairs.extend(&around.config);
+        }
+        if self.settings == Settings::Files {
+            // Its filters read the settings from the files from which the user's git reads them.
+            let global = around
+                .config_files
+                .iter()
+                .find(|(name, _)| *name == "GIT_CONFIG_GLOBAL");
+            process.env(USERS_GLOBAL, global.map_or(OsStr::new(""), |(_, file)| file));
+        }
+        pairs.extend(&self.file_settings);
         process.envs(self.env.iter().map(|(name, value)| (name, value)));
         // Not as arguments, which everybody on the machine can read.
-        process.env("GIT_CONFIG_COUNT", self.file_settings.len().to_string());
-        for (number, (key, value)) in self.file_settings.iter().enumerate() {
+        process.env("GIT_CONFIG_COUNT", pairs.len().to_string());
+        for (number, (key, value)) in pairs.into_iter().enumerate() {
             process
                 .env(format!("GIT_CONFIG_KEY_{number}"), key)
                 .env(format!("GIT_CONFIG_VALUE_{number}"), value);

@@ -6,8 +6,10 @@
 
 /// The beginning of a filter's command in crew's calls: it lets the filter see the user's settings, which git
 /// itself does not read there.
-pub(crate) const AS_THE_USERS: &str =
-    "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; ";
+pub(crate) const AS_THE_USERS: &str = "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; \
+     [ -z \"$CREW_GIT_CONFIG_GLOBAL\" ] || export GIT_CONFIG_GLOBAL=\"$CREW_GIT_CONFIG_GLOBAL\"; ";
+/// The variable in which a filter finds the file of the user's settings, where a variable names one.
+pub(super) const USERS_GLOBAL: &str = "CREW_GIT_CONFIG_GLOBAL";
 
 /// Settings that are pinned on every call.
 pub(super) const PINS: &[&str] = &[
@@ -20,6 +22,9 @@ pub(super) const PINS: &[&str] = &[
     // and the user's index keeps the form that the user's git gave it.
     "core.untrackedCache=false",
     "core.splitIndex=false",
+    // With it, `update-index` puts entries behind the sparse folder that holds their old ones, and the user's
+    // next commit loses what landed (git 2.47). An index that crew wrote is whole; the user's git folds it.
+    "index.sparse=false",
     // A program that shows or asks something would wait for a person who is not there.
     "core.pager=cat",
     "core.editor=false",

@@ -1,5 +1,6 @@
 //! A git directory that crew writes itself, and that borrows its objects from the repository.
 
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -15,6 +16,9 @@ pub(crate) const MARKER: &str = "crew-workspace";
 /// The file that names the object stores from which a git directory borrows.
 pub(crate) const ALTERNATES: &str = "objects/info/alternates";
 
+/// No more than this is written of the user's tags: a file of refs beyond 4 MiB is not read from a workspace.
+const TAGS_BYTES: usize = 2 << 20;
+
 /// The parts in which git directories that crew writes differ.
 pub(crate) struct Layout<'a> {
     pub(crate) head: String,
@@ -28,7 +32,37 @@ pub(crate) struct Layout<'a> {
 impl Repository {
     /// Writes a git directory file by file, without running git: nobody's template or setting gets in.
     pub(crate) fn write_git_dir(&self, git_dir: &Path, layout: &Layout<'_>) -> Result<()> {
-        self.write_git_dir_on(git_dir, layout, &self.objects())
+        self.write_git_dir_on(git_dir, layout, &self.objects())?;
+        // Many projects take their version from the last tag.
+        let mut packed = Vec::new();
+        for (name, oid) in self.tags()? {
+            let line = format!("{oid} {name}\n");
+            if packed.len() + line.len() > TAGS_BYTES {
+                break;
+            }
+            packed.extend(line.bytes());
+        }
+        write(&git_dir.join("packed-refs"), &packed)
+    }
+
+    /// The user's tags: full names and the objects that they name.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub(crate) fn tags(&self) -> Result<BTreeMap<String, Oid>> {
+        let listed = self
+            .call("for-each-ref")
+            .args(["--format=%(objectname) %(refname)", "refs/tags"])
+            .run()?
+            .stdout;
+        let tags = String::from_utf8_lossy(&listed)
+            .lines()
+            .filter_map(|line| {
+                let (oid, name) = line.split_once(' ')?;
+                Some((name.to_owned(), Oid::parse(oid).ok()?))
+            })
+            .collect();
+        Ok(tags)
     }
 
     /// The same, borrowing the objects of another folder: those of a submodule.

@@ -1,6 +1,6 @@
 //! Filled submodules of a workspace, and whether an agent has changed anything in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::checkout::filled::{Filled, listed};
@@ -56,7 +56,7 @@ impl Repository {
             Err(error) if openat::is_by_its_writer(&error) => return Ok(true),
             Err(error) => return Err(Error::io("look into", &at, error)),
         }
-        let tips = AgentRefs::nested(workspace, &one.path)?.all()?;
+        let tips = AgentRefs::nested(workspace, &one.path)?.all(&BTreeMap::new())?;
         if tips.iter().any(|tip| *tip != one.commit) {
             return Ok(false);
         }

@@ -118,7 +118,7 @@ impl World {
         let surroundings = Surroundings {
             path: path_variable(),
             home: Some(self.home()),
-            config_home: None,
+            ..Surroundings::default()
         };
         Git::find(surroundings).unwrap()
     }

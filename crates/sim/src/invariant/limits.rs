@@ -27,6 +27,17 @@ impl Witness {
         }
     }
 
+    /// No ticket is given to an agent while the checks of the bare target have not passed. An old engine may
+    /// not know of that yet.
+    pub(super) fn target_is_good(&self, id: &TicketId, event: &Event) -> Checked {
+        let is_given = matches!(event, Event::Claimed { .. });
+        ensure(
+            !(is_given && self.is_target_bad) || self.old_engine,
+            "no agent begins on a red target",
+            || format!("{id} was given to an agent"),
+        )
+    }
+
     /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost
     /// workspace or work that came back after its agent was freed, two steps for each conflict, and one for
     /// each recovery and each retry of a person's.

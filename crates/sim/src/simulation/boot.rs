@@ -133,7 +133,8 @@ impl Simulation {
                 what: error.to_string(),
             })?;
         let batch = shell.driver.open(now);
-        self.carry_out(batch, &[])
+        self.carry_out(batch, &[])?;
+        self.look_at_target()
     }
 
     /// The driver handles the events that have come, and its decisions are carried out.

@@ -56,6 +56,12 @@ impl Simulation {
                 return self.came(Event::Input(Input::TimerDue(timer.clone())));
             }
         }
+        if self.has_target_moved() && self.world.unborn_until.is_none() {
+            return self.look_at_target();
+        }
+        if let Some(input) = self.next_of_target_check() {
+            return self.came(Event::Input(input));
+        }
         let mut choices = self.choices();
         if choices.is_empty() && self.shell.as_ref().is_some_and(|shell| !shell.events.is_empty()) {
             return self.handle();
@@ -321,7 +327,7 @@ impl Simulation {
     }
 
     /// Something has come: it is handled now, or together with the next event.
-    fn came(&mut self, event: Event) -> Checked {
+    pub(super) fn came(&mut self, event: Event) -> Checked {
         let Some(shell) = &mut self.shell else {
             return Ok(());
         };

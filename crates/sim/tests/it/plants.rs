@@ -166,3 +166,8 @@ fn a_check_beside_another_is_caught() {
 fn a_frozen_shim_that_is_only_asked_to_end_is_caught() {
     caught(Plant::OnlyAsked, &["everything comes to rest"]);
 }
+
+#[test]
+fn an_agent_on_a_red_target_is_caught() {
+    caught(Plant::RedTarget, &["no agent begins on a red target"]);
+}

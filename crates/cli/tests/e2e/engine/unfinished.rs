@@ -64,6 +64,24 @@ fn files_in_conflict_are_not_landed() {
     );
 }
 
+#[test]
+fn files_too_large_to_be_saved_are_told_before_anything_is_checked() {
+    let world = World::with(|s| s.checks = "commands = ['''echo ran >> \"$HOME/ran\"''']".to_owned());
+    world
+        .ticket("t-1")
+        .agent("if [ $RUN = 1 ]; then work one.txt one; truncate -s 1200M big; else rm big; fi\necho DONE\n")
+        .write();
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+    let prompt = world.prompt("t-1", 2);
+    assert!(prompt.contains("too large to be saved"), "{prompt}");
+    assert!(prompt.contains("big"), "{prompt}");
+    let ran = std::fs::read_to_string(world.path("home/ran")).unwrap();
+    // The target, and the candidate without the file.
+    assert_eq!(ran.lines().count(), 2);
+    assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
+}
+
 /// Its first run works while a person takes the last commit off the target; `then` is what the others do.
 fn taken_back(then: &str) -> World {
     let world = World::new();

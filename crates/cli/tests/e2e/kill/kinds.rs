@@ -10,7 +10,7 @@ const ABSENT: &[(&[&str], &str)] = &[
             "target_could_not_be_checked",
             "target_check_blind",
         ],
-        "each of these queues begins on a target that passes",
+        "each of these queues begins on a target that passes; the simulator's do not, and it kills engines there",
     ),
     (&["agent_retired"], "nobody gives an agent up for good yet"),
     (

@@ -1,0 +1,102 @@
+//! The bare target: the looks at it and the runs of its checks, as the shell of an engine makes them.
+
+use engine::driver::Event;
+use engine::{Input, TargetFound, TargetSeen};
+use model::Time;
+
+use super::Simulation;
+use crate::checks::CHECK;
+use crate::git::{green, tree_id};
+use crate::invariant::Checked;
+use crate::options::Looks;
+
+/// Checks of the target that run.
+#[derive(Clone, Debug)]
+pub(crate) struct TargetCheck {
+    round: u32,
+    /// Their reports on their way, the next one first.
+    pub(crate) reports: Vec<(Time, TargetFound)>,
+}
+
+impl Simulation {
+    /// The target is looked at, unless its branch is not there, or the engine is up for a command only.
+    pub(super) fn look_at_target(&mut self) -> Checked {
+        let Looks::Checked { anyway } = self.options.target else {
+            return Ok(());
+        };
+        let target = self.world.git.target();
+        let Some(shell) = &mut self.shell else {
+            return Ok(());
+        };
+        if self.errand.is_some() || self.world.unborn_until.is_some() {
+            return Ok(());
+        }
+        let anew = shell.target.replace(target).is_none();
+        let git = &self.world.git;
+        self.came(Event::Input(Input::TargetSeen(TargetSeen {
+            commit: git.id(target).clone(),
+            tree: tree_id(git.tree(target)),
+            environment: String::new(),
+            anyway,
+            anew,
+        })))
+    }
+
+    /// True if the target has moved since it was last looked at.
+    pub(super) fn has_target_moved(&self) -> bool {
+        let seen = self.shell.as_ref().and_then(|shell| shell.target);
+        seen.is_some_and(|seen| seen != self.world.git.target())
+    }
+
+    /// Begins the checks of the target that the core wants run, ends those that it does not want any more,
+    /// and gives the next report that has come.
+    pub(super) fn next_of_target_check(&mut self) -> Option<Input> {
+        let now = self.world.now;
+        let longest = if self.world.calm { 500 } else { 20_000 };
+        let shell = self.shell.as_mut()?;
+        let wanted = shell.driver.core().target_to_check();
+        let is_same = |wanted: &engine::TargetCheck| {
+            let running = shell.target_check.as_ref();
+            running.is_some_and(|running| running.round == wanted.round)
+        };
+        match wanted {
+            None => shell.target_check = None,
+            Some(wanted) if is_same(&wanted) => {}
+            Some(wanted) => {
+                let mut rng = self.chance.of(&format!("round {} on {now}", wanted.round));
+                let command = wanted.plan.commands.first().cloned().unwrap_or_default();
+                let begins = Time(now.0 + rng.ms(0, longest / 2));
+                let ends = Time(begins.0 + rng.ms(0, longest / 2));
+                let at = self.world.git.find(&wanted.commit);
+                let is_green = at.is_some_and(|at| green(self.world.git.tree(at)));
+                let is_red = !is_green && wanted.plan.commands.iter().any(|command| command == CHECK);
+                let which = command.clone();
+                let found = match rng.below(100) {
+                    0..10 if !self.world.calm => TargetFound::CouldNotRun {
+                        why: "no room".to_owned(),
+                    },
+                    10..15 if !self.world.calm => TargetFound::Blind { which },
+                    _ if is_red => TargetFound::Failed {
+                        which,
+                        output: "1 failed".to_owned(),
+                    },
+                    _ => TargetFound::Passed {
+                        indifferent: Vec::new(),
+                    },
+                };
+                let is_canary = matches!(found, TargetFound::Blind { .. });
+                let runs = TargetFound::Running { command, is_canary };
+                shell.target_check = Some(TargetCheck {
+                    round: wanted.round,
+                    reports: vec![(begins, runs), (ends, found)],
+                });
+            }
+        }
+        let check = shell.target_check.as_mut()?;
+        let has_come = check.reports.first().is_some_and(|(at, _)| *at <= now);
+        has_come.then(|| Input::TargetChecked {
+            round: check.round,
+            found: check.reports.remove(0).1,
+        })
+    }
+}
