@@ -14,19 +14,19 @@ pub(super) fn find(files: &Files<'_>) -> Vec<Detected> {
     let manager = Manager::of(files, &package);
     let has_script = has_test_script(&package);
     // Bun finds tests by itself; with the other ones, there are none without the script.
-    let is_tested_by_name = manager.runner == Runner::Bun && files.find(is_bun_test).is_some();
+    let is_tested_by_name = manager.program == Program::Bun && files.find(is_bun_test).is_some();
     if !has_script && !is_tested_by_name {
         return Vec::new();
     }
-    let command = match (manager.runner, has_script) {
-        (Runner::Bun, true) => "bun run test",
-        (Runner::Bun, false) => "bun test",
-        (Runner::Pnpm, _) => "pnpm test",
-        (Runner::Yarn, _) => "yarn test",
-        _ => "npm test",
+    let command = match (manager.program, has_script) {
+        (Program::Npm, _) => "npm test",
+        (Program::Pnpm, _) => "pnpm test",
+        (Program::Yarn, _) => "yarn test",
+        (Program::Bun, true) => "bun run test",
+        (Program::Bun, false) => "bun test",
     };
-    let program = manager.runner.to_string();
-    let found = Detected::new(manager.runner, MANIFEST, command).needs(&program);
+    let runner = manager.program.runner();
+    let found = Detected::new(runner, MANIFEST, command).needs(&runner.to_string());
     let install = manager.install(files, &package);
     let kept: &[&str] = if install.is_some() { &["node_modules"] } else { &[] };
     vec![found.setup(install).keep_ignored(kept)]
@@ -60,9 +60,29 @@ fn is_bun_test(path: &str) -> bool {
             .any(|end| stem.ends_with(end))
 }
 
+/// A program that manages packages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Program {
+    Npm,
+    Pnpm,
+    Yarn,
+    Bun,
+}
+
+impl Program {
+    fn runner(self) -> Runner {
+        match self {
+            Self::Npm => Runner::Npm,
+            Self::Pnpm => Runner::Pnpm,
+            Self::Yarn => Runner::Yarn,
+            Self::Bun => Runner::Bun,
+        }
+    }
+}
+
 /// The package manager of a repository.
 struct Manager {
-    runner: Runner,
+    program: Program,
     /// The lock file that the repository has.
     lock: Option<&'static str>,
     /// Whether `packageManager` names Yarn 2 or later.
@@ -70,13 +90,13 @@ struct Manager {
 }
 
 /// Lock files, in the order in which one of several is believed.
-const LOCKS: [(&str, Runner); 6] = [
-    ("package-lock.json", Runner::Npm),
-    ("npm-shrinkwrap.json", Runner::Npm),
-    ("pnpm-lock.yaml", Runner::Pnpm),
-    ("yarn.lock", Runner::Yarn),
-    ("bun.lock", Runner::Bun),
-    ("bun.lockb", Runner::Bun),
+const LOCKS: [(&str, Program); 6] = [
+    ("package-lock.json", Program::Npm),
+    ("npm-shrinkwrap.json", Program::Npm),
+    ("pnpm-lock.yaml", Program::Pnpm),
+    ("yarn.lock", Program::Yarn),
+    ("bun.lock", Program::Bun),
+    ("bun.lockb", Program::Bun),
 ];
 
 impl Manager {
@@ -85,16 +105,18 @@ impl Manager {
         let named = package.get("packageManager").and_then(Value::as_str);
         let (name, version) = named.unwrap_or_default().split_once('@').unwrap_or_default();
         let by_name = match name {
-            "npm" => Some(Runner::Npm),
-            "pnpm" => Some(Runner::Pnpm),
-            "yarn" => Some(Runner::Yarn),
-            "bun" => Some(Runner::Bun),
+            "npm" => Some(Program::Npm),
+            "pnpm" => Some(Program::Pnpm),
+            "yarn" => Some(Program::Yarn),
+            "bun" => Some(Program::Bun),
             _ => None,
         };
         let mut locks = LOCKS.iter().filter(|(lock, _)| files.has(lock));
-        let lock = locks.find(|(_, runner)| by_name.is_none_or(|named| named == *runner));
+        let lock = locks.find(|(_, program)| by_name.is_none_or(|named| named == *program));
         Self {
-            runner: by_name.or(lock.map(|(_, runner)| *runner)).unwrap_or(Runner::Npm),
+            program: by_name
+                .or(lock.map(|(_, program)| *program))
+                .unwrap_or(Program::Npm),
             lock: lock.map(|(lock, _)| *lock),
             is_later_yarn: name == "yarn" && !version.is_empty() && !version.starts_with("1."),
         }
@@ -107,19 +129,19 @@ impl Manager {
             return None;
         }
         let is_locked = self.lock.is_some();
-        Some(match self.runner {
-            Runner::Pnpm if is_locked => "pnpm install --frozen-lockfile",
-            Runner::Pnpm => "pnpm install --no-lockfile",
-            Runner::Yarn => match (self.is_later_yarn(files), is_locked) {
+        Some(match self.program {
+            Program::Pnpm if is_locked => "pnpm install --frozen-lockfile",
+            Program::Pnpm => "pnpm install --no-lockfile",
+            Program::Yarn => match (self.is_later_yarn(files), is_locked) {
                 (true, true) => "yarn install --immutable",
                 (true, false) => "yarn install --no-immutable",
                 (false, true) => "yarn install --frozen-lockfile",
                 (false, false) => "yarn install --no-lockfile",
             },
-            Runner::Bun if is_locked => "bun install --frozen-lockfile",
-            Runner::Bun => "bun install --no-save",
-            _ if is_locked => "npm ci",
-            _ => "npm install --no-package-lock",
+            Program::Bun if is_locked => "bun install --frozen-lockfile",
+            Program::Bun => "bun install --no-save",
+            Program::Npm if is_locked => "npm ci",
+            Program::Npm => "npm install --no-package-lock",
         })
     }
 

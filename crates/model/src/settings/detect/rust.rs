@@ -1,5 +1,7 @@
 //! Rust: cargo.
 
+use serde_json::Value;
+
 use super::files::Files;
 use super::{Detected, Runner};
 
@@ -10,7 +12,7 @@ pub(super) fn find(files: &Files<'_>) -> Vec<Detected> {
     }
     let has_workspace = files
         .toml(MANIFEST)
-        .is_some_and(|manifest| manifest.get("workspace").is_some_and(|value| value.is_object()));
+        .is_some_and(|manifest| manifest.get("workspace").is_some_and(Value::is_object));
     let command = match has_workspace {
         true => "cargo test --workspace",
         false => "cargo test",
