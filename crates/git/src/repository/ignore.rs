@@ -41,8 +41,8 @@ impl Repository {
         Ok(true)
     }
 
-    /// Whether git ignores this path of the root, by the user's own patterns too. A path that ends in `/` is a
-    /// folder, whether it is there or not.
+    /// Whether git ignores this path of the root, by the user's own patterns too. A path that ends in `/` is
+    /// a folder, whether it is there or not.
     ///
     /// # Errors
     /// [`Error::Failed`] and the like.

@@ -212,8 +212,8 @@ impl Detected {
 
 /// The test runners of a repository, the first being the one to take; empty when there is none.
 ///
-/// `paths` are the repository's files relative to its root, with `/`. `read` gives the text of one of them, or
-/// `None` where it cannot be read as text; it is asked only for a few small files.
+/// `paths` are the repository's files relative to its root, with `/`. `read` gives the text of one of them,
+/// or `None` where it cannot be read as text; it is asked only for a few small files.
 ///
 /// A runner of a language comes before make and just, which run any other one. Among languages the order is
 /// fixed, but tests of Python in a repository without any manifest or setting of Python come last: they often
