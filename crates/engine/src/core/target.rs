@@ -93,7 +93,11 @@ impl Core {
             environment,
             anyway,
             anew,
+            is_back,
         } = seen;
+        if is_back {
+            self.retry_what_could_not_run("the target branch is back");
+        }
         let plan = CheckPlan {
             setup: self.settings.checks.setup.clone(),
             commands: self.settings.checks.commands.clone(),

@@ -36,8 +36,10 @@ pub enum Obstacle {
     Ignored,
     /// `git merge` is under way.
     Merge,
-    /// `git rebase` or `git am` is under way.
+    /// `git rebase` is under way.
     Rebase,
+    /// `git am` is under way.
+    Am,
     /// `git cherry-pick` is under way.
     CherryPick,
     /// `git revert` is under way.
@@ -60,6 +62,7 @@ impl Obstacle {
             Obstacle::Ignored => "ignored",
             Obstacle::Merge => "a merge is under way",
             Obstacle::Rebase => "a rebase is under way",
+            Obstacle::Am => "git am is under way",
             Obstacle::CherryPick => "a cherry-pick is under way",
             Obstacle::Revert => "a revert is under way",
             Obstacle::Unwritable => "cannot be written",
@@ -100,6 +103,7 @@ impl Obstacle {
             Obstacle::Ignored => "move the ignored file away",
             Obstacle::Merge => "git merge --continue or --abort",
             Obstacle::Rebase => "git rebase --continue or --abort",
+            Obstacle::Am => "git am --continue or --abort",
             Obstacle::CherryPick => "git cherry-pick --continue or --abort",
             Obstacle::Revert => "git revert --continue or --abort",
             Obstacle::Unwritable => "get the right to write, or take away what is mounted",

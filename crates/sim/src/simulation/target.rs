@@ -39,6 +39,7 @@ impl Simulation {
             environment: String::new(),
             anyway,
             anew,
+            is_back: false,
         })))
     }
 
