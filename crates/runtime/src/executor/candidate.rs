@@ -51,7 +51,7 @@ impl Executor {
         let from = from.to_string_lossy().replace('\'', "'\\''");
         format!(
             "{error}: this branch does not contain {base}, from which the work began. These commands put the files of this \
-             checkout on top of it; go on with nothing else:\n\
+             checkout on top of it:\n\
              git fetch '{from}' {base}\n\
              git reset --soft {base}\n\
              git commit -m 'Say here what this does'"
