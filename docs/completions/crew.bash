@@ -1140,7 +1140,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__logs)
-            opts="-f -C -h --follow --raw --json --help"
+            opts="-f -C -h --check --follow --raw --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -34,7 +34,7 @@ pub use item::{Inbox, Item, News};
 pub use machine::{Machine, Machines};
 pub use output::{OutputLine, Peek};
 pub use pause::Pause;
-pub use ps::{Engine, Paused, Ps};
+pub use ps::{Engine, FailedSetUp, Paused, Ps};
 pub use queue::{Held, Landed, Queue, Ticket};
 pub use repository::{Clean, Init, Kept, Removed};
 pub use run::{Ran, RunSummary, Waits};

@@ -6,12 +6,13 @@
 //! * [`lookup`] finds the agent or ticket that a person means.
 //! * [`outbox`] has the effects that the journal has ordered and that are not done.
 //! * [`inbox`] is everything that waits for a person; [`refusals`] are the reasons for which tickets wait.
-//! * [`outputs`] are the files of runs, and [`commits`] the commits of attempts.
+//! * [`outputs`] are the files of steps, [`checks`] those of checks, and [`commits`] the commits of attempts.
 //! * [`workspaces`] removes the workspaces that nobody uses.
 //! * [`documents`] are the shapes of `--json`.
 //!
 //! A frontend stands on this crate and calls neither git nor the ticket files itself.
 
+pub mod checks;
 pub mod clean;
 pub mod clock;
 pub mod commits;

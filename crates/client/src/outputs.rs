@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use model::attempt;
 use model::journal::{Fact, State, Stream};
-use model::ticket;
-use model::view::{Snapshot, Summaries};
-use model::{AgentName, RunId, TicketId};
+use model::ticket::{self, Ticket};
+use model::view::{Snapshot, Summaries, span};
+use model::{AgentName, RunId, TicketId, Time};
 use runtime::Place;
 use store::{Ledger, Recorded};
 
@@ -87,10 +87,36 @@ impl Step {
         format!("{}, {number} (run {})", self.ticket, self.run)
     }
 
+    /// The run, with what is shown about it.
+    pub fn source(self, place: &Place) -> Source {
+        Source {
+            title: self.title(),
+            dir: self.dir(place),
+            run: self.run,
+            ticket: Some(self.ticket),
+            number: Some(self.number),
+        }
+    }
+
     /// The folder of its output.
     pub fn dir(&self, place: &Place) -> PathBuf {
         dir(place, &self.run)
     }
+}
+
+/// A run whose output is shown: a step, a command that sets up a workspace, or a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The run.
+    pub run: RunId,
+    /// Its heading: not sanitised.
+    pub title: String,
+    /// The folder of its output.
+    pub dir: PathBuf,
+    /// Its ticket; none for a check of the bare target.
+    pub ticket: Option<TicketId>,
+    /// The number of the step, and 0 for a command that sets up the workspace; none for a check.
+    pub number: Option<u32>,
 }
 
 /// The directory of a run.
@@ -189,12 +215,49 @@ pub async fn last_step(
     Ok(None)
 }
 
-/// The command that sets up the workspace of a ticket at this moment.
-pub fn setting_up(place: &Place, ticket: &TicketId) -> Option<String> {
-    let mut runs = runtime::set_up_runs(place, ticket).into_iter();
-    let (_, run) = runs.find(|(_, run)| matches!(run.status(), Ok(process::Status::Running { .. })))?;
-    let command = run.spec().ok()?.args.pop()?;
-    Some(text::sanitise::output_line(&command.to_string_lossy()))
+/// A command that sets up a workspace at this moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingUp {
+    /// Its run.
+    pub run: RunId,
+    /// The command, fit to be shown.
+    pub command: String,
+    /// The time at which it began; none in its first moments.
+    pub since: Option<Time>,
+}
+
+impl SettingUp {
+    /// The command that sets up the workspace of a ticket; none while no command runs.
+    pub fn of(place: &Place, ticket: &Ticket) -> Option<Self> {
+        let attempt = ticket.attempt()?;
+        if !matches!(attempt.state, attempt::State::Preparing) {
+            return None;
+        }
+        let id = |n| RunId::of_set_up(&ticket.id, attempt.claim.fence, n);
+        let opened = |id: RunId| Some((process::Run::open(dir(place, &id)).ok()?, id));
+        let (run, id) = (0..).map(id).map_while(opened).last()?;
+        let process::Status::Running { started } = run.status().ok()? else {
+            return None;
+        };
+        let command = run.spec().ok()?.args.pop()?;
+        Some(Self {
+            run: id,
+            command: text::sanitise::output_line(&command.to_string_lossy()),
+            since: started
+                .and_then(|started| i64::try_from(started.started_at).ok())
+                .map(Time),
+        })
+    }
+
+    /// The command in words, and for how long it has run.
+    pub fn words(&self, now: Time) -> String {
+        let time = self.since.map(|since| format!(" for {}", span(now.since(since))));
+        format!(
+            "its workspace is being set up with `{}`{}",
+            self.command,
+            time.unwrap_or_default()
+        )
+    }
 }
 
 /// The last `bytes` of a file as text; nothing when it is not there.

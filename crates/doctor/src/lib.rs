@@ -6,6 +6,7 @@
 //! [`Fix`], which [`mend`] carries out as the holder of the repository.
 
 mod caller;
+mod checks;
 mod finding;
 mod fix;
 mod harness;
@@ -52,6 +53,7 @@ pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
     if let Some(ledger) = ledger
         && let Some(subject) = journal::look(place, settings, ledger, deep, &mut found).await?
     {
+        checks::look(&subject, &mut found);
         judge(subject, &mut found).await?;
     }
     found.sort_by_key(|finding| finding.area);

@@ -100,6 +100,21 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
         ));
     }
     index_locks(place, found);
+    unwritten(place, found);
+}
+
+/// Files that are older than their branch, because crew could not write them when it moved.
+fn unwritten(place: &Place, found: &mut Vec<Finding>) {
+    match place.behind() {
+        Ok(behind) => {
+            let finding = |one: &model::view::Behind| {
+                let says = text::sanitise::text(&one.words());
+                Finding::wrong(Area::Repository, says, one.remedies().join("; "))
+            };
+            found.extend(behind.iter().map(finding));
+        }
+        Err(error) => found.push(Finding::error(Area::Repository, &error.into())),
+    }
 }
 
 /// The log that engines write for operators.

@@ -4,6 +4,7 @@ use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
+use model::target::{Canary, Verdict};
 use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, Loss, Origin, Spec};
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -82,6 +83,8 @@ pub struct TargetSeen {
     pub tree: Oid,
     /// A digest of the environment that checks get, and of their time limit.
     pub environment: String,
+    /// Whether a check has still to be tried on broken sources, with the manifests that this tree has.
+    pub canary_due: bool,
     /// Whether agents are started on it whatever its checks say.
     pub anyway: bool,
     /// Whether a verdict that was not good is to be looked for again: the engine has just started.
@@ -92,36 +95,13 @@ pub struct TargetSeen {
 
 /// The outcome of the checks of the bare target, so far or in the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TargetFound {
-    /// A command runs.
-    Running {
-        /// The command.
-        command: String,
-        /// Whether the sources are broken for it.
-        is_canary: bool,
-    },
-    /// All commands have passed.
-    Passed {
-        /// Those that pass although the sources are broken, and are no tests.
-        indifferent: Vec<String>,
-    },
-    /// A command that runs tests passes although the sources are broken.
-    Blind {
-        /// The command.
-        which: String,
-    },
-    /// A command failed.
-    Failed {
-        /// The command.
-        which: String,
-        /// The end of its output: sanitised.
-        output: String,
-    },
-    /// A command could not be run.
-    CouldNotRun {
-        /// Why: sanitised.
-        why: String,
-    },
+pub struct TargetFound {
+    /// The command that runs, or the end.
+    pub verdict: Verdict,
+    /// The commands that were tried with broken sources.
+    pub canaries: Vec<Canary>,
+    /// The last run; none where none was needed.
+    pub run: Option<RunId>,
 }
 
 /// A look at one ticket file.

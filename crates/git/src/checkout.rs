@@ -9,7 +9,7 @@ mod operation;
 pub(crate) mod submodules;
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::repository::Repository;
@@ -33,24 +33,9 @@ impl Repository {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), [`Error::Failed`](crate::Error::Failed).
     pub fn checkouts_of(&self, branch: &Branch) -> Result<Vec<Checkout>> {
-        let found = self.places()?;
-        let full = branch.full();
         let mut checkouts = Vec::new();
-        for (root, git_dir) in found {
-            let head = match self.head_file(&git_dir) {
-                Some(head) => head,
-                None => {
-                    let call = self.git().call("symbolic-ref").git_dir(&git_dir);
-                    call.args(["--quiet", "HEAD"]).run()?.path()
-                }
-            };
-            let head = self.followed_name(head)?;
-            let rebased = ["rebase-merge/head-name", "rebase-apply/head-name"]
-                .iter()
-                .any(|file| {
-                    std::fs::read(git_dir.join(file)).is_ok_and(|name| name.trim_ascii() == full.as_bytes())
-                });
-            if head.as_os_str().as_bytes() == full.as_bytes() || rebased {
+        for (root, git_dir) in self.places()? {
+            if self.shows(&git_dir, branch)? {
                 let operation = Operation::of(&git_dir);
                 checkouts.push(Checkout {
                     root,
@@ -60,6 +45,41 @@ impl Repository {
             }
         }
         Ok(checkouts)
+    }
+
+    /// The linked worktrees that show the branch and whose folders are away: moved, or not mounted. Their
+    /// root is their git directory.
+    pub(crate) fn checkouts_away(&self, branch: &Branch) -> Result<Vec<Checkout>> {
+        let mut away = Vec::new();
+        for git_dir in self.places_away()? {
+            if self.shows(&git_dir, branch)? {
+                away.push(Checkout {
+                    root: git_dir.clone(),
+                    git_dir,
+                    operation: None,
+                });
+            }
+        }
+        Ok(away)
+    }
+
+    /// Whether the checkout of a git directory has the branch checked out, or is rebasing it.
+    fn shows(&self, git_dir: &Path, branch: &Branch) -> Result<bool> {
+        let full = branch.full();
+        let head = match self.head_file(git_dir) {
+            Some(head) => head,
+            None => {
+                let call = self.git().call("symbolic-ref").git_dir(git_dir);
+                call.args(["--quiet", "HEAD"]).run()?.path()
+            }
+        };
+        let head = self.followed_name(head)?;
+        let is_rebased = ["rebase-merge/head-name", "rebase-apply/head-name"]
+            .iter()
+            .any(|file| {
+                std::fs::read(git_dir.join(file)).is_ok_and(|name| name.trim_ascii() == full.as_bytes())
+            });
+        Ok(is_rebased || head.as_os_str().as_bytes() == full.as_bytes())
     }
 
     /// The name of the branch that a ref leads to, where it is a symbolic one.

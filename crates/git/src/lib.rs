@@ -49,6 +49,7 @@ pub use types::refusal::{Limits, Refusal};
 pub use types::status::Status;
 pub use types::unsaved::{NestedWork, Unsaved};
 pub use types::version::Version;
+pub use workspace::copy::LeftOut;
 pub use workspace::import::Imported;
 pub use workspace::root::holds_workspaces;
 pub use workspace::save::Saved;

@@ -5,6 +5,7 @@ pub(crate) mod file_settings;
 pub(crate) mod git_dir;
 mod head;
 mod ignore;
+mod later_filters;
 pub(crate) mod lock;
 pub(crate) mod memory;
 mod name;
@@ -14,13 +15,12 @@ pub(crate) mod seen;
 pub(crate) mod traces;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
 
 use crate::command::call::Call;
 use crate::command::cat_file::CatFile;
 use crate::command::git::Git;
 use crate::error::{Error, Result};
-use crate::repository::file_settings::FileSettings;
+use crate::repository::file_settings::ReadOnce;
 use crate::repository::lock::Lock;
 use crate::repository::memory::Memories;
 use crate::types::oid::{Format, Oid};
@@ -41,7 +41,7 @@ pub struct Repository {
     lock: Option<Lock>,
     memories: Memories,
     standing_gits: StandingGits,
-    file_settings: Arc<OnceLock<FileSettings>>,
+    file_settings: ReadOnce,
     /// The number of checkouts that the pool for later workspaces holds at most.
     pub(crate) pool_size: usize,
 }
@@ -80,6 +80,11 @@ impl Repository {
         &self.common
     }
 
+    /// The git directory of the root.
+    pub(crate) fn root_git_dir(&self) -> &Path {
+        &self.root_git_dir
+    }
+
     /// The path at which [`Lock::take`] takes this repository's lock.
     #[must_use]
     pub fn lock_path(&self) -> PathBuf {
@@ -95,10 +100,15 @@ impl Repository {
     /// Begins a call on the shared git directory, without a work tree, in-tree attributes or the user's
     /// settings.
     pub(crate) fn call(&self, subcommand: &'static str) -> Call {
+        self.call_at(&self.common, subcommand)
+    }
+
+    /// Begins the same kind of call on another git directory of the user's, that of a submodule.
+    pub(crate) fn call_at(&self, git_dir: &Path, subcommand: &'static str) -> Call {
         self.git
             .call(subcommand)
-            .git_dir(&self.common)
-            .cwd(&self.common)
+            .git_dir(git_dir)
+            .cwd(git_dir)
             .lock(self.lock.as_ref().map(Lock::file))
     }
 
@@ -121,6 +131,10 @@ impl Repository {
 
     pub(crate) fn standing_gits(&self) -> &StandingGits {
         &self.standing_gits
+    }
+
+    pub(crate) fn file_settings(&self) -> &ReadOnce {
+        &self.file_settings
     }
 
     /// Ends the git processes that stay up for this repository and that nobody needed since the last call of

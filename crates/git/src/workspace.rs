@@ -2,7 +2,7 @@
 
 mod agent_refs;
 mod branches;
-mod copy;
+pub(crate) mod copy;
 mod fetch_objects;
 mod filled;
 mod filters;

@@ -197,6 +197,24 @@ impl RunId {
         last.is_some_and(|last| last.starts_with(CHECK))
     }
 
+    /// True if it is a run of the checks of the bare target.
+    #[must_use]
+    pub fn is_of_target(&self) -> bool {
+        let target = Self::of_target(0, 0);
+        let prefix = target.as_str().strip_suffix("0-0").unwrap_or_default();
+        self.as_str().starts_with(prefix)
+    }
+
+    /// The place of a run of checks among those of its ticket or of the target: its fence, its round, and its
+    /// number in that. None for other runs.
+    #[must_use]
+    pub fn check_place(&self) -> Option<(u64, u32, u32)> {
+        let mut parts = self.as_str().rsplitn(3, '.');
+        let (round, n) = parts.next()?.strip_prefix(CHECK)?.split_once('-')?;
+        let fence = parts.next()?.parse().ok()?;
+        Some((fence, round.parse().ok()?, n.parse().ok()?))
+    }
+
     /// The ticket whose step, set-up or check it is; none for an id that is of none of them.
     #[must_use]
     pub fn ticket(&self) -> Option<TicketId> {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ticket::CheckPlan;
-use crate::{Oid, Time};
+use crate::ticket::{CheckPlan, how_it_ended};
+use crate::{Oid, RunId, Time};
 
 /// The target as an engine last saw it, and the verdict of its checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,9 +21,37 @@ pub struct Target {
     /// Whether agents are started whatever the verdict is, as a person asked of this engine.
     #[serde(default)]
     pub anyway: bool,
-    /// Other commands that pass although the sources are broken.
+    /// The commands that were tried with broken sources, with the last result of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub indifferent: Vec<String>,
+    pub canaries: Vec<Canary>,
+    /// The last run of its checks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// How many times in a row its checks could not be run.
+    #[serde(default)]
+    pub hindered: u32,
+    /// When crew tries again to run checks that could not be run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Time>,
+}
+
+/// A command that was run on a tree with broken sources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Canary {
+    /// The command.
+    pub command: String,
+    /// The result.
+    pub shown: Shown,
+}
+
+/// The result of a command on a tree with broken sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// It fails there: it looks at the tree.
+    Looks,
+    /// It passes there all the same.
+    Passes,
 }
 
 /// The facts on which the verdict on a target depends: other facts need another verdict.
@@ -41,6 +69,8 @@ pub struct Basis {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
+    /// Nobody runs them, since a person starts agents whatever they say.
+    Unchecked,
     /// They go on.
     Checking {
         /// The command that runs; none before the first one.
@@ -67,8 +97,6 @@ pub enum Verdict {
     CouldNotRun {
         /// Why: sanitised, maybe of several lines.
         why: String,
-        /// When crew tries again.
-        retry_at: Time,
     },
 }
 
@@ -93,7 +121,7 @@ impl Target {
             return None;
         }
         match &self.verdict {
-            Verdict::Checking { command: None, .. } => {
+            Verdict::Unchecked | Verdict::Checking { command: None, .. } => {
                 Some("its checks run on the bare target first".to_owned())
             }
             Verdict::Checking {
@@ -101,26 +129,20 @@ impl Target {
                 is_canary,
             } => Some(running(command, *is_canary)),
             Verdict::Passed => None,
-            Verdict::Failed { which, .. } => Some(format!("the target itself does not pass `{which}`")),
-            Verdict::Blind { which } => Some(format!(
-                "`{which}` passes although crew has broken the sources for it: it looks at another tree, such as a checkout \
-                 that is installed in an environment"
-            )),
-            Verdict::CouldNotRun { why, .. } => {
-                let first = why.lines().next().unwrap_or_default().trim_end_matches(':');
-                Some(format!("the checks could not be run on the bare target: {first}"))
+            Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
+                self.verdict.fault()
             }
         }
     }
 
-    /// The end of the output of the check that failed; none where none did.
+    /// The commands that are no tests and pass although the sources are broken.
     #[must_use]
-    pub fn printed(&self) -> Option<&str> {
-        match &self.verdict {
-            Verdict::Failed { output, .. } => Some(output.trim_end()),
-            Verdict::CouldNotRun { why, .. } => why.split_once('\n').map(|(_, output)| output.trim_end()),
-            Verdict::Checking { .. } | Verdict::Passed | Verdict::Blind { .. } => None,
-        }
+    pub fn indifferent(&self) -> Vec<&str> {
+        let passes = self
+            .canaries
+            .iter()
+            .filter(|canary| canary.shown == Shown::Passes);
+        passes.map(|canary| canary.command.as_str()).collect()
     }
 }
 
@@ -133,10 +155,57 @@ fn running(command: &str, is_canary: bool) -> String {
 }
 
 impl Verdict {
+    /// The fault in words, where the checks do not pass: one line, not sanitised.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed => None,
+            Verdict::Failed { which, output } => {
+                let how = how_it_ended(output).map(|how| format!(" ({how})"));
+                let how = how.unwrap_or_default();
+                Some(format!("the target itself does not pass `{which}`{how}"))
+            }
+            Verdict::Blind { which } => Some(format!(
+                "`{which}` passes although crew has broken the sources for it: it looks at another tree, such as a \
+                 checkout that is installed in an environment"
+            )),
+            Verdict::CouldNotRun { why } => {
+                let first = why.lines().next().unwrap_or_default().trim_end_matches(':');
+                Some(format!("the checks could not be run on the bare target: {first}"))
+            }
+        }
+    }
+
+    /// The remedy of the fault, as a request to a person.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed => None,
+            Verdict::Blind { .. } => Some(
+                "let [checks] setup make an environment of the checks' own, or say `blind = \"allow\"` there if that \
+                 is as it should be",
+            ),
+            Verdict::Failed { .. } | Verdict::CouldNotRun { .. } => Some(
+                "mend it by a commit on the target, or mend [checks] in crew.toml: agents start by themselves",
+            ),
+        }
+    }
+
+    /// The end of the output of the check that failed; none where none did.
+    #[must_use]
+    pub fn printed(&self) -> Option<&str> {
+        match self {
+            Verdict::Failed { output, .. } => Some(output.trim_end()),
+            Verdict::CouldNotRun { why } => why.split_once('\n').map(|(_, output)| output.trim_end()),
+            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed | Verdict::Blind { .. } => None,
+        }
+    }
+
     /// The name of the event that brings it.
     #[must_use]
     pub fn event_name(&self) -> &'static str {
         match self {
+            Verdict::Unchecked => "target_left_unchecked",
             Verdict::Checking { command: None, .. } => "target_seen",
             Verdict::Checking { command: Some(_), .. } => "target_check_started",
             Verdict::Blind { .. } => "target_check_blind",

@@ -144,6 +144,13 @@ impl Ticket {
         }
     }
 
+    /// The reason for which it is held, if that is a workspace which could not be set up.
+    #[must_use]
+    pub fn failed_set_up(&self) -> Option<&Held> {
+        let held = self.held.as_ref()?;
+        matches!((&self.state, &held.why), (State::Open, Why::CouldNotRun)).then_some(held)
+    }
+
     /// The attempt behind it, to be changed.
     pub(crate) fn attempt_mut(&mut self) -> Option<&mut Attempt> {
         match &mut self.state {

@@ -4,10 +4,11 @@
 //! a command before, and to read how a run has ended.
 
 mod canary;
+
+pub use canary::is_canary;
 mod environment;
 mod slot;
 
-pub(crate) use canary::Shown;
 pub(crate) use environment::CheckEnvironment;
 
 use std::ffi::OsString;
@@ -84,6 +85,7 @@ impl Executor {
             .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
             .collect();
         parts.push(checks.timeout.as_millis().to_string().into_bytes());
+        parts.push(format!("{:?}", checks.blind).into_bytes());
         for list in [&checks.setup_inputs, &checks.keep] {
             parts.push(list.len().to_string().into_bytes());
             parts.extend(list.iter().map(|text| text.clone().into_bytes()));

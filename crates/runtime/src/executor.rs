@@ -69,6 +69,8 @@ pub(crate) struct Executor {
     pub(crate) last_check: Arc<Mutex<Option<EffectId>>>,
     /// Whether the target branch was not there when it was needed last.
     pub(crate) is_target_away: Arc<AtomicBool>,
+    /// The tree, and all else it depends on, whose canaries are known to have been run.
+    pub(crate) known_canaries: Arc<Mutex<Option<String>>>,
     /// What they are performed on.
     pub(crate) threads: Arc<Threads>,
     /// The parts of workspaces that may not be deleted, and of which a person was warned.
@@ -217,6 +219,7 @@ impl Executor {
             check_env: CheckEnvironment::of(place, &options.env, &settings.checks)?,
             last_check,
             is_target_away: Arc::default(),
+            known_canaries: Arc::default(),
             threads,
             told_undeletable: Arc::default(),
             lock,

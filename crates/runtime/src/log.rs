@@ -21,8 +21,8 @@ pub(crate) use writer::Writer;
 use crate::{Result, timing};
 
 /// The targets of the log's own events.
-pub const TARGETS: [&str; 8] = [
-    "check", "command", "decision", "effect", "engine", "log", "retry", "run",
+pub const TARGETS: [&str; 9] = [
+    "check", "command", "decision", "effect", "engine", "log", "retry", "run", "set_up",
 ];
 
 /// The columns of a reason at most: git's last words, for instance.
@@ -196,6 +196,20 @@ pub(crate) fn check_ended(end: &CheckEnd) {
         CheckOutcome::NotSetUp => ("not_set_up", None),
     };
     tracing::info!(target: "check", state = "ended", %run, outcome, why);
+}
+
+/// The process of a command that sets up a workspace is there.
+pub(crate) fn set_up_started(run: &Run) {
+    let (pid, spec) = (pid(run), run.spec().ok());
+    let command = spec.and_then(|spec| program(&spec.args.last()?.to_string_lossy()));
+    tracing::info!(target: "set_up", state = "started", run = folder(run), pid, command);
+}
+
+/// A command that sets up a workspace has ended, or was ended.
+pub(crate) fn set_up_ended(run: &Run, exit: &process::Exit) {
+    let (code, signal) = (exit.code, exit.signal);
+    let outcome = if exit.is_success() { "passed" } else { "failed" };
+    tracing::info!(target: "set_up", state = "ended", run = folder(run), outcome, code, signal);
 }
 
 /// A command was read from the inbox. Its free text, such as an answer, is not logged.

@@ -36,7 +36,7 @@ struct Printed {
 /// open tickets are left. Returns the number of runs whose outputs were removed. Outputs that may be alive,
 /// or that nobody knows, stay.
 pub(crate) fn trim(runs: [&Path; 2], closed: &BTreeSet<TicketId>, most: u64) -> usize {
-    let of_closed = |dir: &Path| ticket_of(dir).is_some_and(|id| closed.contains(&id));
+    let of_closed = |dir: &Path| is_of_target(dir) || ticket_of(dir).is_some_and(|id| closed.contains(&id));
     let mut all = Vec::new();
     for runs in runs {
         finish_taking_away(runs);
@@ -123,6 +123,13 @@ pub fn ticket_of(dir: &Path) -> Option<TicketId> {
         Some(_) | None => name,
     };
     RunId::new(run).ok()?.ticket()
+}
+
+/// Whether it is the folder of a check of the bare target.
+fn is_of_target(dir: &Path) -> bool {
+    let name = dir.file_name().and_then(|name| name.to_str());
+    name.and_then(|name| RunId::new(name).ok())
+        .is_some_and(|run| run.is_of_target())
 }
 
 /// When a run ended; none while something of it may be alive.
@@ -255,6 +262,7 @@ mod tests {
         run(&runs, "young.2.1", 3 * DAY, 10_000);
         run(&checks, "old.1.check-1-1", 3, 10_000);
         run(&checks, "open.1.check-1-1", 3 * DAY, 10_000);
+        run(&checks, "target.0.check-7-1", 1, 10_000);
         // It has no end: something of it may be alive. It stays, and counts.
         fs::create_dir_all(runs.join("old.1.2")).unwrap();
         fs::write(runs.join("old.1.2/spec.json"), "{}").unwrap();
@@ -263,6 +271,8 @@ mod tests {
         let trim = |most| trim([&runs, &checks], &closed, most);
 
         assert_eq!(trim(100_000), 0, "there is room");
+        assert_eq!(trim(65_000), 1);
+        assert!(!names(&checks).contains(&"target.0.check-7-1".to_owned()));
         assert_eq!(trim(55_000), 1);
         assert_eq!(
             names(&runs),

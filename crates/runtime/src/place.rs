@@ -112,7 +112,8 @@ impl Place {
     /// # Errors
     /// git cannot say.
     pub fn is_excluded(&self) -> Result<bool> {
-        Ok(self.repository.is_ignored(&self.crew_dir)?)
+        // As a folder.
+        Ok(self.repository.is_ignored(&self.crew_dir.join(""))?)
     }
 
     /// The settings.

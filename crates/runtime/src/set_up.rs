@@ -61,6 +61,16 @@ impl SetUps {
         }
     }
 
+    /// Waits for the end of all that were told to end, whether or not anybody hears of it.
+    pub(crate) async fn ended(&mut self) {
+        for (_, (_, _, sender)) in std::mem::take(&mut self.0) {
+            let is_ending = *sender.borrow() != Wish::GoOn;
+            if is_ending {
+                sender.closed().await;
+            }
+        }
+    }
+
     /// Forgets one that was made, or could not be.
     pub(crate) fn forget(&mut self, performed: &Performed) {
         self.0.remove(&performed.ordered.id);
@@ -137,6 +147,7 @@ async fn run(
     let swept = run.clone();
     let is_to_end = stopped != Wish::GoOn;
     let exit = begin(executor, move || end_of(&swept, is_to_end)).await?;
+    crate::log::set_up_ended(&run, &exit);
     match stopped {
         Wish::End => return Err(Report::Done),
         Wish::Stop => {
@@ -268,6 +279,7 @@ impl Executor {
         private_dir(&self.place.runs_dir)?;
         let run = Run::create(&dir, &spec, None)?;
         run.start(&self.shim)?;
+        crate::log::set_up_started(&run);
         failpoint::hit("set_up.begun");
         Ok(run)
     }

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Report, TargetCheck, TargetFound, TargetSeen, driver};
 use model::RunId;
 use model::settings::canary::runs_tests;
+use model::target::{Canary, Shown, Verdict};
 use model::ticket::{Candidate, CheckOutcome, CheckPlan, CheckTask, Checks, Loss};
 use tokio::sync::{Notify, mpsc};
 
-use crate::check::{Check, Shown};
+use crate::check::Check;
 use crate::dispatcher::Event;
 use crate::executor::perform::model_oid;
 use crate::executor::{Executor, Work};
@@ -32,18 +33,23 @@ pub async fn try_target(
     let runs = place.check_runs_dir();
     for entry in std::fs::read_dir(&runs).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        if name
-            .to_string_lossy()
-            .starts_with(RunId::of_target(0, 0).as_str().trim_end_matches('0'))
-        {
+        let round = RunId::new(name.to_string_lossy()).ok().and_then(|run| {
+            let place = run.check_place()?;
+            run.is_of_target().then_some(place.1)
+        });
+        if round == Some(0) {
             drop(std::fs::remove_dir_all(entry.path()));
         }
     }
     let commit = executor.repository.target(&executor.target)?;
     let tree = executor.repository.tree_of(&commit)?.0;
     let (Ok(commit), Ok(tree)) = (model_oid(&commit), model_oid(&tree)) else {
-        return Ok(TargetFound::CouldNotRun {
-            why: format!("{commit} is no id that crew knows"),
+        return Ok(TargetFound {
+            verdict: Verdict::CouldNotRun {
+                why: format!("{commit} is no id that crew knows"),
+            },
+            canaries: Vec::new(),
+            run: None,
         });
     };
     let wanted = TargetCheck {
@@ -71,6 +77,7 @@ pub(crate) fn seen(executor: &Executor, anyway: bool, anew: bool) -> Option<Targ
         commit: model_oid(&commit).ok()?,
         tree: model_oid(&tree).ok()?,
         environment: executor.check_environment(),
+        canary_due: executor.is_canary_due(&tree),
         anyway,
         anew,
         is_back: executor.is_target_away.swap(false, Ordering::Relaxed),
@@ -96,13 +103,19 @@ pub(crate) async fn check(
     let mut series = Series {
         checks: Checks::new(candidate, wanted.plan.clone()),
         round: wanted.round,
+        last: None,
         executor,
         current,
         report,
     };
-    match series.run_all().await {
-        Some(found) => found,
+    let (verdict, canaries) = match series.run_all().await {
+        Some(verdict) => (verdict, Vec::new()),
         None => series.canaries().await,
+    };
+    TargetFound {
+        verdict,
+        canaries,
+        run: series.last,
     }
 }
 
@@ -110,6 +123,8 @@ pub(crate) async fn check(
 struct Series<'a> {
     checks: Checks,
     round: u32,
+    /// The last run that has begun.
+    last: Option<RunId>,
     executor: &'a Arc<Executor>,
     /// The run whose process may be alive.
     current: &'a Mutex<Option<RunId>>,
@@ -122,15 +137,15 @@ impl Series<'_> {
     }
 
     /// Runs what is left to run. Gives the end, where it is no good one.
-    async fn run_all(&mut self) -> Option<TargetFound> {
+    async fn run_all(&mut self) -> Option<Verdict> {
         while let Some(task) = self.checks.next() {
             let command = self.checks.command(task).unwrap_or_default().to_owned();
             let outcome = self.run(task, None).await;
             if let Some(why) = self.checks.cannot_run(task, &outcome) {
-                return Some(TargetFound::CouldNotRun { why });
+                return Some(Verdict::CouldNotRun { why });
             }
             if let CheckOutcome::Failed { output } = outcome {
-                return Some(TargetFound::Failed {
+                return Some(Verdict::Failed {
                     which: command,
                     output,
                 });
@@ -140,8 +155,8 @@ impl Series<'_> {
     }
 
     /// Runs each command once on a tree with broken sources, unless it is known what that shows.
-    async fn canaries(&mut self) -> TargetFound {
-        let mut indifferent = Vec::new();
+    async fn canaries(&mut self) -> (Verdict, Vec<Canary>) {
+        let mut canaries = Vec::new();
         for (n, command) in self.checks.plan.commands.clone().into_iter().enumerate() {
             let (with, checks) = (Arc::clone(self.executor), self.checks.clone());
             let known = move || {
@@ -156,13 +171,17 @@ impl Series<'_> {
                 Some(shown) => Some(shown),
                 None => self.canary(&command, n, &key).await,
             };
-            match shown {
-                Some(Shown::Passes) if runs_tests(&command) => return TargetFound::Blind { which: command },
-                Some(Shown::Passes) => indifferent.push(command),
-                Some(Shown::Looks) | None => {}
+            let Some(shown) = shown else { continue };
+            let is_blind = shown == Shown::Passes && runs_tests(&command);
+            canaries.push(Canary {
+                command: command.clone(),
+                shown,
+            });
+            if is_blind {
+                return (Verdict::Blind { which: command }, canaries);
             }
         }
-        TargetFound::Passed { indifferent }
+        (Verdict::Passed, canaries)
     }
 
     /// Gives what the canary of a command shows; none where it could not be run, which shows nothing.
@@ -228,9 +247,14 @@ impl Series<'_> {
             },
         };
         let outcome = if let Report::CheckSpawned = started {
-            (self.report)(TargetFound::Running {
-                command,
-                is_canary: canary.is_some(),
+            self.last = Some(run.clone());
+            (self.report)(TargetFound {
+                verdict: Verdict::Checking {
+                    command: Some(command),
+                    is_canary: canary.is_some(),
+                },
+                canaries: Vec::new(),
+                run: self.last.clone(),
             });
             // Its surroundings may be at fault, so it gets the hint that a proof on the target gets. What
             // passes on broken sources has not passed.

@@ -122,7 +122,7 @@ pub(crate) fn input(given: &Input) -> String {
         }
         Input::CheckEnded(ended) => format!("{} has ended as {:?}", ended.run, ended.outcome),
         Input::TargetSeen(seen) => format!("the target is {}", seen.commit.short()),
-        Input::TargetChecked { round, found } => format!("check {round} of the target: {found:?}"),
+        Input::TargetChecked { round, found } => format!("check {round} of the target: {:?}", found.verdict),
         Input::GivenUp { run, failure } => {
             format!(
                 "{run} tries in vain: {}, {}",

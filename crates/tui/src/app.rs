@@ -361,6 +361,13 @@ impl App {
         }
     }
 
+    /// The last run of the target's checks, where these are the reason for which no agent is started.
+    fn target_run(&self) -> Option<RunId> {
+        let target = self.crew.project.target.as_deref()?;
+        let is_waited_for = target.in_the_way().is_some();
+        target.run.clone().filter(|_| is_waited_for)
+    }
+
     /// The latest run of the chosen ticket or agent.
     fn chosen_run(&self) -> Option<RunId> {
         match self.chosen_in() {
@@ -386,7 +393,7 @@ impl App {
 
     /// Makes output and history follow the chosen row.
     fn follow_choice(&mut self, actions: &mut Vec<Action>) {
-        let run = self.chosen_run();
+        let run = self.chosen_run().or_else(|| self.target_run());
         if run != self.log.run {
             self.log.begin(run.clone());
             self.scroll.remove(&Pane::Output);

@@ -5,8 +5,8 @@ mod front;
 mod lists;
 mod wrap;
 
-use model::project;
 use model::view::{self, Counts};
+use model::{RunId, project};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -79,6 +79,9 @@ fn title(app: &App, pane: Pane) -> String {
             1 => " 1 waits for you".to_owned(),
             waits => format!(" {waits} wait for you"),
         },
+        Pane::Output if app.log.run.as_ref().is_some_and(RunId::is_of_target) => {
+            " of the target's checks".to_owned()
+        }
         Pane::Output => {
             let agent = app.chosen_agent().map(|name| format!(" of {name}"));
             let ticket = app.chosen_ticket().map(|id| format!(", {id}"));

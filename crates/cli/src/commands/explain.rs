@@ -75,7 +75,9 @@ impl Explain {
             (None, _) | (_, None) => (None, None),
         };
         let of_target = match refusal {
-            Some(Refusal::TargetRed { .. }) => facts.target.as_ref().and_then(|target| target.printed()),
+            Some(Refusal::TargetRed { .. }) => {
+                facts.target.as_ref().and_then(|target| target.verdict.printed())
+            }
             Some(_) | None => None,
         };
         let printed = printed.or_else(|| of_target.map(str::to_owned));
@@ -109,7 +111,7 @@ impl Explain {
             if !says.contains(&change.words()) {
                 out.wrapped(&format!("  {}", change.words()), HANG, Style::Yellow)?;
             }
-            let what = match ticket.is_some_and(|ticket| ticket.is_done()) {
+            let what = match ticket.is_some_and(Ticket::is_done) {
                 true => "`crew ticket close` leaves it done, `crew ticket reopen` has it done again",
                 false => {
                     "`crew ticket reopen` or `crew ticket close` says what you want, `crew drop` gives it up"
@@ -186,7 +188,7 @@ impl Explain {
                 out.wrapped(&format!("  no step is started: {pause}"), HANG, Style::Plain)?;
             }
         }
-        for (label, line) in next(&id, refusal.as_ref(), &facts) {
+        for (label, line) in next(&id, refusal.as_ref(), &facts, now) {
             out.wrapped(&format!("  {label}: {line}"), HANG, Style::Plain)?;
         }
         let at_work = ticket.is_some_and(|ticket| matches!(ticket.state, State::InProgress(_)));
@@ -276,7 +278,7 @@ fn because(reason: &Reason<'_>, now: Time) -> String {
 }
 
 /// Further help: the state of the tickets that it waits for, and a person's remedies.
-fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String, String)> {
+fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, now: Time) -> Vec<(String, String)> {
     let hint = |text: String| vec![("hint".to_owned(), text)];
     match refusal {
         Some(Refusal::WaitsFor { ids }) => ids
@@ -301,10 +303,22 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
         Some(Refusal::DayBudget { .. }) => {
             hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
         }
-        Some(Refusal::TargetRed { .. }) => hint(
-            "mend it by a commit on the target, and agents start by themselves; `crew run --anyway` starts them all the same"
-                .to_owned(),
-        ),
+        Some(Refusal::TargetRed { .. }) => {
+            let target = facts.target.as_ref();
+            let remedy = target
+                .and_then(|target| target.verdict.remedy())
+                .unwrap_or_default();
+            let mut lines = hint(format!("{remedy}; `crew run --anyway` starts them all the same"));
+            let again = target.and_then(|target| target.retry_at).filter(|at| *at > now);
+            let again = again.map(|at| {
+                (
+                    "tried again by itself".to_owned(),
+                    format!("in {}", ui::left(at.since(now))),
+                )
+            });
+            lines.extend(again);
+            lines
+        }
         Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
         Some(
             Refusal::Unknown

@@ -1,4 +1,4 @@
-//! `crew history`: how a ticket or an agent came to where it is.
+//! `crew history`: how a ticket, an agent or the project came to where it is.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use client::lookup::{self, Either};
 use client::repository::journal;
 use client::{documents, follow, outputs};
 
-/// Show what happened to a ticket or agent: when, why, and what it led to
+/// Show what happened to a ticket, an agent or the target: when, why, and what it led to
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// The ticket or the agent.
+    /// The ticket or the agent. Without one: the engine, its agents, the checks of the bare target.
     #[arg(value_name = "AGENT|TICKET")]
-    which: String,
+    which: Option<String>,
     /// Only what led into this state (`stuck`, `held`, `verify` …).
     #[arg(long, value_name = "STATE")]
     to: Option<String>,
@@ -38,7 +38,11 @@ impl History {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
-        let which = lookup::either(&crew, &place, &self.which)?;
+        let which = match &self.which {
+            Some(which) => Some(lookup::either(&crew, &place, which)?),
+            None => None,
+        };
+        let which = which.as_ref();
         if let Some(wanted) = &self.to {
             check_state(wanted)?;
         }
@@ -50,10 +54,10 @@ impl History {
         let mut places = Vec::new();
         if let Some(ledger) = &ledger {
             let mut entries = Entries::default();
-            each(ledger, &crew, &which, |fold| {
+            each(ledger, &crew, which, |fold| {
                 if self.to.as_ref().is_none_or(|wanted| entries.is_one(fold, wanted)) {
                     places.push(fold.seq);
-                    table.measure(&cells(fold, &which));
+                    table.measure(&cells(fold, which));
                 }
             })
             .await?;
@@ -90,26 +94,27 @@ impl History {
         };
         for place in places {
             let fold = ledger.row(place).await?;
-            tell(&mut table, &fold, &effects(&ledger, place).await?, &which);
+            tell(&mut table, &fold, &effects(&ledger, place).await?, which);
             context.out.part(&mut table)?;
         }
         Ok(Exit::Done)
     }
 }
 
-/// The rows about a ticket or an agent, one stream after the other.
+/// The rows about a ticket, an agent or the project, one stream after the other.
 async fn each(
     ledger: &Ledger,
     crew: &Snapshot,
-    which: &Either,
+    which: Option<&Either>,
     mut each: impl FnMut(&Recorded),
 ) -> Result<()> {
     let agent = match which {
-        Either::Ticket(id) => {
+        None => return Ok(ledger.each_of(&Stream::Project, 0, |fold| each(&fold)).await?),
+        Some(Either::Ticket(id)) => {
             let stream = Stream::Ticket(id.clone());
             return Ok(ledger.each_of(&stream, 0, |fold| each(&fold)).await?);
         }
-        Either::Agent(agent) => agent,
+        Some(Either::Agent(agent)) => agent,
     };
     let is_its = |state: &State| match state {
         State::Ticket(ticket) => ticket
@@ -133,9 +138,9 @@ async fn each(
     Ok(())
 }
 
-fn cells(fold: &Recorded, which: &Either) -> [Cell; 5] {
+fn cells(fold: &Recorded, which: Option<&Either>) -> [Cell; 5] {
     let ticket = match (&fold.stream, which) {
-        (Stream::Ticket(id), Either::Agent(_)) => id.as_str(),
+        (Stream::Ticket(id), Some(Either::Agent(_))) => id.as_str(),
         (Stream::Ticket(_) | Stream::Project, _) => "",
     };
     [
@@ -147,7 +152,7 @@ fn cells(fold: &Recorded, which: &Either) -> [Cell; 5] {
     ]
 }
 
-fn tell(table: &mut Table, fold: &Recorded, effects: &[Effect], which: &Either) {
+fn tell(table: &mut Table, fold: &Recorded, effects: &[Effect], which: Option<&Either>) {
     table.row(cells(fold, which));
     if !fold.cause.is_empty() {
         table.below(4, &format!("because: {}", fold.cause), Style::Dim);

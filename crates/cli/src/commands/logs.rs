@@ -1,35 +1,41 @@
-//! `crew logs`: everything an agent printed, step by step.
+//! `crew logs`: everything an agent printed, step by step, or everything that the last checks printed.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
-use model::AgentName;
 use model::journal::Fact;
 use model::ticket;
+use model::view::Snapshot;
+use model::{AgentName, TicketId};
 use process::{Run, Stream, Tail};
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupts::interrupts;
-use crate::ui::Style;
+use crate::ui::{self, Style};
 use client::follow::{Changes, Follow};
-use client::outputs::Step;
+use client::lookup::Either;
+use client::outputs::{Source, Step};
 use client::repository::journal;
-use client::{documents, follow, lookup, outputs};
+use client::{checks, documents, follow, lookup, outputs};
 use runtime::Place;
 use store::Recorded;
 
-/// Show an agent's whole output, step by step
+/// Show an agent's whole output, step by step, or that of the last checks
 #[derive(Debug, Args)]
 pub(crate) struct Logs {
-    /// The agent.
-    agent: String,
+    /// The agent; with --check also a ticket.
+    #[arg(required_unless_present = "check")]
+    agent: Option<String>,
+    /// The last checks instead: of the ticket, or of the agent's ticket; without a name, of the bare target.
+    #[arg(long)]
+    check: bool,
     /// Go on as more is printed, until interrupted.
     #[arg(short, long)]
     follow: bool,
-    /// The bytes as the agent wrote them, not made harmless for a terminal.
+    /// The bytes as they were written, not made harmless for a terminal.
     #[arg(long)]
     raw: bool,
 }
@@ -46,18 +52,22 @@ impl Logs {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
-        let agent = lookup::agent(&crew, &self.agent)?;
-        let steps = match &ledger {
-            Some(ledger) => outputs::steps(&place, ledger, &crew, &agent).await?,
-            None => Vec::new(),
-        };
         let mut log = Log {
             raw: self.raw,
             json: context.json,
             step: None,
         };
+        if self.check {
+            let ticket = checked(&crew, &place, self.agent.as_deref())?;
+            return log.checks(context, &place, ticket.as_ref(), self.follow).await;
+        }
+        let agent = lookup::agent(&crew, self.agent.as_deref().unwrap_or_default())?;
+        let steps = match &ledger {
+            Some(ledger) => outputs::steps(&place, ledger, &crew, &agent).await?,
+            None => Vec::new(),
+        };
         for step in steps {
-            log.begin(context, &place, step)?;
+            log.begin(context, step.source(&place))?;
             log.more(context)?;
         }
         if let Some(ledger) = ledger.filter(|_| self.follow) {
@@ -69,6 +79,25 @@ impl Logs {
     }
 }
 
+/// The ticket whose checks are meant; none for those of the bare target.
+fn checked(crew: &Snapshot, place: &Place, asked: Option<&str>) -> Result<Option<TicketId>> {
+    let Some(asked) = asked else { return Ok(None) };
+    let name = match lookup::either(crew, place, asked)? {
+        Either::Ticket(id) => return Ok(Some(id)),
+        Either::Agent(name) => name,
+    };
+    let agents = crew.agents();
+    let agent = agents.iter().find(|agent| agent.name == name);
+    let ticket = agent.and_then(|agent| agent.ticket.clone());
+    let error = || {
+        Error::refused(
+            format!("{name} has no ticket, so no check is about its work"),
+            "name the ticket: `crew queue` lists them",
+        )
+    };
+    ticket.ok_or_else(error).map(Some)
+}
+
 struct Log {
     raw: bool,
     json: bool,
@@ -77,8 +106,7 @@ struct Log {
 
 /// A step whose output is being shown.
 struct Open {
-    step: Step,
-    dir: PathBuf,
+    source: Source,
     /// None as long as there is no run: the step is told of before its process is made.
     output: Option<Output>,
     /// The part that was read of a line that is not whole yet.
@@ -94,8 +122,8 @@ impl Open {
     /// The output, as soon as there is one.
     fn output(&mut self) -> Option<&mut Output> {
         if self.output.is_none() {
-            let run = Run::open(&self.dir).ok()?;
-            let changes = Changes::of(&self.dir);
+            let run = Run::open(&self.source.dir).ok()?;
+            let changes = Changes::of(&self.source.dir);
             self.output = Some(Output {
                 tail: Tail::new(&run, Stream::Out, 0),
                 changes,
@@ -114,6 +142,42 @@ impl Open {
 }
 
 impl Log {
+    /// Shows the last checks of a ticket or of the bare target.
+    async fn checks(
+        &mut self,
+        context: &mut Context,
+        place: &Place,
+        ticket: Option<&TicketId>,
+        follow: bool,
+    ) -> Result<Exit> {
+        let mut interrupt = interrupts()?;
+        let mut shown = BTreeSet::new();
+        loop {
+            for source in checks::last_round(place, ticket) {
+                if shown.insert(source.run.clone()) {
+                    self.begin(context, source)?;
+                }
+            }
+            self.more(context)?;
+            if !follow {
+                break;
+            }
+            context.out.flush()?;
+            // The folder of a run is made after the row about it, so only a look at the folders finds it.
+            tokio::select! {
+                () = tokio::time::sleep(UNMADE) => {}
+                _ = interrupt.recv() => return Ok(Exit::Interrupted),
+            }
+        }
+        self.end(context)?;
+        if shown.is_empty() && !context.json && !self.raw {
+            let of = ticket.map_or("the bare target", |ticket| ticket.as_str());
+            let says = format!("no output of a check of {of} is kept: none has run, or it passed before");
+            context.out.wrapped(&says, 0, Style::Plain)?;
+        }
+        Ok(Exit::Done)
+    }
+
     async fn follow(
         &mut self,
         context: &mut Context,
@@ -126,13 +190,13 @@ impl Log {
         loop {
             // Commands that set up a workspace are in no row of their own.
             let set_ups = claimed.iter().flat_map(|fold| Step::set_ups(place, fold, agent));
-            let now = self.step.as_ref().map(|open| open.step.run.clone());
+            let now = self.step.as_ref().map(|open| open.source.run.clone());
             let is_now = |step: &Step| Some(&step.run) == now.as_ref();
             let set_ups: Vec<Step> = set_ups.collect();
             let shown = set_ups.iter().position(is_now).map_or(0, |at| at + 1);
             for step in set_ups.into_iter().skip(shown) {
                 self.more(context)?;
-                self.begin(context, place, step)?;
+                self.begin(context, step.source(place))?;
             }
             for fold in rows.more().await? {
                 if let Fact::Ticket(ticket::Event::Claimed { agent: of, .. }) = &fold.fact
@@ -142,7 +206,7 @@ impl Log {
                 }
                 if let Some(step) = Step::started(&fold, agent) {
                     self.more(context)?;
-                    self.begin(context, place, step)?;
+                    self.begin(context, step.source(place))?;
                     claimed = None;
                 }
             }
@@ -163,16 +227,14 @@ impl Log {
         }
     }
 
-    fn begin(&mut self, context: &mut Context, place: &Place, step: Step) -> Result<()> {
+    fn begin(&mut self, context: &mut Context, source: Source) -> Result<()> {
         self.end(context)?;
         if !self.raw && !self.json {
-            let head = format!("── {} ──", step.title());
+            let head = format!("── {} ──", text::sanitise::line(&source.title));
             context.out.styled(&head, Style::Dim)?;
         }
-        let dir = step.dir(place);
         self.step = Some(Open {
-            step,
-            dir,
+            source,
             output: None,
             rest: String::new(),
         });
@@ -206,7 +268,7 @@ impl Log {
                 None => 0,
             };
             let lines: String = open.rest.drain(..whole).collect();
-            show(context, self.json, &open.step, Stream::Out, &lines)?;
+            show(context, self.json, &open.source, Stream::Out, &lines)?;
         }
     }
 
@@ -223,18 +285,22 @@ impl Log {
             return Ok(());
         };
         open.rest.push_str(&output.tail.read_ended_text(PIECE)?);
-        show(context, self.json, &open.step, Stream::Out, &open.rest)?;
-        show(
-            context,
-            self.json,
-            &open.step,
-            Stream::Err,
-            &outputs::errors(&open.dir),
-        )
+        show(context, self.json, &open.source, Stream::Out, &open.rest)?;
+        let errors = outputs::errors(&open.source.dir);
+        show(context, self.json, &open.source, Stream::Err, &errors)?;
+        // The end of a step is in the journal; a check's is the point of it.
+        if open.source.number.is_none() && !self.json {
+            let says = match checks::ended(&open.source) {
+                Some((how, at)) => format!("({how}, {})", ui::clock_time(at)),
+                None => "(it goes on)".to_owned(),
+            };
+            context.out.styled(&text::sanitise::line(&says), Style::Dim)?;
+        }
+        Ok(())
     }
 }
 
-fn show(context: &mut Context, json: bool, step: &Step, stream: Stream, text: &str) -> Result<()> {
+fn show(context: &mut Context, json: bool, source: &Source, stream: Stream, text: &str) -> Result<()> {
     let readable = if json {
         text.to_owned()
     } else {
@@ -243,11 +309,10 @@ fn show(context: &mut Context, json: bool, step: &Step, stream: Stream, text: &s
     let clean = text::sanitise::text(&readable);
     for line in clean.lines() {
         if json {
-            let Step { run, ticket, number } = step.clone();
             context.out.json_line(&documents::OutputLine {
-                ticket,
-                step: number,
-                run,
+                ticket: source.ticket.clone(),
+                step: source.number,
+                run: source.run.clone(),
                 stream: stream.file(),
                 line: line.to_owned(),
             })?;

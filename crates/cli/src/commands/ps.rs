@@ -6,7 +6,8 @@ use clap::Args;
 use model::Time;
 use model::policy::budget::Pause;
 use model::project::HarnessPause;
-use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking};
+use model::ticket::{Held, Ticket};
+use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking, left};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -15,8 +16,9 @@ use crate::ui;
 use crate::ui::{Cell, Style, Table};
 use client::engine::Engine;
 use client::outbox::Outbox;
+use client::outputs::SettingUp;
 use client::repository::journal;
-use client::{clock, documents, follow, inbox, outputs};
+use client::{clock, documents, follow, inbox};
 use runtime::Place;
 
 /// Show the agents: state, ticket, step, tokens, cost
@@ -36,6 +38,7 @@ impl Ps {
         let locks = place.left_index_locks().unwrap_or_default();
         if context.json {
             context.out.json(&document(
+                &place,
                 &crew,
                 &outbox.failing,
                 engine.as_ref(),
@@ -55,7 +58,7 @@ impl Ps {
         } else {
             context
                 .out
-                .table(&table(&place, &agents, &outbox.failing, engine.is_some(), now))?;
+                .table(&table(&place, &crew, &outbox.failing, engine.is_some(), now))?;
         }
         context.out.write("\n")?;
         let out = &mut context.out;
@@ -65,6 +68,18 @@ impl Ps {
                 let says = format!("{}, whose agent is free, is being checked: {says}", ticket.id);
                 out.wrapped(&says, 2, Style::Plain)?;
             }
+        }
+        for (ticket, held) in failed_set_ups(&crew) {
+            let again = held
+                .retry_at
+                .map(|at| format!("; tried again in {}", left(at.since(now))));
+            let says = format!(
+                "{} is held: {}{}",
+                ticket.id,
+                held.note,
+                again.unwrap_or_default()
+            );
+            out.wrapped(&says, 2, Style::Yellow)?;
         }
         for pause in crew.obstacles(now) {
             out.wrapped(&pause, 2, Style::Yellow)?;
@@ -88,6 +103,11 @@ impl Ps {
             out.wrapped(&says, 2, Style::Yellow)?;
         }
         out.wrapped(&in_words(engine.as_ref(), now), 2, Style::Dim)?;
+        // A target that is in the way is among the obstacles.
+        let target = crew.target_checks(now);
+        if let Some(says) = target.filter(|_| crew.target_in_the_way().is_none()) {
+            out.wrapped(&text::sanitise::line(&says), 2, Style::Dim)?;
+        }
         out.wrapped(&format!("queue: {}", counts(&queue)), 2, Style::Dim)?;
         if let Some(paid) = paid(&crew, now) {
             out.wrapped(&paid, 2, Style::Dim)?;
@@ -123,7 +143,19 @@ pub(crate) fn pause(crew: &Snapshot, now: Time) -> Option<Pause> {
     crew.project.pause.filter(|pause| pause.until > now)
 }
 
+/// The tickets that are held because their workspace could not be set up.
+fn failed_set_ups(crew: &Snapshot) -> impl Iterator<Item = (&Ticket, &Held)> {
+    let tickets = crew.tickets.values();
+    tickets.filter_map(|ticket| Some((&**ticket, ticket.failed_set_up()?)))
+}
+
+/// The command that sets up the workspace of an agent's ticket now.
+pub(crate) fn setting_up(place: &Place, crew: &Snapshot, agent: &Agent) -> Option<SettingUp> {
+    SettingUp::of(place, crew.tickets.get(agent.ticket.as_ref()?)?)
+}
+
 fn document(
+    place: &Place,
     crew: &Snapshot,
     failing: &[Failing],
     engine: Option<&Engine>,
@@ -133,10 +165,15 @@ fn document(
 ) -> documents::Ps {
     let one = |agent: Agent| {
         let of_it = agent.ticket.as_ref().map(|ticket| inbox::why_of(failing, ticket));
-        documents::Agent::of(agent, of_it.unwrap_or_default())
+        let setting_up = setting_up(place, crew, &agent);
+        documents::Agent::of(agent, of_it.unwrap_or_default(), setting_up)
     };
+    let failed = failed_set_ups(crew);
     documents::Ps {
         agents: crew.agents().into_iter().map(one).collect(),
+        failed_set_ups: failed
+            .map(|(ticket, held)| documents::FailedSetUp::of(ticket, held))
+            .collect(),
         engine: engine.map(documents::Engine::of),
         queue,
         paused: paused(crew, now)
@@ -158,9 +195,9 @@ fn paused(crew: &Snapshot, now: Time) -> impl Iterator<Item = (&String, &Harness
         .filter(move |(_, pause)| pause.holds(now))
 }
 
-fn table(place: &Place, agents: &[Agent], failing: &[Failing], is_up: bool, now: Time) -> Table {
+fn table(place: &Place, crew: &Snapshot, failing: &[Failing], is_up: bool, now: Time) -> Table {
     let mut table = headed();
-    for agent in agents {
+    for agent in &crew.agents() {
         // Between two steps, and nobody there who would start the next one.
         let lies = !is_up && !agent.running && matches!(agent.status, Status::Ready | Status::Working);
         let status = if lies { Status::Waiting } else { agent.status };
@@ -170,18 +207,8 @@ fn table(place: &Place, agents: &[Agent], failing: &[Failing], is_up: bool, now:
             agent.title.as_deref().unwrap_or_default(),
             now,
         ));
-        let waits = agent.waiting(now).filter(|_| !lies);
-        let set_up = agent
-            .ticket
-            .as_ref()
-            .filter(|_| agent.status == Status::Preparing);
-        if let Some(command) = set_up.and_then(|ticket| outputs::setting_up(place, ticket)) {
-            table.below(
-                2,
-                &format!("its workspace is being set up: {command}"),
-                Style::Dim,
-            );
-        }
+        let set_up = setting_up(place, crew, agent).map(|it| it.words(now));
+        let waits = set_up.or_else(|| agent.waiting(now).filter(|_| !lies));
         let waits =
             waits.or_else(|| lies.then(|| "waits for an engine: `crew run` goes on with it".to_owned()));
         if let Some(waits) = waits {

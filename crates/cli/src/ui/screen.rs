@@ -32,8 +32,14 @@ impl Screen {
     ) -> Vec<String> {
         let agents = crew.agents();
         let last = |agent: &Agent| {
+            if let Some(set_up) = ps::setting_up(place, crew, agent) {
+                let line = outputs::last_line(&outputs::dir(place, &set_up.run));
+                let line = Some(format!(" › {line}")).filter(|_| !line.is_empty());
+                return Some(set_up.words(now) + &line.unwrap_or_default());
+            }
             let run = agent.run.as_ref().filter(|_| agent.running)?;
-            Some(outputs::last_line(&outputs::dir(place, run))).filter(|line| !line.is_empty())
+            let line = outputs::last_line(&outputs::dir(place, run));
+            Some(format!("› {line}")).filter(|_| !line.is_empty())
         };
         let said: Vec<Option<String>> = agents.iter().map(last).collect();
         frame(crew, &agents, &said, terminal, now)
@@ -85,7 +91,7 @@ fn frame(
     for at in order.iter().take(shown) {
         let agent = &agents[*at];
         let title = agent.title.as_deref().unwrap_or_default();
-        let said = said.get(*at).cloned().flatten().map(|line| format!("› {line}"));
+        let said = said.get(*at).cloned().flatten();
         let below = said.or_else(|| agent.waiting(now));
         let what = match &below {
             Some(below) if !roomy => format!("{title} {below}"),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Usage;
+use crate::outputs;
 
 /// An agent of the roster. The fields about its work belong to the attempt that it is at.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,6 +43,8 @@ pub struct Agent {
     waits_for: Option<String>,
     /// The latest end of the wait; `null` when nothing but a fact ends it.
     waits_until: Option<Moment>,
+    /// The command that sets up its workspace now; `null` when none runs.
+    setting_up: Option<SettingUp>,
     /// The tasks that crew has for its ticket and cannot do, however often it tries, each with the reason.
     failing: Vec<String>,
     /// Failed steps in a row.
@@ -52,6 +55,17 @@ pub struct Agent {
     usage: Usage,
     /// Its sums over all its tickets.
     totals: Totals,
+}
+
+/// A command that sets up a workspace.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SettingUp {
+    /// The run: a folder in `.crew/runs/`.
+    run: RunId,
+    /// The command, as the settings have it.
+    command: String,
+    /// The time since which it runs; `null` in its first moments.
+    since: Option<Moment>,
 }
 
 /// The sums of an agent over all its tickets.
@@ -82,7 +96,7 @@ pub struct Failure {
 
 impl Agent {
     /// The document of an agent in the snapshot; `failing` are the orders for its ticket that fail.
-    pub fn of(agent: view::Agent, failing: Vec<String>) -> Self {
+    pub fn of(agent: view::Agent, failing: Vec<String>, setting_up: Option<outputs::SettingUp>) -> Self {
         let (waits_for, waits_until) = match agent.waits {
             Some(waits) => (Some(waits.what), waits.until),
             None => (None, None),
@@ -103,6 +117,11 @@ impl Agent {
             assigned_at: agent.assigned_at.map(Moment),
             waits_for,
             waits_until: waits_until.map(Moment),
+            setting_up: setting_up.map(|it| SettingUp {
+                run: it.run,
+                command: it.command,
+                since: it.since.map(Moment),
+            }),
             failing,
             errors: agent.errors,
             failure: agent.failure.as_ref().map(Failure::of),

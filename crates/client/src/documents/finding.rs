@@ -27,6 +27,8 @@ pub enum Area {
     Settings,
     /// The agents' clients.
     Harness,
+    /// The checks: the last verdict on the bare target.
+    Checks,
     /// The queue's files.
     Tickets,
     /// The journal's file.
@@ -45,6 +47,7 @@ impl Area {
             Area::Repository => "repository",
             Area::Settings => "settings",
             Area::Harness => "harness",
+            Area::Checks => "checks",
             Area::Tickets => "tickets",
             Area::Journal => "journal",
             Area::Invariants => "invariants",

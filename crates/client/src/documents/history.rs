@@ -1,4 +1,4 @@
-//! The history of a ticket or an agent.
+//! The history of a ticket, an agent or the project.
 
 use model::journal::State;
 use model::ticket::Effect;
@@ -10,11 +10,12 @@ use store::Recorded;
 
 use super::Event;
 
-/// The events of a ticket or an agent.
+/// The events of a ticket or an agent, or of the project: its engines, its agents and the checks of the bare
+/// target.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct History {
-    /// The ticket or agent, as it was asked for.
-    pub of: String,
+    /// The ticket or agent, as it was asked for; `null` for the project.
+    pub of: Option<String>,
     /// Its events, newest last.
     pub events: Vec<HistoryEvent>,
 }

@@ -1,4 +1,4 @@
-//! The output of an agent.
+//! The output of an agent or a check.
 
 use model::{AgentName, RunId, TicketId};
 use schemars::JsonSchema;
@@ -21,14 +21,14 @@ pub struct Peek {
     pub errors: Vec<String>,
 }
 
-/// A line that an agent printed.
+/// A line that an agent or a check printed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OutputLine {
-    /// The ticket that it worked on.
-    pub ticket: TicketId,
-    /// The step, from 1; 0 for a command that set up the workspace.
-    pub step: u32,
-    /// The run: a folder in `.crew/runs/`.
+    /// The ticket that it is about; `null` for a check of the bare target.
+    pub ticket: Option<TicketId>,
+    /// The step, from 1; 0 for a command that set up the workspace; `null` for a check.
+    pub step: Option<u32>,
+    /// The run: a folder in `.crew/runs/`, of a check in `.crew/checks/runs/`.
     pub run: RunId,
     /// `out`, its standard output, or `err`, its standard error.
     #[schemars(extend("enum" = ["out", "err"]))]

@@ -2,6 +2,7 @@
 
 use model::attempt::Class;
 use model::project::HarnessPause;
+use model::ticket::{Held, Ticket};
 use model::view::Counts;
 use model::{Moment, TicketId};
 use schemars::JsonSchema;
@@ -14,6 +15,8 @@ use super::{Agent, Pause, Target, Usage};
 pub struct Ps {
     /// The roster, by name.
     pub agents: Vec<Agent>,
+    /// The tickets that are held because their workspace could not be set up.
+    pub failed_set_ups: Vec<FailedSetUp>,
     /// The engine that runs here; `null` when none does.
     pub engine: Option<Engine>,
     /// The number of tickets in each state.
@@ -59,6 +62,34 @@ pub struct Paused {
     since: Moment,
     /// The ticket whose step was refused.
     ticket: TicketId,
+}
+
+/// A ticket whose workspace could not be set up.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FailedSetUp {
+    /// The ticket.
+    ticket: TicketId,
+    /// The reason in words, with the command.
+    why: String,
+    /// The end of what the command printed, and on the last line how that ended; `null` where nothing was.
+    output: Option<String>,
+    /// The time since which the ticket is held.
+    since: Moment,
+    /// The time at which it is tried again.
+    retry_at: Option<Moment>,
+}
+
+impl FailedSetUp {
+    /// The document of a ticket that is held for this.
+    pub fn of(ticket: &Ticket, held: &Held) -> Self {
+        Self {
+            ticket: ticket.id.clone(),
+            why: held.note.clone(),
+            output: held.output.clone(),
+            since: Moment(held.since),
+            retry_at: held.retry_at.map(Moment),
+        }
+    }
 }
 
 impl Engine {

@@ -329,15 +329,27 @@ impl Core {
             .active_tickets()
             .filter(|(_, t)| t.live_run().is_some())
             .count();
+        let set_ups = self
+            .tickets
+            .active()
+            .filter(|(_, ticket)| is_prepared(ticket))
+            .count();
+        let set_ups = match set_ups {
+            _ if self.settings.workspace.setup.is_empty() => String::new(),
+            0 => String::new(),
+            1 => "; the set-up of a workspace is ended, and begins again with the next engine".to_owned(),
+            n => format!("; the set-ups of {n} workspaces are ended, and begin again with the next engine"),
+        };
         self.apply_to_project([project::Event::Closing], "");
-        Ok(match (running, live) {
+        let message = match (running, live) {
             (_, 0) => "the engine stops".to_owned(),
             (OnStop::Finish, n) => format!("the engine stops when {n} running steps have ended"),
             (OnStop::Leave, n) => {
                 format!("the engine stops; {n} steps run on, and the next engine adopts them")
             }
             (OnStop::Kill, n) => format!("the engine stops when {n} running steps have been ended"),
-        })
+        };
+        Ok(message + &set_ups)
     }
 
     pub(super) fn idle(&self, agent: &AgentName) -> String {
@@ -347,6 +359,12 @@ impl Core {
             format!("there is no agent named {agent}: `crew ps` lists them")
         }
     }
+}
+
+/// Whether its workspace is being made.
+fn is_prepared(ticket: &Ticket) -> bool {
+    let attempt = ticket.attempt();
+    attempt.is_some_and(|attempt| matches!(attempt.state, attempt::State::Preparing))
 }
 
 fn unknown(ticket: &TicketId) -> String {

@@ -12,8 +12,9 @@ use crate::input::{TargetFound, TargetSeen};
 /// How many trees that passed are remembered: only the last few may be the target's next one.
 const REMEMBERED: usize = 16;
 /// How long crew waits, in milliseconds, before it tries again to check a target whose checks could not be
-/// run.
+/// run: twice as long after each further try, up to sixteen times.
 const AGAIN_AFTER: i64 = 60_000;
+const MOST_DOUBLINGS: u32 = 4;
 
 /// The checks before their first run.
 const BEGUN: Verdict = Verdict::Checking {
@@ -71,8 +72,7 @@ impl Core {
     /// The target, while its checks go on: no candidate's checks begin then.
     pub(super) fn checking_target(&self) -> Option<&Target> {
         let target = self.project().target.as_deref()?;
-        // A person who starts agents whatever the checks say need not wait for them.
-        (self.duty == Duty::Drain && target.is_checking() && !target.anyway).then_some(target)
+        (self.duty == Duty::Drain && target.is_checking()).then_some(target)
     }
 
     /// Whether a candidate has the checkout of checks, or is about to have it.
@@ -91,6 +91,7 @@ impl Core {
             commit,
             tree,
             environment,
+            canary_due,
             anyway,
             anew,
             is_back,
@@ -108,36 +109,56 @@ impl Core {
             environment,
         };
         let old = self.project().target.as_deref();
-        let passes = basis.plan.commands.is_empty() || self.proven.has(&basis);
+        // A candidate's checks do not show whether they look at the tree: a round has to, by its canaries.
+        let is_proven = self.proven.has(&basis) && !canary_due;
+        let passes = basis.plan.commands.is_empty() || is_proven;
         let has_passed = old.is_some_and(|old| old.verdict == Verdict::Passed);
         let is_same = old.is_some_and(|old| old.basis == basis);
         let round = old.map_or(0, |old| old.round);
         let since = self.now;
+        // Earlier verdicts stand where nobody checks.
+        let stands = |old: &Target| {
+            let is_bad = old.verdict != Verdict::Passed;
+            anyway || old.is_checking() || !(is_bad && anew || old.verdict == Verdict::Unchecked)
+        };
         let next = match old {
             // Each landing would be another fact, and nobody would learn anything from it.
             Some(old) if passes && has_passed && old.anyway == anyway => return,
             None if passes && !anyway => return,
-            // Checks that an engine before this one began go on.
-            Some(old) if is_same && (!anew || has_passed || old.is_checking()) => {
-                if old.anyway == anyway {
+            // Checks that an engine before this one began go on, unless nobody waits for them.
+            Some(old) if is_same && stands(old) => {
+                let verdict = match anyway && old.is_checking() {
+                    true => Verdict::Unchecked,
+                    false => old.verdict.clone(),
+                };
+                if old.anyway == anyway && old.verdict == verdict {
                     return;
                 }
                 Target {
                     anyway,
+                    verdict,
+                    retry_at: old.retry_at.filter(|_| !anyway),
                     ..old.clone()
                 }
             }
             Some(_) | None => Target {
                 commit,
-                basis,
                 since,
                 anyway,
-                indifferent: Vec::new(),
-                verdict: match passes {
-                    true => Verdict::Passed,
-                    false => BEGUN,
+                canaries: match old {
+                    Some(old) if old.basis.plan == basis.plan => old.canaries.clone(),
+                    Some(_) | None => Vec::new(),
                 },
-                round: round + u32::from(!passes),
+                basis,
+                run: None,
+                hindered: 0,
+                retry_at: None,
+                verdict: match (passes, anyway) {
+                    (true, _) => Verdict::Passed,
+                    (false, true) => Verdict::Unchecked,
+                    (false, false) => BEGUN,
+                },
+                round: round + u32::from(!passes && !anyway),
             },
         };
         self.target_is(next, "the target was looked at");
@@ -148,37 +169,36 @@ impl Core {
         let Some(target) = self.checking_target().filter(|target| target.round == round) else {
             return;
         };
-        let mut indifferent = Vec::new();
-        let verdict = match found {
-            TargetFound::Running { command, is_canary } => Verdict::Checking {
-                command: Some(command),
-                is_canary,
-            },
-            TargetFound::Passed { indifferent: others } => {
-                indifferent = others;
-                Verdict::Passed
-            }
-            TargetFound::Blind { which } => Verdict::Blind { which },
-            TargetFound::Failed { which, output } => Verdict::Failed { which, output },
-            TargetFound::CouldNotRun { why } => Verdict::CouldNotRun {
-                why,
-                retry_at: Time(self.now.0 + AGAIN_AFTER),
-            },
-        };
-        let since = match &verdict {
-            Verdict::Checking { .. } => target.since,
-            Verdict::Passed
-            | Verdict::Failed { .. }
-            | Verdict::Blind { .. }
-            | Verdict::CouldNotRun { .. } => self.now,
-        };
-        let next = Target {
+        let TargetFound {
             verdict,
-            since,
-            indifferent,
+            canaries,
+            run,
+        } = found;
+        let mut next = Target {
+            since: self.now,
+            run: run.or_else(|| target.run.clone()),
+            hindered: 0,
             ..target.clone()
         };
-        self.target_is(next, "its checks have run");
+        match &verdict {
+            Verdict::Unchecked | Verdict::Checking { .. } => {
+                next.since = target.since;
+                next.hindered = target.hindered;
+            }
+            Verdict::Passed | Verdict::Blind { .. } => next.canaries = canaries,
+            Verdict::Failed { .. } => {}
+            Verdict::CouldNotRun { .. } => {
+                let wait = AGAIN_AFTER << target.hindered.min(MOST_DOUBLINGS);
+                next.hindered = target.hindered + 1;
+                next.retry_at = Some(Time(self.now.0 + wait));
+            }
+        }
+        next.verdict = verdict;
+        let cause = match next.is_checking() {
+            true => "its checks go on",
+            false => "its checks have run",
+        };
+        self.target_is(next, cause);
     }
 
     /// Begins the checks again that could not be run, once it is time.
@@ -186,9 +206,7 @@ impl Core {
         let Some(target) = self.project().target.as_deref() else {
             return;
         };
-        let Verdict::CouldNotRun { retry_at, .. } = target.verdict else {
-            return;
-        };
+        let Some(retry_at) = target.retry_at else { return };
         if retry_at > self.now {
             self.wake_at(retry_at);
             return;
@@ -197,6 +215,8 @@ impl Core {
             verdict: BEGUN,
             since: self.now,
             round: target.round + 1,
+            run: None,
+            retry_at: None,
             ..target.clone()
         };
         self.target_is(next, "its checks are tried again");

@@ -28,5 +28,6 @@ mod roster;
 mod runs;
 mod stops;
 mod story;
+mod target;
 mod timers;
 mod writing;

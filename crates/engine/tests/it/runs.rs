@@ -423,6 +423,7 @@ fn a_target_that_is_back_has_the_work_checked_again_that_could_not_be() {
             environment: String::new(),
             anyway: false,
             anew: false,
+            canary_due: false,
             is_back,
         })
     };

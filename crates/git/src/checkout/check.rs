@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::checkout::additions;
+use crate::checkout::submodules::Filling;
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::delete::delete_tree;
@@ -92,6 +93,7 @@ impl Repository {
         let mut place = Place::of(folder);
         let base = self.base_of(commit)?;
         let files = self.files_of(&base)?;
+        place.base = Some(base);
         place.settings = files.pairs();
         place.form = files.form();
         let fresh = matches!(stay, Stay::Nothing) || !place.index.exists() || !place.tree.is_dir();
@@ -134,7 +136,7 @@ impl Repository {
     }
 
     /// Fills the tree from nothing, and returns the first thing that still differs.
-    fn fill_anew(&self, place: &Place, commit: &Oid, files: &FilesOf<'_>) -> Result<Option<String>> {
+    fn fill_anew(&self, place: &Place, commit: &Oid, files: &FilesOf) -> Result<Option<String>> {
         delete_tree(&place.tree)?;
         delete_tree(&place.modules)?;
         delete_tree(&place.modules_filled)?;
@@ -145,13 +147,7 @@ impl Repository {
 
     /// Makes a tree that was filled before equal to the commit, and returns the first thing that still
     /// differs.
-    fn refill(
-        &self,
-        place: &Place,
-        commit: &Oid,
-        stay: Stay<'_>,
-        files: &FilesOf<'_>,
-    ) -> Result<Option<String>> {
+    fn refill(&self, place: &Place, commit: &Oid, stay: Stay<'_>, files: &FilesOf) -> Result<Option<String>> {
         Self::make_room(place)?;
         if !place.has_same_settings() || self.attributes_change(place, commit)? {
             // Files with the same content may have to be written in another way now.
@@ -174,13 +170,7 @@ impl Repository {
         delete_tree(&git_dir)
     }
 
-    fn fill(
-        &self,
-        place: &Place,
-        commit: &Oid,
-        stay: Stay<'_>,
-        files: &FilesOf<'_>,
-    ) -> Result<Option<String>> {
+    fn fill(&self, place: &Place, commit: &Oid, stay: Stay<'_>, files: &FilesOf) -> Result<Option<String>> {
         let call = |subcommand| self.check_call(place, subcommand);
         failpoint::hit("check.begun");
         place.note_settings()?;
@@ -194,20 +184,20 @@ impl Repository {
             ])
             .ok()?;
         failpoint::hit("check.read");
-        self.fill_check_submodules(&place.modules_filled, &place.tree, commit)?;
+        let filling = Filling {
+            tree: &place.tree,
+            folder: &place.modules_filled,
+            commit,
+            base: place.base.as_ref().unwrap_or(commit),
+            identity: &Identity::crew(),
+        };
+        self.fill_submodules(filling)?;
         if let Stay::Named { files, folders } = stay {
             self.clear(place, files, folders)?;
         }
-        let refreshed = call("update-index")
-            .args(["-q", "--ignore-submodules", "--refresh"])
-            .run()?;
-        let changed = call("diff-files")
-            .args(["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"])
-            .ok()?;
-        if let Some(path) = fields(&changed).next() {
-            return Ok(Some(String::from_utf8_lossy(path).into_owned()));
+        if let Some(path) = self.still_differs(place)? {
+            return Ok(Some(String::from_utf8_lossy(&path).into_owned()));
         }
-        drop(refreshed);
         let git_dir = place.tree.join(".git");
         let layout = Layout {
             head: commit.to_string(),
@@ -215,6 +205,7 @@ impl Repository {
             identity: &Identity::crew(),
             excludes: &[],
             files,
+            users: self.common_dir(),
         };
         self.write_git_dir(&git_dir, &layout)?;
         std::fs::copy(&place.index, git_dir.join("index")).doing("copy", &place.index)?;
@@ -222,6 +213,38 @@ impl Repository {
             std::fs::rename(&place.modules, git_dir.join("modules")).doing("rename", &place.modules)?;
         }
         Ok(None)
+    }
+
+    /// The first file that is not what git writes for the commit.
+    ///
+    /// A file that differs is written once more. One that differs all the same is as git writes it: its blob
+    /// is not what the attributes make of the file, which happens wherever a rule came after the file, and
+    /// which every clone shows as a change.
+    fn still_differs(&self, place: &Place) -> Result<Option<Vec<u8>>> {
+        let differing = self.differing(place)?;
+        if differing.is_empty() {
+            return Ok(None);
+        }
+        let mut paths = differing.join(&0);
+        paths.push(0);
+        self.check_call(place, "checkout-index")
+            .args(["--force", "--index", "-z", "--stdin"])
+            .input(&paths)?
+            .ok()?;
+        let again = self.differing(place)?;
+        Ok(again.into_iter().find(|path| !differing.contains(path)))
+    }
+
+    /// The files of which git makes other blobs than those of the commit.
+    fn differing(&self, place: &Place) -> Result<Vec<Vec<u8>>> {
+        self.check_call(place, "update-index")
+            .args(["-q", "--ignore-submodules", "--refresh"])
+            .run()?;
+        let changed = self
+            .check_call(place, "diff-files")
+            .args(["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"])
+            .ok()?;
+        Ok(fields(&changed).map(<[u8]>::to_vec).collect())
     }
 
     /// Deletes all files that are neither of the commit nor among those that stay.
@@ -306,7 +329,7 @@ impl Repository {
 
     fn check_call(&self, place: &Place, subcommand: &'static str) -> Call {
         self.call(subcommand)
-            .file_settings(place.settings.clone())
+            .file_settings(place.settings.clone(), self.root())
             .work_tree(&place.tree)
             .throwaway_index(&place.index)
             .deadline(Duration::from_secs(600))
@@ -327,6 +350,8 @@ struct Place {
     noted: PathBuf,
     /// The indexes of submodules that crew has filled, and the list of them.
     modules_filled: PathBuf,
+    /// The commit whose attributes choose the filters, where the tree is filled.
+    base: Option<Oid>,
 }
 
 impl Place {
@@ -339,6 +364,7 @@ impl Place {
             form: Vec::new(),
             noted: folder.join("file-settings"),
             modules_filled: folder.join("submodules"),
+            base: None,
         }
     }
 

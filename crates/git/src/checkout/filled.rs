@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::checkout::submodules::{Filling, Submodule};
 use crate::error::{IoContext, Result};
+use crate::files::atomic_write::{remove_if_there, replace};
 use crate::files::delete::delete_tree;
 use crate::repository::Repository;
-use crate::types::identity::Identity;
+use crate::repository::file_settings::FilesOf;
 use crate::types::oid::Oid;
 use crate::types::paths::{fields, path_of};
 
@@ -22,6 +23,15 @@ pub(crate) struct Filled {
     /// The git directory of the user's from which it was filled.
     pub(crate) source: PathBuf,
     pub(crate) index: PathBuf,
+    /// The commit of it whose attributes chose the filters.
+    chooser: Option<Oid>,
+}
+
+impl Filled {
+    /// The user's settings for files in it.
+    pub(crate) fn files(&self, repository: &Repository) -> Result<FilesOf> {
+        repository.files_of_submodule(&self.source, &self.path, self.chooser.as_ref())
+    }
 }
 
 /// The submodules that were filled, by the list in `folder`.
@@ -29,7 +39,7 @@ pub(crate) fn listed(folder: &Path) -> Vec<Filled> {
     let list = std::fs::read(folder.join(LIST)).unwrap_or_default();
     let list: Vec<&[u8]> = fields(&list).collect();
     let one = |field: &[&[u8]]| {
-        let [path, commit, source, number] = field else {
+        let [path, commit, source, number, chooser] = field else {
             return None;
         };
         Some(Filled {
@@ -37,22 +47,18 @@ pub(crate) fn listed(folder: &Path) -> Vec<Filled> {
             commit: Oid::from_bytes(commit).ok()?,
             source: path_of(source).to_owned(),
             index: folder.join(path_of(number)),
+            chooser: Oid::from_bytes(chooser).ok(),
         })
     };
-    list.chunks_exact(4).filter_map(one).collect()
+    list.chunks_exact(5).filter_map(one).collect()
 }
 
 impl Repository {
-    /// Fills the submodules of a checkout of `commit`, as far as the user has them. In one that was filled
-    /// before they are filled anew where another set of them is recorded, and made equal otherwise.
-    pub(crate) fn fill_submodules(
-        &self,
-        folder: &Path,
-        tree: &Path,
-        commit: &Oid,
-        filling: Filling<'_>,
-    ) -> Result<()> {
-        let (before, now) = (listed(folder), self.submodules(commit)?);
+    /// Fills the submodules of a checkout, as far as the user has them. In one that was filled before they
+    /// are filled anew where another set of them is recorded, and made equal otherwise.
+    pub(crate) fn fill_submodules(&self, filling: Filling<'_>) -> Result<()> {
+        let (folder, tree) = (filling.folder, filling.tree);
+        let (before, now) = (listed(folder), self.submodules(filling.commit)?);
         let places = |of: &[Filled]| -> Vec<(PathBuf, PathBuf)> {
             of.iter()
                 .map(|one| (one.path.clone(), one.source.clone()))
@@ -74,18 +80,34 @@ impl Repository {
         if now.is_empty() {
             return Ok(());
         }
+        let trusted = match filling.base == filling.commit {
+            true => now.clone(),
+            false => self.submodules(filling.base)?,
+        };
         std::fs::create_dir_all(folder).doing("make", folder)?;
         let mut list = Vec::new();
         for (number, submodule) in now.iter().enumerate() {
             let number = number.to_string();
             let Some(source) = &submodule.source else { continue };
-            if self.fill_submodule(tree, submodule, &folder.join(&number), filling)? {
+            let trusted = trusted.iter().find(|one| one.path == submodule.path);
+            let chooser = trusted.map(|one| &one.commit);
+            let chooser = chooser.filter(|commit| self.has_commit(source, commit));
+            let files = self.files_of_submodule(source, &submodule.path, chooser)?;
+            let (index, noted) = (folder.join(&number), folder.join(format!("{number}.form")));
+            let form = [submodule.commit.as_str().as_bytes(), b"\n", &files.form()].concat();
+            if std::fs::read(&noted).ok().as_ref() != Some(&form) {
+                // The same content may have to be written in another way now.
+                remove_if_there(&index)?;
+                std::fs::write(&noted, &form).doing("write", &noted)?;
+            }
+            if self.fill_submodule(filling, submodule, &index, &files)? {
                 let Submodule { path, commit, .. } = submodule;
                 let entry = [
                     path.as_os_str(),
                     commit.as_str().as_ref(),
                     source.as_os_str(),
                     number.as_ref(),
+                    chooser.map_or("none", Oid::as_str).as_ref(),
                 ];
                 for field in entry {
                     list.extend_from_slice(field.as_bytes());
@@ -93,17 +115,7 @@ impl Repository {
                 }
             }
         }
-        crate::files::atomic_write::replace(&folder.join(LIST), &list)
-    }
-
-    /// Fills the submodules of the checkout of checks.
-    pub(super) fn fill_check_submodules(&self, folder: &Path, tree: &Path, commit: &Oid) -> Result<()> {
-        let filling = Filling {
-            identity: &Identity::crew(),
-            users_settings: true,
-            base: commit,
-        };
-        self.fill_submodules(folder, tree, commit, filling)
+        replace(&folder.join(LIST), &list)
     }
 
     /// The files of the commits that submodules were filled with, and their git directories, by their paths

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
+use crate::files::atomic_write::remove_if_there;
 use crate::files::delete::delete_tree;
 use crate::repository::Repository;
+use crate::repository::file_settings::FilesOf;
 use crate::repository::git_dir::Layout;
 use crate::repository::root::git_dir_of;
 use crate::types::identity::Identity;
@@ -28,15 +30,19 @@ pub struct Submodule {
     pub source: Option<PathBuf>,
 }
 
-/// How the files of a submodule are written.
+/// The submodules of one of crew's checkouts that are to be filled.
 #[derive(Clone, Copy)]
 pub(crate) struct Filling<'a> {
-    /// The author of commits that are made in it.
-    pub(crate) identity: &'a Identity,
-    /// Whether the user's filters and line endings hold in it.
-    pub(crate) users_settings: bool,
-    /// The commit around it on whose attributes the settings of its git directory depend.
+    /// The checkout's files.
+    pub(crate) tree: &'a Path,
+    /// The folder beside it with the indexes of its submodules.
+    pub(crate) folder: &'a Path,
+    /// The commit that is checked out.
+    pub(crate) commit: &'a Oid,
+    /// The commit that the user trusts: filters are run if the attributes of its submodules name them.
     pub(crate) base: &'a Oid,
+    /// The author of commits that are made in a submodule.
+    pub(crate) identity: &'a Identity,
 }
 
 impl Repository {
@@ -100,7 +106,7 @@ impl Repository {
             return Ok(());
         }
         let listing = self
-            .of_submodule(git_dir, "ls-tree")
+            .call_at(git_dir, "ls-tree")
             .args(["-r", "-z", "--full-tree", commit.as_str()])
             .output_limit(512 << 20)
             .ok()?;
@@ -137,7 +143,7 @@ impl Repository {
     /// The name of each submodule by its path, as `.gitmodules` of a commit has them.
     fn names_of_submodules(&self, git_dir: &Path, commit: &Oid) -> Result<BTreeMap<PathBuf, PathBuf>> {
         let said = self
-            .of_submodule(git_dir, "config")
+            .call_at(git_dir, "config")
             .args(["-z", "--blob", &format!("{commit}:.gitmodules")])
             .args(["--get-regexp", r"^submodule\..*\.path$"])
             .run()?;
@@ -157,25 +163,17 @@ impl Repository {
         Ok(fields(&said.stdout).filter_map(pair).collect())
     }
 
-    fn has_commit(&self, git_dir: &Path, commit: &Oid) -> bool {
+    pub(super) fn has_commit(&self, git_dir: &Path, commit: &Oid) -> bool {
         git_dir.join("objects").is_dir()
             && self
-                .of_submodule(git_dir, "cat-file")
+                .call_at(git_dir, "cat-file")
                 .args(["-e", &format!("{commit}^{{tree}}")])
                 .run()
                 .is_ok_and(|said| said.code == Some(0))
     }
 
-    fn of_submodule(&self, git_dir: &Path, subcommand: &'static str) -> Call {
-        self.git()
-            .call(subcommand)
-            .git_dir(git_dir)
-            .cwd(git_dir)
-            .lock(self.lock().map(crate::repository::lock::Lock::file))
-    }
-
-    /// A call on the files of a submodule in one of crew's checkouts. Neither configuration nor attributes
-    /// are read that somebody could write there: the git directory is the user's, the index crew's own.
+    /// A call on the files of a submodule in one of crew's checkouts. No configuration is read that somebody
+    /// could write there: the git directory is the user's, the index crew's own.
     pub(crate) fn in_submodule(
         &self,
         source: &Path,
@@ -183,59 +181,56 @@ impl Repository {
         index: &Path,
         subcommand: &'static str,
     ) -> Call {
-        self.of_submodule(source, subcommand)
+        self.call_at(source, subcommand)
             .work_tree(folder)
             .throwaway_index(index)
             .deadline(Duration::from_secs(600))
     }
 
-    /// Makes the folder of a submodule in the checkout `tree` one of its commit, with a git directory of its
-    /// own that borrows the user's objects. `index` is crew's own. Files that are not the commit's stay.
-    /// `false`: the user does not have all of the commit, and the folder is empty.
+    /// Makes the folder of a submodule in a checkout one of its commit, with a git directory of its own that
+    /// borrows the user's objects, and with the files as the user's git would write them. `index` is crew's
+    /// own. Files that are not the commit's stay. `false`: the user does not have all of the commit, and the
+    /// folder is empty.
     ///
     /// No process may be at work in the checkout.
     pub(crate) fn fill_submodule(
         &self,
-        tree: &Path,
+        filling: Filling<'_>,
         submodule: &Submodule,
         index: &Path,
-        filling: Filling<'_>,
+        files: &FilesOf,
     ) -> Result<bool> {
         let Some(source) = &submodule.source else {
             return Ok(false);
         };
-        let folder = real_folder(tree, &submodule.path)?;
-        crate::files::atomic_write::remove_if_there(&index.with_extension("lock"))?;
-        let call = self.in_submodule(source, &folder, index, "read-tree");
-        let call = match filling.users_settings {
-            true => call.users_settings().config("core.sparseCheckout=false"),
-            false => call.attributes_from(self.format().empty_tree()),
-        };
+        let folder = real_folder(filling.tree, &submodule.path)?;
+        remove_if_there(&index.with_extension("lock"))?;
         let git_dir = folder.join(".git");
         delete_tree(&git_dir)?;
-        let read = call
+        let read = files
+            .put_into(self.in_submodule(source, &folder, index, "read-tree"))
             .args(["--reset", "-u", "--no-sparse-checkout", "--end-of-options"])
             .arg(submodule.commit.as_str())
             .ok();
         match read {
             Ok(_) => {}
-            Err(error @ Error::Failed { .. }) if !error.is_passing() => {
+            Err(error @ Error::Failed { .. }) if !error.is_passing() && !is_of_filter(&error) => {
                 delete_tree(&folder)?;
-                crate::files::atomic_write::remove_if_there(index)?;
+                remove_if_there(index)?;
                 std::fs::create_dir(&folder).doing("make", &folder)?;
                 return Ok(false);
             }
             Err(error) => return Err(error),
         }
-        let files = self.files_of(filling.base)?;
         let layout = Layout {
-            files: &files,
+            files,
             head: submodule.commit.to_string(),
             refs: Vec::new(),
             identity: filling.identity,
             excludes: &[],
+            users: source,
         };
-        self.write_git_dir_on(&git_dir, &layout, &source.join("objects"))?;
+        self.write_git_dir(&git_dir, &layout)?;
         // A history that is cut off at the user's is so here.
         match std::fs::copy(source.join("shallow"), git_dir.join("shallow")) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -246,6 +241,11 @@ impl Repository {
         std::fs::copy(index, git_dir.join("index")).doing("copy", index)?;
         Ok(true)
     }
+}
+
+/// Whether a filter of the user's has failed: the files would be there if it had not.
+fn is_of_filter(error: &Error) -> bool {
+    matches!(error, Error::Failed { stderr, .. } if stderr.contains("smudge filter "))
 }
 
 /// Makes a folder below `root` in which no part is a link: a check may have put one there.

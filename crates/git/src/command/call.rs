@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::git::Git;
-use super::settings::{FILE_PINS, PINS, RAW_PINS};
+use super::settings::{CHECKOUT, FILE_PINS, PINS, RAW_PINS};
 use crate::error::{Error, Result};
 use crate::types::identity::{Identity, Time};
 use crate::types::quote;
@@ -186,12 +186,13 @@ impl Call {
         self
     }
 
-    /// Takes these of the user's settings, for calls about files that are not in the user's checkout.
-    pub(crate) fn file_settings(mut self, pairs: Vec<(String, String)>) -> Self {
+    /// Takes these of the user's settings, for calls about files that are not in the user's checkout. Filters
+    /// are run in `checkout`, which is the user's.
+    pub(crate) fn file_settings(mut self, pairs: Vec<(String, String)>, checkout: &Path) -> Self {
         self.settings = Settings::Files;
         self.config.retain(|pair| !FILE_PINS.contains(&pair.as_str()));
         self.file_settings = pairs;
-        self
+        self.env(CHECKOUT, checkout)
     }
 
     /// Lets git *find* a bare repository. Only the search for a repository needs that, to tell a bare one

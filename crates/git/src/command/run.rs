@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 
 use super::call::{Call, Input, Settings};
-use super::settings::{AS_THE_USERS, USERS_GLOBAL};
+use super::settings::{AS_THE_USERS, IN_THE_CHECKOUT, USERS_GLOBAL};
 use super::trial::{self, may_say_lacking};
 use super::watch::{End, end_group, watch};
 use crate::error::{Error, Result};
@@ -163,7 +163,10 @@ impl Call {
             end_group(&mut child);
         }
         let status = child.wait().map_err(spawning)?;
-        let stderr = String::from_utf8_lossy(&end?).trim().replace(AS_THE_USERS, "");
+        let stderr = String::from_utf8_lossy(&end?)
+            .trim()
+            .replace(AS_THE_USERS, "")
+            .replace(IN_THE_CHECKOUT, "");
         Ok(Output {
             code: status.code(),
             stdout: Vec::new(),

@@ -4,12 +4,18 @@
 //! repository. Each pin is there because a value that somebody may well have changes an answer, runs a
 //! program, or waits for a person.
 
-/// The beginning of a filter's command in crew's calls: it lets the filter see the user's settings, which git
-/// itself does not read there.
+/// The beginning of a command of the user's in crew's calls: it lets the command see the user's settings,
+/// which git itself does not read there.
 pub(crate) const AS_THE_USERS: &str = "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; \
      [ -z \"$CREW_GIT_CONFIG_GLOBAL\" ] || export GIT_CONFIG_GLOBAL=\"$CREW_GIT_CONFIG_GLOBAL\"; ";
-/// The variable in which a filter finds the file of the user's settings, where a variable names one.
+/// The same for a filter's command: it runs in the user's checkout, since a command such as `./tools/x` would
+/// otherwise be a program that an agent can write.
+pub(crate) const IN_THE_CHECKOUT: &str =
+    "export GIT_WORK_TREE=\"$CREW_CHECKOUT\"; unset CREW_CHECKOUT; cd \"$GIT_WORK_TREE\" || exit; ";
+/// The variable in which such a command finds the file of the user's settings, where a variable names one.
 pub(super) const USERS_GLOBAL: &str = "CREW_GIT_CONFIG_GLOBAL";
+/// The variable that names the user's checkout to a filter's command.
+pub(super) const CHECKOUT: &str = "CREW_CHECKOUT";
 
 /// Settings that are pinned on every call.
 pub(super) const PINS: &[&str] = &[

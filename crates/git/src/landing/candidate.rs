@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::repository::Repository;
 use crate::types::id::{Branch, Id};
 use crate::types::identity::{Identity, Time};
@@ -193,8 +193,11 @@ impl Repository {
 
     /// Merges two commits: gives the tree, or the conflict.
     fn merge(&self, target: &Oid, tip: &Oid) -> Result<std::result::Result<Oid, Outcome>> {
+        // A merge driver has its files in the folder in which git runs.
+        let folder = tempfile::tempdir().doing("make a folder in", tempfile::env::temp_dir())?;
         let said = self
-            .call_without_attributes("merge-tree")
+            .call_to_merge(target)?
+            .cwd(folder.path())
             .args([
                 "--write-tree",
                 "-z",

@@ -95,6 +95,7 @@ impl Repository {
         if !in_the_way.is_empty() {
             return Ok(Landing::InTheWay(in_the_way));
         }
+        self.note_those_away(&intent.target, &intent.old)?;
         failpoint::hit("land.checked");
         // All that takes time is done before the branch moves: between the two moves nobody's git should find
         // the old index.

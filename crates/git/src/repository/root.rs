@@ -120,19 +120,29 @@ impl Repository {
     /// worktrees.
     pub(crate) fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let main = self.main.iter().map(|main| (main.clone(), self.common.clone()));
-        let mut found: Vec<(PathBuf, PathBuf)> = main.collect();
-        let admin = self.common.join("worktrees");
-        match std::fs::read_dir(&admin) {
-            Ok(entries) => {
-                for entry in entries {
-                    let git_dir = entry.doing("read", &admin)?.path();
-                    found.extend(worktree_of(&git_dir).map(|root| (root, git_dir)));
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(crate::Error::io("read", &admin, error)),
-        }
+        let linked = self.linked()?.into_iter();
+        let linked = linked.filter_map(|git_dir| Some((worktree_of(&git_dir)?, git_dir)));
+        let mut found: Vec<(PathBuf, PathBuf)> = main.chain(linked).collect();
         found.sort();
         Ok(found)
+    }
+
+    /// The git directories of linked worktrees that are away.
+    pub(crate) fn places_away(&self) -> Result<Vec<PathBuf>> {
+        let mut away = self.linked()?;
+        away.retain(|git_dir| worktree_of(git_dir).is_none());
+        Ok(away)
+    }
+
+    /// The git directories of all linked worktrees that git knows.
+    fn linked(&self) -> Result<Vec<PathBuf>> {
+        let admin = self.common.join("worktrees");
+        match std::fs::read_dir(&admin) {
+            Ok(entries) => entries
+                .map(|entry| Ok(entry.doing("read", &admin)?.path()))
+                .collect(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(crate::Error::io("read", &admin, error)),
+        }
     }
 }

@@ -21,6 +21,9 @@ pub struct Blocked {
 pub enum Obstacle {
     /// A tracked file with changes that are in no commit (or it was deleted).
     Edited,
+    /// A tracked file with such changes that the user hides from git (`--skip-worktree`,
+    /// `--assume-unchanged`).
+    Hidden,
     /// Changes that are in the index only.
     Staged,
     /// A conflict that is not resolved.
@@ -29,6 +32,8 @@ pub enum Obstacle {
     Untracked,
     /// A file that is ignored, `.env` for one.
     Ignored,
+    /// The files of a submodule whose place other files take.
+    Submodule,
     /// A merge, rebase or the like that is under way.
     Operation(Operation),
     /// A path that crew may not write or rename over: another owner, a mount, a folder that is read-only.
@@ -41,10 +46,12 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Edited => f.write_str("edited"),
+            Self::Hidden => f.write_str("edited, and hidden from git"),
             Self::Staged => f.write_str("staged"),
             Self::Unmerged => f.write_str("in conflict"),
             Self::Untracked => f.write_str("not tracked"),
             Self::Ignored => f.write_str("ignored"),
+            Self::Submodule => f.write_str("a submodule"),
             Self::Operation(operation) => write!(f, "{operation} under way"),
             Self::Unwritable => f.write_str("cannot be written"),
             Self::IndexLocked => f.write_str("index locked by another git"),

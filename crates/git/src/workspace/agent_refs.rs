@@ -89,13 +89,15 @@ impl AgentRefs {
         is_ref(&name).then_some(name)
     }
 
-    /// Every commit that a ref or HEAD's reflog names, as far as the agent left them readable.
+    /// Every commit that a ref or HEAD's reflog names, as far as the agent left them readable. `users`: the
+    /// user's refs, which stand in the workspace too.
     ///
     /// # Errors
     /// As [`Self::head`].
-    pub(crate) fn all(&self) -> Result<BTreeSet<Oid>> {
+    pub(crate) fn all(&self, users: &BTreeMap<String, Oid>) -> Result<BTreeSet<Oid>> {
         let mut found: BTreeSet<Oid> = self.head()?.into_iter().collect();
-        let packed = self.packed()?.unwrap_or_default();
+        let mut packed = self.packed()?.unwrap_or_default();
+        packed.retain(|name, oid| users.get(name) != Some(oid));
         found.extend(packed.into_values().take(MAX_REFS));
         let mut names = Vec::new();
         self.walk(&PathBuf::from("refs"), 0, &mut names)?;
@@ -286,7 +288,7 @@ mod tests {
             ..before
         };
         setrlimit(Resource::Nofile, none).unwrap();
-        let (head, all) = (refs.head(), refs.all());
+        let (head, all) = (refs.head(), refs.all(&BTreeMap::new()));
         setrlimit(Resource::Nofile, before).unwrap();
         assert!(head.unwrap_err().is_passing());
         assert!(all.unwrap_err().is_passing());

@@ -1,6 +1,6 @@
 //! Copies of the user's ignored files in a workspace, such as `.env`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,127 +10,209 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags, fchmod, fstat, openat, statat};
 use rustix::io::Errno;
 
+use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::delete::names;
 use crate::files::openat;
 use crate::repository::Repository;
 use crate::types::paths::{fields, path_of};
 use crate::workspace::Workspace;
-use crate::workspace::snapshot::untracked;
 
 /// The deepest nesting of folders.
 const DEPTH: usize = 100;
 /// Folders of which nothing is copied, wherever they stand.
 const NEVER: [&str; 3] = [".git", ".crew", ".tickets"];
 
+/// The reasons for which something is not copied, as ends of a sentence.
+const TRACKED: &str = "is a file of the repository";
+const IN_SUBMODULE: &str = "is in a submodule";
+const NOT_IGNORED: &str = "is a file that git does not ignore";
+const NOT_IGNORED_THERE: &str = "is a file that git does not ignore in the commit that the work starts from";
+const FOLDER: &str = "is a folder: name the files in it, or all of them as `folder/**`";
+const NOT_REGULAR: &str = "is no regular file";
+const MISSING: &str = "is not there";
+
+/// Something that the settings name, and that a workspace did not get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The path from the root of the checkout, or the pattern that nothing fits.
+    pub path: PathBuf,
+    /// Why not, as the end of a sentence.
+    pub why: &'static str,
+}
+
+/// The paths that the settings name, as they are sorted out.
+#[derive(Default)]
+struct Sorted {
+    /// Regular files, each with whether a setting names exactly it.
+    files: BTreeMap<PathBuf, bool>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Sorted {
+    /// Leaves out the files for which there is a reason. A file that a setting names by itself is missed by
+    /// the agent, so that is an error.
+    fn leave_out(&mut self, why: impl Fn(&Path) -> Option<&'static str>) -> Result<()> {
+        for (path, is_named) in std::mem::take(&mut self.files) {
+            match why(&path) {
+                None => _ = self.files.insert(path, is_named),
+                Some(why) if is_named => return Err(Error::NotCopied { path, why }),
+                Some(why) => self.left_out.push(LeftOut { path, why }),
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Repository {
-    /// Copies ignored files of a checkout into a workspace that no agent has worked in yet. A pattern is a
-    /// path from the root of the checkout; in each of its parts `*` and `?` stand for any characters, and
-    /// `**` as a part for any folders. A folder stands for the ignored files in it. No link is followed.
-    /// Returns the patterns that nothing fits.
+    /// Copies ignored regular files of a checkout into a workspace that no agent has worked in yet. A pattern
+    /// is a path from the root of the checkout; in each of its parts `*` and `?` stand for any characters,
+    /// and `**` as a part for any folders. No link is followed. Returns what patterns fit that was not
+    /// copied, and the patterns that nothing fits.
     ///
     /// # Errors
-    /// [`Error::NotCopied`] for a path that is tracked, not ignored or no regular file: git would commit the
-    /// copy, or it would be another file.
+    /// [`Error::NotCopied`] where a path without a pattern is tracked, not ignored or no regular file: git
+    /// would commit the copy, or it would be another file.
     pub fn copy_ignored(
         &self,
         workspace: &Workspace,
         checkout: &Path,
         patterns: &[String],
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<LeftOut>> {
+        let files = self.files_of(workspace.base())?;
         let call = |subcommand| {
-            self.call_without_attributes(subcommand)
+            self.call_for_files(subcommand, &files)
                 .work_tree(&workspace.path())
                 .throwaway_index(&workspace.index())
         };
-        let listing = call("ls-files").arg("-z").output_limit(512 << 20).ok()?;
-        let tracked: BTreeSet<PathBuf> = fields(&listing).map(|path| path_of(path).to_owned()).collect();
         let from = openat::root(checkout).doing("open", checkout)?;
-        let (mut named, mut found, mut missing) = (Vec::new(), BTreeSet::new(), Vec::new());
-        for pattern in patterns {
-            let before = named.len() + found.len();
-            let is_literal = !pattern.contains(['*', '?']);
-            for path in fitting(&from, pattern).doing("look into", checkout)? {
-                match kind(&from, &path).doing("look at", checkout.join(&path))? {
-                    Some(FileType::Directory) => files_below(&from, &path, &mut found),
-                    Some(FileType::RegularFile) if is_literal => named.push(path),
-                    Some(FileType::RegularFile) => _ = found.insert(path),
-                    _ if is_literal => return Err(not_copied(&path, "is no regular file")),
-                    _ => {}
-                }
-            }
-            if before == named.len() + found.len() {
-                missing.push(pattern.clone());
-            }
+        let mut sorted = named(&from, checkout, patterns)?;
+        let mut tracked = Tracked::of(call("ls-files"))?;
+        tracked.add(self.call_in_checkout("ls-files", checkout))?;
+        sorted.leave_out(|path| tracked.why(path))?;
+        // The rules of the commit that the work starts from may be others than those of the checkout.
+        let calls = [
+            (self.call_in_checkout("check-ignore", checkout), NOT_IGNORED),
+            (call("check-ignore"), NOT_IGNORED_THERE),
+        ];
+        for (call, why) in calls {
+            let ignored = ignored(call, sorted.files.keys())?;
+            sorted.leave_out(|path| (!ignored.contains(path)).then_some(why))?;
         }
-        if let Some(path) = named.iter().find(|path| tracked.contains(*path)) {
-            return Err(not_copied(path, "is a file of the repository"));
-        }
-        found.retain(|path| !tracked.contains(path));
-        let ignored = self.ignored(checkout, named.iter().chain(&found))?;
-        if let Some(path) = named.iter().find(|path| !ignored.contains(*path)) {
-            return Err(not_copied(path, "git does not ignore"));
-        }
-        found.retain(|path| ignored.contains(path));
-        found.extend(named);
         let to = workspace.open()?;
-        for path in &found {
+        for path in sorted.files.keys() {
             copy(&from, &to, path).doing("copy", checkout.join(path))?;
         }
-        if found.is_empty() {
-            return Ok(missing);
-        }
-        // The rules of the commit that the work starts from may be others than those of the checkout.
-        let unignored = untracked(&call, workspace)?;
-        match unignored.into_iter().find(|path| found.contains(path)) {
-            Some(path) => Err(not_copied(
-                &path,
-                "git does not ignore in the commit that the work starts from",
-            )),
-            None => Ok(missing),
-        }
+        Ok(sorted.left_out)
     }
 
-    /// Those of the paths that git ignores in a checkout, by the user's own rules too.
-    fn ignored<'p>(
-        &self,
-        checkout: &Path,
-        paths: impl Iterator<Item = &'p PathBuf>,
-    ) -> Result<BTreeSet<PathBuf>> {
-        let mut list = Vec::new();
-        for path in paths {
-            list.extend_from_slice(path.as_os_str().as_bytes());
-            list.push(0);
-        }
-        if list.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let said = self
-            .git()
-            .call("check-ignore")
+    /// A call about a checkout of the user's, with the user's settings.
+    fn call_in_checkout(&self, subcommand: &'static str, checkout: &Path) -> Call {
+        let git_dir = match checkout == self.root() {
+            true => self.root_git_dir(),
+            false => self.common_dir(),
+        };
+        self.git()
+            .call(subcommand)
             .users_settings()
-            .git_dir(self.common_dir())
+            .git_dir(git_dir)
             .work_tree(checkout)
-            // `check-ignore` takes names only, and refuses a setting that says so.
-            .env("GIT_LITERAL_PATHSPECS", "0")
-            .args(["--no-index", "-z", "--stdin"])
-            .input(&list)?
-            .output_limit(512 << 20)
-            .run()?;
-        match said.code {
-            Some(0 | 1) => Ok(fields(&said.stdout)
-                .map(|path| path_of(path).to_owned())
-                .collect()),
-            _ => Err(said.failed()),
-        }
     }
 }
 
-fn not_copied(path: &Path, why: &'static str) -> Error {
-    Error::NotCopied {
-        path: path.to_owned(),
-        why,
+/// Those of the paths that git ignores. `call` is one of `check-ignore`.
+fn ignored<'p>(call: Call, paths: impl Iterator<Item = &'p PathBuf>) -> Result<BTreeSet<PathBuf>> {
+    let mut list = Vec::new();
+    for path in paths {
+        list.extend_from_slice(path.as_os_str().as_bytes());
+        list.push(0);
     }
+    if list.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let said = call
+        // `check-ignore` takes names only, and refuses a setting that says so.
+        .env("GIT_LITERAL_PATHSPECS", "0")
+        .args(["--no-index", "-z", "--stdin"])
+        .input(&list)?
+        .output_limit(512 << 20)
+        .run()?;
+    match said.code {
+        Some(0 | 1) => Ok(fields(&said.stdout)
+            .map(|path| path_of(path).to_owned())
+            .collect()),
+        _ => Err(said.failed()),
+    }
+}
+
+/// The files and submodules that an index has.
+#[derive(Default)]
+struct Tracked {
+    files: BTreeSet<PathBuf>,
+    submodules: BTreeSet<PathBuf>,
+}
+
+impl Tracked {
+    fn of(listing: Call) -> Result<Self> {
+        let mut tracked = Self::default();
+        tracked.add(listing)?;
+        Ok(tracked)
+    }
+
+    /// Adds those of another index: `listing` is a call of `ls-files`.
+    fn add(&mut self, listing: Call) -> Result<()> {
+        let listed = listing.args(["--stage", "-z"]).output_limit(512 << 20).ok()?;
+        for entry in fields(&listed) {
+            let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else {
+                continue;
+            };
+            let path = path_of(&entry[tab + 1..]).to_owned();
+            match entry.starts_with(b"160000 ") {
+                true => self.submodules.insert(path),
+                false => self.files.insert(path),
+            };
+        }
+        Ok(())
+    }
+
+    /// Why a path is not copied for what it is in the index.
+    fn why(&self, path: &Path) -> Option<&'static str> {
+        if self.files.contains(path) {
+            return Some(TRACKED);
+        }
+        let is_inside = |folder: &Path| self.submodules.contains(folder);
+        path.ancestors().any(is_inside).then_some(IN_SUBMODULE)
+    }
+}
+
+/// Sorts what the settings name by its kind: regular files, and all else, which is not copied.
+fn named(from: &OwnedFd, checkout: &Path, patterns: &[String]) -> Result<Sorted> {
+    let mut sorted = Sorted::default();
+    for pattern in patterns {
+        let is_literal = !pattern.contains(['*', '?']);
+        let found = fitting(from, pattern).doing("look into", checkout)?;
+        if found.is_empty() {
+            let path = PathBuf::from(pattern);
+            sorted.left_out.push(LeftOut { path, why: MISSING });
+        }
+        for path in found {
+            let why = match kind(from, &path).doing("look at", checkout.join(&path))? {
+                Some(FileType::RegularFile) => {
+                    *sorted.files.entry(path).or_default() |= is_literal;
+                    continue;
+                }
+                // A folder that a pattern fits beside files is none of them.
+                Some(FileType::Directory) if !is_literal => continue,
+                Some(FileType::Directory) => FOLDER,
+                _ => NOT_REGULAR,
+            };
+            if is_literal {
+                return Err(Error::NotCopied { path, why });
+            }
+            sorted.left_out.push(LeftOut { path, why });
+        }
+    }
+    Ok(sorted)
 }
 
 /// The kind of what stands at a path; none where there is nothing, or a link on the way.
@@ -175,7 +257,8 @@ fn fitting(root: &OwnedFd, pattern: &str) -> io::Result<Vec<PathBuf>> {
         for (name, is_folder) in entries(root, &folder) {
             match *part {
                 "**" if is_folder => open.push((folder.join(&name), at)),
-                "**" => {}
+                "**" if at + 1 < parts.len() => {}
+                "**" => found.push(folder.join(&name)),
                 part if fits(part.as_bytes(), name.as_os_str().as_bytes()) => {
                     open.push((folder.join(&name), at + 1));
                 }
@@ -205,24 +288,6 @@ fn entries(root: &OwnedFd, folder: &Path) -> Vec<(PathBuf, bool)> {
         .into_iter()
         .filter_map(entry)
         .collect()
-}
-
-/// Adds the regular files below a folder.
-fn files_below(root: &OwnedFd, folder: &Path, found: &mut BTreeSet<PathBuf>) {
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        if folder.components().count() > DEPTH {
-            continue;
-        }
-        for (name, is_folder) in entries(root, &folder) {
-            let path = folder.join(name);
-            if is_folder {
-                open.push(path);
-            } else if matches!(kind(root, &path), Ok(Some(FileType::RegularFile))) {
-                found.insert(path);
-            }
-        }
-    }
 }
 
 /// Whether a name fits a part of a pattern.
@@ -290,5 +355,6 @@ mod tests {
         assert_eq!(found("*/.env"), ["a/.env"]);
         assert_eq!(found("link/passwd"), [""; 0]);
         assert_eq!(found("none"), [""; 0]);
+        assert_eq!(found("a/**"), ["a", "a/.env", "a/b", "a/b/c", "a/b/c/.env"]);
     }
 }

@@ -21,12 +21,13 @@ impl Repository {
     pub(crate) fn fill_workspace_submodules(&self, workspace: &Workspace, tree: &Path) -> Result<()> {
         let folder = workspace.beside().join(FOLDER);
         crate::files::delete::delete_tree(&folder)?;
-        let filling = Filling {
-            identity: &workspace.identity,
-            users_settings: false,
+        self.fill_submodules(Filling {
+            tree,
+            folder: &folder,
+            commit: &workspace.start,
             base: &workspace.base,
-        };
-        self.fill_submodules(&folder, tree, &workspace.start, filling)
+            identity: &workspace.identity,
+        })
     }
 
     /// The repositories inside a workspace that hold work: those of `folders`, and those in them, without
@@ -56,12 +57,13 @@ impl Repository {
             Err(error) if openat::is_by_its_writer(&error) => return Ok(true),
             Err(error) => return Err(Error::io("look into", &at, error)),
         }
-        let tips = AgentRefs::nested(workspace, &one.path)?.all()?;
+        let tips = AgentRefs::nested(workspace, &one.path)?.all(&self.tags(&one.source)?)?;
         if tips.iter().any(|tip| *tip != one.commit) {
             return Ok(false);
         }
-        let listing = self
-            .in_submodule(&one.source, &at, &one.index, "ls-files")
+        let listing = one
+            .files(self)?
+            .put_into(self.in_submodule(&one.source, &at, &one.index, "ls-files"))
             .args(["-m", "-d", "-o", "--exclude-standard", "-z"])
             .output_limit(512 << 20)
             .run()?;

@@ -100,6 +100,7 @@ impl Repository {
             refs: vec![(workspace.branch().full(), workspace.start.clone())],
             identity: &workspace.identity,
             excludes: &workspace.excludes,
+            users: self.common_dir(),
         };
         self.write_git_dir(&git_dir, &layout)?;
         let told = git_dir.join(INSTRUCTIONS);

@@ -160,7 +160,7 @@ impl Repository {
         let mut rescued = Rescued::default();
         let mut fetched = BTreeSet::new();
         let head = refs.head()?;
-        for tip in refs.all()? {
+        for tip in refs.all(&self.tags(self.common_dir())?)? {
             match self.fetch_objects(workspace, &workspace.path(), &tip, &limits) {
                 Ok(()) => {
                     fetched.insert(tip);

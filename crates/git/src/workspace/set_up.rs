@@ -58,8 +58,9 @@ impl Repository {
     /// # Errors
     /// [`Error::SetUpMade`] when those are too many to be listed.
     pub fn finish_set_up(&self, workspace: &Workspace) -> Result<()> {
+        let files = self.files_of(workspace.base())?;
         let listing = self
-            .call_without_attributes("ls-files")
+            .call_for_files("ls-files", &files)
             .work_tree(&workspace.path())
             .throwaway_index(&workspace.index())
             .args(["--others", "--exclude-standard", "-z"])

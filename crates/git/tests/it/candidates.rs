@@ -159,29 +159,78 @@ fn names_of_any_bytes_go_through() {
     assert_eq!(changes[0].path, PathBuf::from(name));
 }
 
-/// The naive version reads attributes from around: a merge driver named in the agent's tree and known to the
-/// user's settings runs in crew.
+/// Merges changes of the two ends of a file.
+fn ends(world: &World) -> Outcome {
+    let lines = |first: &str, last: &str| format!("{first}\n{}{last}\n", "middle\n".repeat(9));
+    world.write("ends", &lines("first", "last"));
+    world.commit_all("ends");
+    sides(
+        world,
+        |world| world.write("ends", &lines("first", "LAST")),
+        |world| world.write("ends", &lines("FIRST", "last")),
+    )
+}
+
 #[test]
-fn no_merge_driver_runs() {
+fn a_file_that_must_not_be_merged_is_a_conflict() {
     let world = World::new();
-    let proof = world.folder.path().join("ran");
-    world.git(&[
-        "config",
-        "merge.evil.driver",
-        &format!("touch '{}'; true", proof.display()),
-    ]);
-    world.write(".gitattributes", "* merge=evil\n");
-    world.commit_all("attributes");
+    assert!(matches!(ends(&world), Outcome::Candidate(_)));
+    for rule in ["-merge", "binary"] {
+        let world = World::new();
+        world.write(".gitattributes", &format!("ends {rule}\n"));
+        let outcome = ends(&world);
+        assert!(
+            matches!(&outcome, Outcome::Conflict { .. }),
+            "{rule}: {outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn lines_of_both_sides_stay_under_merge_union() {
+    let world = World::new();
+    world.write(".gitattributes", "CHANGELOG merge=union\n");
+    world.write("CHANGELOG", "old\n");
+    world.commit_all("a changelog");
     let outcome = sides(
         &world,
-        |world| world.write("src/lib.txt", "A\n"),
-        |world| world.write("src/lib.txt", "B\n"),
+        |world| world.write("CHANGELOG", "old\none\n"),
+        |world| world.write("CHANGELOG", "old\ntwo\n"),
     );
-    assert!(matches!(outcome, Outcome::Conflict { .. }), "{outcome:?}");
-    assert!(!proof.exists());
-    // The naive version.
-    world.try_git_at(&world.root(), &["merge-tree", "--write-tree", "main", "side"]);
-    assert!(proof.exists());
+    let Outcome::Candidate(candidate) = outcome else {
+        panic!("{outcome:?}");
+    };
+    let merged = world.git(&["show", &format!("{}:CHANGELOG", candidate.commit)]);
+    assert_eq!(merged, "old\none\ntwo");
+}
+
+/// The naive version reads attributes from around: a driver of the user's that an agent's branch names runs.
+#[test]
+fn a_merge_driver_runs_only_if_the_target_names_it() {
+    for is_named in [false, true] {
+        let world = World::new();
+        let proof = world.folder.path().join("ran");
+        let driver = format!("pwd > '{}'; cat %B > %A", proof.display());
+        world.git(&["config", "--global", "merge.mine.driver", &driver]);
+        if is_named {
+            world.write(".gitattributes", "* merge=mine\n");
+            world.commit_all("attributes");
+        }
+        let outcome = sides(
+            &world,
+            |world| world.write("src/lib.txt", "A\n"),
+            |world| {
+                world.write(".gitattributes", "* merge=mine\n");
+                world.write("src/lib.txt", "B\n");
+            },
+        );
+        assert_eq!(proof.exists(), is_named);
+        assert_eq!(matches!(outcome, Outcome::Candidate(_)), is_named, "{outcome:?}");
+        if is_named {
+            let folder = std::fs::read_to_string(&proof).unwrap();
+            assert!(!Path::new(folder.trim_end()).exists(), "{folder}");
+        }
+    }
 }
 
 /// Somebody else moves the target, in both ways, or deletes it.

@@ -115,6 +115,31 @@ fn the_users_checkout_does_not_leak_in() {
     assert_eq!(world.status(), "?? untracked.txt");
 }
 
+/// The blob has carriage returns which the attributes take out: every clone shows the file as changed.
+#[test]
+fn a_file_whose_rule_came_after_it_is_as_git_writes_it() {
+    let world = World::new();
+    world.write("windows.txt", "one\r\ntwo\r\n");
+    world.commit_all("a file");
+    world.write(".gitattributes", "windows.txt text eol=lf\n");
+    world.git(&["add", ".gitattributes"]);
+    world.git(&["commit", "-q", "-m", "a rule"]);
+    let (repository, head) = (world.open(), world.head());
+    let folder = world.folder.path().join("check");
+    let stay = || Stay::Named {
+        files: NOTHING_MADE,
+        folders: &[],
+    };
+    let first = repository.check_checkout(&folder, &head, CLEAN).unwrap();
+    let path = first.path().join("windows.txt");
+    let as_written = std::fs::read(&path).unwrap();
+    drop(first);
+    std::fs::write(&path, "of a check\n").unwrap();
+    let again = repository.check_checkout(&folder, &head, stay()).unwrap();
+    assert!(!again.is_fresh(), "nothing had to be set up anew");
+    assert_eq!(std::fs::read(&path).unwrap(), as_written);
+}
+
 #[test]
 fn of_ignored_files_only_those_stay_that_set_up_made_or_that_lie_in_a_kept_folder() {
     let world = World::new();

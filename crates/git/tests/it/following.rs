@@ -468,6 +468,67 @@ fn a_sparse_checkout_stays_sparse() {
     assert_eq!(world.status(), "");
 }
 
+/// A repository with a submodule that is filled, and a landing that removes it, with `instead` in its place.
+fn without_submodule(world: &World, instead: impl Fn(&World)) -> Intent {
+    let cache = format!("160000,{},module", world.head());
+    world.git(&["update-index", "--add", "--cacheinfo", &cache]);
+    world.git(&["commit", "-q", "-m", "module"]);
+    let intent = to_land(world, |world| {
+        world.git(&["rm", "-q", "--cached", "module"]);
+        std::fs::remove_dir_all(world.root().join("module")).ok();
+        instead(world);
+    });
+    world.write("module/users.txt", "mine\n");
+    world.git_at(&world.root().join("module"), &["init", "-q"]);
+    intent
+}
+
+#[test]
+fn the_folder_of_a_submodule_that_is_removed_stays_as_git_leaves_it() {
+    let world = World::new();
+    let intent = without_submodule(&world, |_| {});
+    assert_eq!(
+        world.open_locked().land(&intent).unwrap(),
+        Landing::Landed { left: vec![] }
+    );
+    assert_eq!(world.git(&["ls-files", "module"]), "");
+    assert_eq!(world.read("module/users.txt"), "mine\n");
+}
+
+#[test]
+fn files_in_the_place_of_a_submodule_wait_for_it_to_go() {
+    let world = World::new();
+    let intent = without_submodule(&world, |world| world.write("module/users.txt", "theirs\n"));
+    waits_then_lands(
+        &world,
+        &intent,
+        "module/users.txt",
+        Obstacle::Submodule,
+        |world| {
+            assert_eq!(world.read("module/users.txt"), "mine\n");
+            std::fs::remove_dir_all(world.root().join("module")).unwrap();
+        },
+    );
+    assert_eq!(world.read("module/users.txt"), "theirs\n");
+}
+
+#[test]
+fn an_edit_that_is_hidden_from_git_waits_under_that_name() {
+    for (hide, show) in [
+        ("--skip-worktree", "--no-skip-worktree"),
+        ("--assume-unchanged", "--no-assume-unchanged"),
+    ] {
+        let world = World::new();
+        let intent = to_land(&world, |world| world.write("README", "theirs\n"));
+        world.git(&["update-index", hide, "README"]);
+        world.write("README", "mine\n");
+        waits_then_lands(&world, &intent, "README", Obstacle::Hidden, |world| {
+            world.git(&["update-index", show, "README"]);
+            world.git(&["checkout", "-q", "--", "README"]);
+        });
+    }
+}
+
 /// git adds entries to a folder that the index holds as a whole, and leaves that in.
 #[test]
 fn a_folded_folder_of_a_sparse_index_gets_what_landed() {

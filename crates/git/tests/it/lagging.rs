@@ -78,3 +78,38 @@ fn an_index_that_another_git_holds_for_good_follows_when_that_has_let_go() {
     assert_eq!(repository.behind().unwrap(), []);
     assert_eq!((world.status(), world.head()), (String::new(), intent.new));
 }
+
+#[test]
+fn a_worktree_that_was_away_when_the_branch_moved_follows_when_it_is_back() {
+    let world = World::new();
+    let intent = moved(&world);
+    world.git(&["config", "filter.broken.smudge", "cat"]);
+    let (old, new) = (intent.old.as_str(), intent.new.as_str());
+    world.git(&["update-ref", "refs/heads/main", old]);
+    world.git(&["switch", "-q", "--detach", "main"]);
+    let (there, away) = (
+        world.folder.path().join("linked"),
+        world.folder.path().join("away"),
+    );
+    world.git(&["worktree", "add", "-q", there.to_str().unwrap(), "main"]);
+    world.git(&["worktree", "lock", there.to_str().unwrap()]);
+    std::fs::rename(&there, &away).unwrap();
+    let repository = world.open_locked();
+    assert_eq!(
+        repository.land(&intent).unwrap(),
+        git::Landing::Landed { left: vec![] }
+    );
+    assert_eq!(
+        repository.behind().unwrap(),
+        [],
+        "nobody can do anything about it there"
+    );
+    std::fs::rename(&away, &there).unwrap();
+    let behind = repository.behind().unwrap();
+    assert!(matches!(behind.as_slice(), [one] if one.index), "{behind:?}");
+    repository.catch_up(&main_branch()).unwrap();
+    assert_eq!(repository.behind().unwrap(), []);
+    assert_eq!(world.git_at(&there, &["rev-parse", "HEAD"]), new);
+    assert_eq!(world.git_at(&there, &["status", "--porcelain"]), "");
+    assert!(there.join("new.txt").exists());
+}

@@ -356,6 +356,7 @@ fn refusal_of(target: &Target) -> Option<Refusal> {
         Verdict::Checking { command, .. } => Refusal::TargetUnchecked {
             command: command.clone(),
         },
+        Verdict::Unchecked => Refusal::TargetUnchecked { command: None },
         Verdict::Passed | Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
             Refusal::TargetRed { fault }
         }

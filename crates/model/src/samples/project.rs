@@ -82,12 +82,16 @@ pub fn target(verdict: Verdict) -> Target {
         since: EARLY,
         round: 1,
         anyway: false,
-        indifferent: Vec::new(),
+        canaries: Vec::new(),
+        run: None,
+        hindered: 0,
+        retry_at: None,
     }
 }
 
-fn verdicts() -> [Verdict; 6] {
+fn verdicts() -> [Verdict; 7] {
     [
+        Verdict::Unchecked,
         Verdict::Checking {
             command: None,
             is_canary: false,
@@ -105,7 +109,6 @@ fn verdicts() -> [Verdict; 6] {
         },
         Verdict::CouldNotRun {
             why: "no make".to_owned(),
-            retry_at: LATE,
         },
         // The last one is what a journal of all samples comes to.
         Verdict::Passed,

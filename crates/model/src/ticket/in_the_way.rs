@@ -26,6 +26,8 @@ impl fmt::Display for InTheWay {
 pub enum Obstacle {
     /// A tracked file with changes that are in no commit, or that was deleted.
     Edited,
+    /// A tracked file with such changes that a person hides from git.
+    Hidden,
     /// Changes that are in the index only.
     Staged,
     /// A conflict that is not resolved.
@@ -34,6 +36,8 @@ pub enum Obstacle {
     Untracked,
     /// A file that is ignored.
     Ignored,
+    /// The files of a submodule whose place other files take.
+    Submodule,
     /// `git merge` is under way.
     Merge,
     /// `git rebase` is under way.
@@ -56,10 +60,12 @@ impl Obstacle {
     pub fn words(self) -> &'static str {
         match self {
             Obstacle::Edited => "edited",
+            Obstacle::Hidden => "edited, and hidden from git status",
             Obstacle::Staged => "staged",
             Obstacle::Unmerged => "in conflict",
             Obstacle::Untracked => "not tracked",
             Obstacle::Ignored => "ignored",
+            Obstacle::Submodule => "a submodule's files are there",
             Obstacle::Merge => "a merge is under way",
             Obstacle::Rebase => "a rebase is under way",
             Obstacle::Am => "git am is under way",
@@ -98,9 +104,13 @@ impl Obstacle {
     fn remedy(self) -> &'static str {
         match self {
             Obstacle::Edited | Obstacle::Staged => COMMIT,
+            Obstacle::Hidden => {
+                "git update-index --no-skip-worktree --no-assume-unchanged and the file, then git commit or git stash"
+            }
             Obstacle::Unmerged => "resolve the conflict, git add and git commit",
             Obstacle::Untracked => "git add and git commit, or move the file away",
             Obstacle::Ignored => "move the ignored file away",
+            Obstacle::Submodule => "git submodule deinit and the submodule's path",
             Obstacle::Merge => "git merge --continue or --abort",
             Obstacle::Rebase => "git rebase --continue or --abort",
             Obstacle::Am => "git am --continue or --abort",

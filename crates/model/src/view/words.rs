@@ -17,14 +17,17 @@ pub fn describe(fact: &Fact) -> String {
     }
 }
 
-/// The end of a failed check's output, and below that the way in which it ended.
+/// The end of the output of a failed check or set-up, and below that the way in which it ended.
 #[must_use]
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::Ticket(
             ticket::Event::ChecksFailed { output, .. } | ticket::Event::TargetRed { output, .. },
         ) => Some(output.trim_end()),
-        Fact::Project(project::Event::Target(target)) => target.printed(),
+        Fact::Ticket(ticket::Event::Released {
+            why: Released::SetUpFailed { output, .. },
+        }) => Some(output.trim_end()),
+        Fact::Project(project::Event::Target(target)) => target.verdict.printed(),
         Fact::Ticket(_) | Fact::Project(_) => None,
     }
 }
@@ -46,9 +49,10 @@ pub fn matters(fact: &Fact) -> bool {
             | project::Event::DayBudgetLow { .. }
             | project::Event::DayBudgetSpent { .. }
             | project::Event::DayBudgetFree => true,
-            project::Event::Target(target) => {
-                !matches!(target.verdict, Verdict::Checking { command: None, .. })
-            }
+            project::Event::Target(target) => !matches!(
+                target.verdict,
+                Verdict::Unchecked | Verdict::Checking { command: None, .. }
+            ),
             project::Event::Opened
             | project::Event::Initialized
             | project::Event::AgentsBusy
@@ -156,6 +160,9 @@ fn of_project(event: &project::Event) -> String {
 fn of_target(target: &Target) -> String {
     let commit = target.commit.short();
     match &target.verdict {
+        Verdict::Unchecked => {
+            format!("the target is {commit}: agents are started, and its checks are not run")
+        }
         Verdict::Checking { command: None, .. } => {
             format!("the target is {commit}: its checks come first")
         }
@@ -167,21 +174,16 @@ fn of_target(target: &Target) -> String {
             command: Some(command),
             is_canary: true,
         } => format!("tries whether it looks at the tree, with broken sources: {command}"),
-        Verdict::Passed if target.indifferent.is_empty() => {
-            format!("the target passes its checks ({commit})")
+        Verdict::Passed => {
+            let indifferent = target.indifferent();
+            let others = match indifferent.is_empty() {
+                true => String::new(),
+                false => format!("; passed with broken sources too: {}", indifferent.join("; ")),
+            };
+            format!("the target passes its checks ({commit}){others}")
         }
-        Verdict::Passed => format!(
-            "the target passes its checks ({commit}); passed with broken sources too: {}",
-            target.indifferent.join("; ")
-        ),
-        Verdict::Blind { .. } => target.in_the_way().unwrap_or_default(),
-        Verdict::Failed { which, output } => format!(
-            "the target itself does not pass the check: {which}{}",
-            in_brackets(output)
-        ),
-        Verdict::CouldNotRun { why, .. } => {
-            let first = why.lines().next().unwrap_or_default();
-            format!("the checks could not be run on the bare target: {first}")
+        Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
+            target.verdict.fault().unwrap_or_default()
         }
     }
 }

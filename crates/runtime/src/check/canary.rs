@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use engine::Report;
-use model::Oid;
 use model::settings::{Blind, canary};
+use model::target::Shown;
 use model::ticket::{CheckPlan, CheckTask};
+use model::{Oid, RunId};
 use process::Run;
 
 use super::{Check, digest, write};
@@ -17,38 +18,74 @@ use crate::executor::perform::{could_not, git_oid};
 use crate::executor::{Executor, private_dir};
 use crate::{Error, Result};
 
-/// What a canary that was run before has shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// The check fails where the sources are broken.
-    Looks,
-    /// It passes there all the same.
-    Passes,
+/// The beginning of the name that the key of a canary's run gets.
+const NAME: &str = "canary-";
+
+/// Whether a run was a canary. `made`: its name, as the process has it.
+#[must_use]
+pub fn is_canary(made: &str, run: &RunId) -> bool {
+    let of = made.strip_prefix(run.as_str());
+    let key = of.and_then(|of| of.split_once('-')).map(|(_, key)| key);
+    key.is_some_and(|key| key.starts_with(NAME))
 }
 
 impl Executor {
     /// The name of what a canary shows for the n-th command: its note, kept as long as the commands, the
     /// manifests and the environment stay the same. None where no canary is run.
     pub(crate) fn canary_key(&self, commit: &Oid, plan: &CheckPlan, command: usize) -> Option<String> {
-        if self.settings.checks.blind == Blind::Allow {
+        let tree = self.repository.tree_of(&git_oid(commit).ok()?).ok()?.0;
+        self.canary_keys(&tree, plan)?.into_iter().nth(command)
+    }
+
+    /// The same for each command.
+    fn canary_keys(&self, tree: &git::Oid, plan: &CheckPlan) -> Option<Vec<String>> {
+        if self.settings.checks.blind == Blind::Allow || plan.commands.is_empty() {
             return None;
         }
-        let tree = self.repository.tree_of(&git_oid(commit).ok()?).ok()?.0;
         let mut has_sources = false;
-        let mut parts = vec![b"canary".to_vec(), command.to_string().into_bytes()];
-        for file in self.repository.tree_files(&tree).ok()? {
+        let mut manifests = Vec::new();
+        for file in self.repository.tree_files(tree).ok()? {
             let path = String::from_utf8_lossy(&file.path).into_owned();
             has_sources |= canary::broken(&path, &self.settings.checks).is_some();
             if model::settings::input(&path, &self.settings.checks).is_some() {
-                parts.extend([file.path, file.content]);
+                manifests.extend([file.path, file.content]);
             }
         }
-        for list in [&plan.setup, &plan.commands] {
-            parts.push(list.len().to_string().into_bytes());
-            parts.extend(list.iter().map(|text| text.clone().into_bytes()));
+        let environment = self.check_environment();
+        let key = |command: usize| {
+            let mut parts = vec![b"canary".to_vec(), command.to_string().into_bytes()];
+            parts.extend(manifests.iter().cloned());
+            for list in [&plan.setup, &plan.commands] {
+                parts.push(list.len().to_string().into_bytes());
+                parts.extend(list.iter().map(|text| text.clone().into_bytes()));
+            }
+            parts.push(environment.clone().into_bytes());
+            digest(&parts)
+        };
+        has_sources.then(|| (0..plan.commands.len()).map(key).collect())
+    }
+
+    /// Whether nobody knows yet what a canary shows with the manifests of a tree.
+    pub(crate) fn is_canary_due(&self, tree: &git::Oid) -> bool {
+        let checks = &self.settings.checks;
+        let plan = CheckPlan {
+            setup: checks.setup.clone(),
+            commands: checks.commands.clone(),
+        };
+        let about = format!("{tree} {plan:?} {}", self.check_environment());
+        let mut known = self
+            .known_canaries
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if known.as_ref() == Some(&about) {
+            return false;
         }
-        parts.push(self.check_environment().into_bytes());
-        has_sources.then(|| digest(&parts))
+        let keys = self.canary_keys(tree, &plan).unwrap_or_default();
+        let is_due = keys.iter().any(|key| self.canary_shown(key).is_none());
+        if !is_due {
+            *known = Some(about);
+        }
+        is_due
     }
 
     /// What the canary of this key has shown before.
@@ -92,7 +129,7 @@ impl Executor {
         let dir = self.place.run_dir(check.run);
         let owned = self.owner.run_id(check.run.as_str());
         if let Ok(run) = Run::open(&dir)
-            && crate::executor::is_for(&run, &owned, Some(key))?
+            && crate::executor::is_for(&run, &owned, Some(&format!("{NAME}{key}")))?
         {
             self.note_current(&dir)?;
             return Ok(self.begin_check(&run));
@@ -108,7 +145,7 @@ impl Executor {
         };
         self.forget_sequence()?;
         self.break_sources(checkout.path(), &tree)?;
-        self.begin_in(checkout.path(), check, &dir, format!("{owned}-{key}"))
+        self.begin_in(checkout.path(), check, &dir, format!("{owned}-{NAME}{key}"))
     }
 
     /// Puts text that no language accepts in place of every source.

@@ -39,6 +39,7 @@ impl Dispatcher {
     /// Ends what ends with the engine, and leaves everything in order for the next one.
     pub(super) async fn wind_up(&mut self) -> Result<()> {
         self.end_target_check().await;
+        self.set_ups.ended().await;
         match self.state_file.finish(&self.ledger).await {
             // It is for people to look at, and the next engine writes it.
             Err(Error::Store(error)) if error.is_passing() => {

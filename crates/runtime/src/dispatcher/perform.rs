@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use engine::Report;
-use engine::driver::{Performance, Purpose};
+use engine::driver::{self, Performance, Purpose};
+use engine::{Input, Report};
 use model::RunId;
 use model::attempt;
-use model::command::OnStop;
 use model::ticket::{Effect, Ticket};
 use tokio::sync::{Notify, mpsc};
 
@@ -15,7 +14,7 @@ use crate::clock::Stopwatch;
 use crate::observe::Subject;
 use crate::queue::{Ask, Unwritten};
 use crate::set_up::Wish;
-use crate::{Result, log, observe, points, set_up, timing};
+use crate::{Result, log, observe, points, set_up, target, timing};
 
 impl Dispatcher {
     pub(super) async fn perform(&mut self, performance: Performance) -> Result<()> {
@@ -62,6 +61,7 @@ impl Dispatcher {
         let ordered_at = Stopwatch::start();
         let is_under_way = self.driver.is_work_under_way();
         let mut wish = self.set_ups.watch(&performance);
+        let anyway = self.is_draining().then_some(self.options.anyway);
         tokio::spawn(async move {
             // A stop waits for nobody.
             let room = if stop {
@@ -102,14 +102,27 @@ impl Dispatcher {
                 }
                 (_, _) => report,
             };
+            if let (Report::Landed { .. }, Some(anyway)) = (&report, anyway) {
+                // The core hears of the new target first: what it gives out next is work on top of that.
+                let with = Arc::clone(&executor);
+                let seen = executor
+                    .threads
+                    .end(move || target::seen(&with, anyway, false))
+                    .await;
+                if let Some(seen) = seen.flatten() {
+                    let seen = driver::Event::Input(Input::TargetSeen(seen));
+                    drop(sender.send(Event::Driver(seen)));
+                }
+            }
             drop(sender.send(Event::Driver(performance.ended(report))));
         });
     }
 
-    /// Ends the set-ups that nobody waits for any more, and all of them where the engine is to end them.
+    /// Ends the set-ups that nobody waits for any more, and all of them where the engine is to end: the next
+    /// one cannot go on with them, and begins them again.
     pub(super) fn end_set_ups(&mut self) {
         let core = self.driver.core();
-        let is_to_stop = core.stopping() == Some(OnStop::Kill);
+        let is_to_stop = core.stopping().is_some();
         self.set_ups.each(|ticket, fence| {
             let claim = core.ticket(ticket).and_then(|ticket| ticket.claim(fence));
             let is_wanted = claim.is_some_and(|claim| matches!(claim.state, attempt::State::Preparing));

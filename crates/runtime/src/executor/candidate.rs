@@ -374,6 +374,8 @@ fn obstacle(seen: git::Obstacle) -> Obstacle {
         git::Obstacle::Unmerged => Obstacle::Unmerged,
         git::Obstacle::Untracked => Obstacle::Untracked,
         git::Obstacle::Ignored => Obstacle::Ignored,
+        git::Obstacle::Hidden => Obstacle::Hidden,
+        git::Obstacle::Submodule => Obstacle::Submodule,
         git::Obstacle::Unwritable => Obstacle::Unwritable,
         git::Obstacle::IndexLocked => Obstacle::IndexLocked,
         git::Obstacle::Operation(git::Operation::Merge) => Obstacle::Merge,

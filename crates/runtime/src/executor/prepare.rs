@@ -98,11 +98,9 @@ impl Executor {
         workspace.begin_set_up()?;
         failpoint::hit("set_up.noted");
         let (root, copy) = (&self.place.root, &settings.copy);
-        for missing in self.repository.copy_ignored(workspace, root, copy)? {
-            tracing::warn!(
-                "`[workspace] copy` names {missing}, and there is no such file in {}",
-                root.display()
-            );
+        let left_out = self.repository.copy_ignored(workspace, root, copy)?;
+        if let Some(says) = says_left_out(&left_out) {
+            tracing::warn!("{says}");
         }
         if settings.setup.is_empty() {
             self.repository.finish_set_up(workspace)?;
@@ -132,4 +130,19 @@ impl Executor {
         }
         Ok(())
     }
+}
+
+/// What a workspace did not get of what `[workspace] copy` names, in words.
+fn says_left_out(left_out: &[git::LeftOut]) -> Option<String> {
+    /// The paths that are named.
+    const NAMED: usize = 5;
+    let named = left_out.iter().take(NAMED);
+    let named: Vec<String> = named
+        .map(|one| format!("{} {}", text::quoted(&one.path), one.why))
+        .collect();
+    let more = match left_out.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("not copied by `[workspace] copy`: {}{more}", named.join("; ")))
 }

@@ -2,7 +2,8 @@
 
 use engine::driver::Event;
 use engine::{Input, TargetFound, TargetSeen};
-use model::Time;
+use model::target::Verdict;
+use model::{RunId, Time};
 
 use super::Simulation;
 use crate::checks::CHECK;
@@ -37,6 +38,7 @@ impl Simulation {
             commit: git.id(target).clone(),
             tree: tree_id(git.tree(target)),
             environment: String::new(),
+            canary_due: false,
             anyway,
             anew,
             is_back: false,
@@ -72,24 +74,29 @@ impl Simulation {
                 let is_green = at.is_some_and(|at| green(self.world.git.tree(at)));
                 let is_red = !is_green && wanted.plan.commands.iter().any(|command| command == CHECK);
                 let which = command.clone();
-                let found = match rng.below(100) {
-                    0..10 if !self.world.calm => TargetFound::CouldNotRun {
+                let verdict = match rng.below(100) {
+                    0..10 if !self.world.calm => Verdict::CouldNotRun {
                         why: "no room".to_owned(),
                     },
-                    10..15 if !self.world.calm => TargetFound::Blind { which },
-                    _ if is_red => TargetFound::Failed {
+                    10..15 if !self.world.calm => Verdict::Blind { which },
+                    _ if is_red => Verdict::Failed {
                         which,
                         output: "1 failed".to_owned(),
                     },
-                    _ => TargetFound::Passed {
-                        indifferent: Vec::new(),
-                    },
+                    _ => Verdict::Passed,
                 };
-                let is_canary = matches!(found, TargetFound::Blind { .. });
-                let runs = TargetFound::Running { command, is_canary };
+                let runs = Verdict::Checking {
+                    command: Some(command),
+                    is_canary: matches!(verdict, Verdict::Blind { .. }),
+                };
+                let found = |verdict| TargetFound {
+                    verdict,
+                    canaries: Vec::new(),
+                    run: Some(RunId::of_target(wanted.round, 1)),
+                };
                 shell.target_check = Some(TargetCheck {
                     round: wanted.round,
-                    reports: vec![(begins, runs), (ends, found)],
+                    reports: vec![(begins, found(runs)), (ends, found(verdict))],
                 });
             }
         }

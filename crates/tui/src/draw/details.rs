@@ -24,7 +24,7 @@ pub(crate) fn max_scroll(app: &App, pane: Pane) -> usize {
     let (head, lines) = match pane {
         Pane::Output => (0, printed(app, area, usize::MAX).len()),
         Pane::History => (
-            about(app, area).len().min(usize::from(area.height) / 2),
+            about(app, area).len().min(most_about(app, area)),
             events(app, area, usize::MAX).len(),
         ),
         Pane::Cost => (0, costs(app).len()),
@@ -89,7 +89,7 @@ fn printed(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
 /// Draws the history of the chosen ticket.
 pub(super) fn history(app: &App, buffer: &mut Buffer, area: Rect) {
     let mut head = about(app, area);
-    head.truncate(usize::from(area.height) / 2);
+    head.truncate(most_about(app, area));
     for ((tone, line), y) in head.iter().zip(area.top()..area.bottom()) {
         put(buffer, Rect { y, height: 1, ..area }, 0, line, app.theme, *tone);
     }
@@ -102,6 +102,14 @@ pub(super) fn history(app: &App, buffer: &mut Buffer, area: Rect) {
     let up = scroll(app, Pane::History);
     let lines = events(app, below, usize::from(below.height).saturating_add(up));
     draw_end(app, buffer, below, &lines, up);
+}
+
+/// The most lines for the description: half of the pane, or all where no events are below.
+fn most_about(app: &App, area: Rect) -> usize {
+    match app.history.ticket {
+        Some(_) => usize::from(area.height) / 2,
+        None => usize::from(area.height),
+    }
 }
 
 /// The description of the chosen ticket: its title, its standing with the reason, the summary of its work.

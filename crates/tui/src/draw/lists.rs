@@ -1,5 +1,6 @@
 //! Drawing the lists: agents, queue, train, inbox.
 
+use model::target::Verdict;
 use model::view::{self, Agent, Kind, Status};
 use model::{TicketId, Time};
 use ratatui::buffer::Buffer;
@@ -169,8 +170,50 @@ pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
     );
 }
 
-/// Draws the train.
+/// The column in which the text about the target begins, behind its symbol.
+const INDENT: usize = 2;
+
+/// Draws the checks of the bare target at the top, and returns the rest of the area.
+fn target(app: &App, buffer: &mut Buffer, area: Rect) -> Rect {
+    let checks = app.crew.target_checks(app.now);
+    let (Some(says), Some(target)) = (checks, app.crew.project.target.as_deref()) else {
+        return area;
+    };
+    let (symbol, tone) = match &target.verdict {
+        Verdict::Checking { .. } => ("◐", Tone::Moving),
+        Verdict::Passed => ("✓", Tone::Good),
+        Verdict::Unchecked => ("·", Tone::Waiting),
+        Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => ("!", Tone::Wrong),
+    };
+    let columns = usize::from(area.width).saturating_sub(INDENT);
+    let lines = super::wrap::wrap(&text::sanitise::line(&says), columns);
+    // The train keeps most of the area.
+    let most = usize::from(area.height.div_ceil(3));
+    let shown = lines.iter().take(most);
+    let below = area
+        .y
+        .saturating_add(u16::try_from(shown.len()).unwrap_or(u16::MAX));
+    put(buffer, area, 0, symbol, app.theme, tone);
+    for (line, y) in shown.zip(area.top()..area.bottom()) {
+        put(
+            buffer,
+            Rect { y, height: 1, ..area },
+            INDENT,
+            line,
+            app.theme,
+            tone,
+        );
+    }
+    Rect {
+        y: below,
+        height: area.bottom().saturating_sub(below),
+        ..area
+    }
+}
+
+/// Draws the train, below the target that it is for.
 pub(super) fn train(app: &App, buffer: &mut Buffer, area: Rect) {
+    let area = target(app, buffer, area);
     if app.train.is_empty() {
         return empty(app, buffer, area, "nothing is submitted");
     }

@@ -1,5 +1,6 @@
 //! The look of the dashboard.
 
+use model::RunId;
 use model::policy::route::Refusal;
 use model::view::Context;
 use tui::{Files, Key, Msg};
@@ -126,4 +127,67 @@ fn a_thousand_tickets_are_listed_where_the_choice_is() {
         scene.press(Key::PageUp);
     }
     assert!(scene.screen(80, 24).contains("t-0"), "{}", scene.screen(80, 24));
+}
+
+#[test]
+fn the_checks_of_the_target_stand_above_the_train() {
+    use model::project::Event;
+    use model::target::Verdict;
+
+    let mut scene = Scene::new(100, 20);
+    scene.engine();
+    scene.press(Key::Char('3'));
+    let mut seen = String::new();
+    let verdicts = [
+        Verdict::Checking {
+            command: Some("make check".to_owned()),
+            is_canary: false,
+        },
+        Verdict::Failed {
+            which: "make check".to_owned(),
+            output: "test result: FAILED\n(exit code 101)".to_owned(),
+        },
+        Verdict::Passed,
+    ];
+    for verdict in verdicts {
+        let mut target = model::samples::project::target(verdict);
+        target.since = scene.now;
+        // Nothing else is chosen: the output of the check stands there until agents start.
+        let run = RunId::of_target(1, 1);
+        target.run = Some(run.clone());
+        scene.project(Event::Target(Box::new(target)));
+        scene.tell(Msg::Output {
+            run,
+            error: false,
+            bytes: b"test roof ... FAILED\n".to_vec(),
+        });
+        scene.pass(3);
+        seen.push_str(&scene.screen(100, 20));
+    }
+    insta::assert_snapshot!(seen);
+}
+
+#[test]
+fn the_end_of_what_a_red_target_printed_stands_beside_its_entry() {
+    let mut scene = Scene::new(100, 30);
+    scene.engine();
+    let verdict = model::target::Verdict::Failed {
+        which: "make check".to_owned(),
+        output: "1\n2\n3\n4\nassertion failed\n(exit code 101)".to_owned(),
+    };
+    let target = Box::new(model::samples::project::target(verdict));
+    scene.project(model::project::Event::Target(target.clone()));
+    scene.tell(Msg::Files(Files {
+        beside: Context {
+            target: Some(target),
+            ..Context::default()
+        },
+        ..Files::default()
+    }));
+    scene.press(Key::Char('4'));
+    scene.press(Key::Char('6'));
+    let seen = scene.screen(100, 30);
+    for part in ["assertion failed", "(exit code 101)", "what to do: mend it"] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
 }

@@ -9,7 +9,6 @@ use tui::Msg;
 
 use crate::error::Result;
 use client::follow::Changes;
-use client::outputs;
 use runtime::Place;
 
 /// Bytes that are read at a time.
@@ -34,7 +33,7 @@ impl Watched {
     /// Of a run, from near its end on.
     pub(super) fn new(place: &Place, run: RunId) -> Self {
         Self {
-            dir: outputs::dir(place, &run),
+            dir: place.run_dir(&run),
             run,
             open: None,
         }

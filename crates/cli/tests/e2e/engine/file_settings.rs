@@ -191,6 +191,38 @@ fn files_that_the_user_ignores_do_not_land() {
 }
 
 #[test]
+fn files_that_every_clone_shows_as_changed_hinder_no_check() {
+    let world = World::with(|s| s.checks = "commands = [\"grep -q one raw.bin\"]".to_owned());
+    world.git(&["lfs", "install", "--local"]);
+    world.commit("raw.bin", "one\n");
+    world.commit(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
+    for id in ["t-1", "t-2"] {
+        let script = format!("work {id}.txt {id}; echo DONE");
+        world.ticket(id).agent(&script).write();
+        world.drain_all();
+    }
+    assert_eq!(world.landed(), ["t-1", "t-2"]);
+    assert_eq!(world.on_main("t-2.txt").as_deref(), Some("t-2\n"));
+}
+
+#[test]
+fn the_tags_are_where_a_version_is_taken_from_them() {
+    let world = World::with(|s| s.checks = "commands = [\"git describe --tags --match 'v*'\"]".to_owned());
+    world.git(&["tag", "-a", "-m", "first", "v1.2.3"]);
+    let script = "git describe --tags > \"$LOGS/version\"\ngit tag mine\nwork a.txt a\necho DONE";
+    world.ticket("t-1").agent(script).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    let version = fs::read_to_string(world.path("logs/version")).unwrap();
+    assert!(version.starts_with("v1.2.3"), "{version}");
+    assert_eq!(
+        world.git(&["tag"]).trim(),
+        "v1.2.3",
+        "an agent's tags stay its own"
+    );
+}
+
+#[test]
 fn settings_that_variables_name_hold_as_the_files_do() {
     let world = World::new();
     for name in ["global", "pair"] {
@@ -207,14 +239,11 @@ fn settings_that_variables_name_hold_as_the_files_do() {
         assert_eq!(world.on_main(&format!("{name}.txt")), Some(format!("{name}\n")));
         assert_eq!(world.on_main(&file), None);
     };
-    world.around(
-        "GIT_CONFIG_GLOBAL",
-        &world.path("elsewhere").display().to_string(),
-    );
+    world.around("GIT_CONFIG_GLOBAL", world.path("elsewhere").display().to_string());
     land("global");
     world.around("GIT_CONFIG_COUNT", "1");
     world.around("GIT_CONFIG_KEY_0", "core.excludesFile");
-    world.around("GIT_CONFIG_VALUE_0", &excludes("pair"));
+    world.around("GIT_CONFIG_VALUE_0", excludes("pair"));
     land("pair");
 }
 

@@ -5,10 +5,10 @@ use std::fs;
 use testkit::world::{DONE, Engine, World};
 
 /// Fails on a tree with a file `red`, saying so; each run leaves a line.
-const NO_RED: &str =
+pub(super) const NO_RED: &str =
     "commands = ['''echo ran >> \"$HOME/ran\"; if [ -e red ]; then echo \"red is red\"; exit 1; fi''']";
 
-fn red_world() -> World {
+pub(super) fn red_world() -> World {
     let world = World::with(|s| s.checks = NO_RED.to_owned());
     world.commit("red", "");
     world
@@ -19,23 +19,23 @@ fn green_world() -> World {
 }
 
 /// How many times the check has run.
-fn checks(world: &World) -> usize {
+pub(super) fn checks(world: &World) -> usize {
     let ran = fs::read_to_string(world.path("home/ran")).unwrap_or_default();
     ran.lines().count()
 }
 
-fn verdict(world: &World) -> String {
+pub(super) fn verdict(world: &World) -> String {
     let said = world.must(&["ps", "--json"]).out;
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
     said["target"]["verdict"].as_str().unwrap_or_default().to_owned()
 }
 
-fn mend(world: &World) {
+pub(super) fn mend(world: &World) {
     world.git(&["rm", "-q", "red"]);
     world.git(&["commit", "-q", "-m", "mend"]);
 }
 
-fn stop(world: &World, mut engine: Engine) {
+pub(super) fn stop(world: &World, mut engine: Engine) {
     world.must(&["stop", "--wait"]);
     engine.end();
 }
@@ -47,7 +47,7 @@ fn a_red_target_costs_nothing_and_every_surface_shows_why() {
     world.ticket("t-2").agent(DONE).write();
     let said = world.drain_held();
     assert_eq!((world.runs("t-1"), world.runs("t-2"), checks(&world)), (0, 0, 1));
-    assert!(said.out.contains("does not pass the check"), "{said}");
+    assert!(said.out.contains("does not pass `"), "{said}");
     for args in [
         &["inbox"][..],
         &["explain", "t-1"],
@@ -229,7 +229,7 @@ fn a_check_that_cannot_be_run_on_the_target_starts_no_agent() {
 }
 
 /// A repository with a source, and a runner of tests that looks for a word in a file.
-fn tested(looks_at: &str, blind: &str) -> World {
+pub(super) fn tested(looks_at: &str, blind: &str) -> World {
     let world = World::with(|s| s.checks = format!("{blind}\ncommands = ['./pytest', 'test -d .git']"));
     world.write("pytest", &format!("#!/bin/sh\ngrep -q good {looks_at}\n"));
     testkit::world::make_executable(&world.project("pytest"));
@@ -308,4 +308,31 @@ fn a_target_that_is_back_ends_the_hold_at_the_next_start() {
     world.git(&["branch", "-m", "trunk", "main"]);
     world.drain_all();
     assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+}
+
+#[test]
+fn a_landing_that_changes_a_manifest_has_the_check_tried_on_broken_sources_before_the_next_claim() {
+    let world = tested("src/lib.py", "");
+    let blinds =
+        "sed -i 's#src/lib.py#\"$HOME/lib.py\"#' pytest && echo '[project]' > pyproject.toml\necho DONE";
+    world.script("t-1", blinds);
+    world.ticket("t-2").deps(&["t-1"]).agent(DONE).write();
+    let said = world.drain_held();
+    assert_eq!((world.landed(), world.runs("t-2")), (vec!["t-1".to_owned()], 0));
+    assert_eq!(verdict(&world), "blind");
+    assert!(said.out.contains("it looks at another tree"), "{said}");
+}
+
+#[test]
+fn a_landing_that_changes_no_manifest_has_no_check_run_anew() {
+    let world = tested("src/lib.py", "");
+    world.script("t-1", "echo '# more' >> src/lib.py\necho DONE");
+    world.ticket("t-2").deps(&["t-1"]).agent(DONE).write();
+    let said = world.drain_all();
+    assert_eq!(world.landed(), ["t-1", "t-2"]);
+    assert_eq!(
+        said.out.matches("tries whether").count(),
+        2,
+        "one for each command: {said}"
+    );
 }

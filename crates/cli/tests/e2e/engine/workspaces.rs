@@ -91,7 +91,7 @@ fn a_set_up_of_a_killed_engine_begins_again_in_a_new_workspace() {
     let engine = world.engine();
     world.wait("set-up", || noted(&world).len() == 1);
     let shown = world.must(&["ps"]);
-    assert!(shown.out.contains("being set up: mkdir half"), "{shown}");
+    assert!(shown.out.contains("being set up with `mkdir half"), "{shown}");
     engine.signal("KILL");
     drop(engine);
     let doctor = world.crew(&["doctor"]);
@@ -127,7 +127,7 @@ fn a_set_up_ends_with_its_ticket_and_with_the_engine_that_is_killed() {
 #[test]
 fn ignored_files_that_the_settings_name_are_copied_and_never_land() {
     let world = world(
-        "copy = [\".env\", \"conf/**/*.local\", \"cache\", \"gone\"]\nsetup = [\"cat .env cache/deep/a > seen\"]",
+        "copy = [\".env\", \"conf/**/*.local\", \"cache/**\", \"gone\"]\nsetup = [\"cat .env cache/deep/a > seen\"]",
     );
     world.commit(".gitignore", ".env\n*.local\n/cache/\n/seen\n");
     world.commit("conf/base", "tracked\n");
@@ -145,7 +145,9 @@ fn ignored_files_that_the_settings_name_are_copied_and_never_land() {
         .agent("cat seen conf/a/b.local > all\n[ -e cache/out ] && echo linked >> all\necho DONE")
         .write();
     let said = world.drain_all();
-    assert!(said.all().contains("gone"), "{said}");
+    for left_out in ["\"gone\" is not there", "\"cache/out\" is no regular file"] {
+        assert!(said.all().contains(left_out), "{left_out}: {said}");
+    }
     let all = world.on_main("all");
     assert_eq!(all.as_deref(), Some("SECRET=1\ncached\nlocal\n"));
     for name in [".env", "conf/a/b.local", "cache/deep/a"] {
@@ -161,10 +163,17 @@ fn a_file_whose_copy_could_land_or_lead_elsewhere_is_refused() {
         ("notes", "git does not ignore"),
         ("link", "is no regular file"),
         ("new/rule", "in the commit that the work starts from"),
+        ("folder", "is a folder"),
+        ("added", "is a file of the repository"),
     ] {
         let world = world(&format!("copy = [\"{name}\"]"));
         world.write("notes", "mine\n");
         fs::create_dir_all(world.project("new")).unwrap();
+        fs::create_dir_all(world.project("folder")).unwrap();
+        world.write("folder/.gitignore", "*\n");
+        world.write("added", "mine\n");
+        fs::write(world.project(".git/info/exclude"), "added\n").unwrap();
+        world.git(&["add", "-f", "added"]);
         world.write("new/rule", "mine\n");
         world.write("new/.gitignore", "rule\n");
         std::os::unix::fs::symlink("/etc/passwd", world.project("link")).unwrap();
@@ -176,6 +185,34 @@ fn a_file_whose_copy_could_land_or_lead_elsewhere_is_refused() {
         assert_eq!((world.runs("t-1"), world.state("t-1").tries), (0, 0));
         world.assert_at_rest();
     }
+}
+
+#[test]
+fn a_file_that_only_the_users_own_rules_ignore_is_copied_and_one_of_a_submodule_is_not() {
+    let world = with_submodules(|s| {
+        s.land = "[workspace]\ncopy = [\"*.mine\", \"**/.env\"]\nsetup = [\"touch made.mine\"]".to_owned();
+    });
+    world.write("../home/rules", "*.mine\n.env\n");
+    world.git(&["config", "--global", "core.excludesFile", "~/rules"]);
+    world.write("a.mine", "a\n");
+    fs::create_dir_all(world.project("deep")).unwrap();
+    for file in ["deep/.env", "lib/.env"] {
+        world.write(file, "SECRET=1\n");
+    }
+    world
+        .ticket("t-1")
+        .agent("cat a.mine deep/.env > all; ls -A lib >> all; echo DONE")
+        .write();
+    let said = world.drain_all();
+    assert_eq!(
+        world.on_main("all").as_deref(),
+        Some("a\nSECRET=1\n.git\n.gitmodules\ndeep\nf\ng\nh\n")
+    );
+    assert!(said.all().contains("\"lib/.env\" is in a submodule"), "{said}");
+    for name in ["a.mine", "deep/.env", "made.mine"] {
+        assert_eq!(world.on_main(name), None, "{name}");
+    }
+    world.assert_at_rest();
 }
 
 #[test]

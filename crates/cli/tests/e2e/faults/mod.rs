@@ -19,4 +19,5 @@ mod told;
 mod traced;
 mod two;
 mod undeletable;
+mod unwritable;
 mod versions;

@@ -136,14 +136,14 @@ impl Ready<'_> {
             failpoint::hit("follow.written");
         }
         followed.updated -= late.len();
-        let unwritable = late.iter().filter(|left| left.obstacle == Obstacle::Unwritable);
-        let deleted = |path: &Path| inspection.deletes(path);
-        transfer.note_behind(
-            unwritable
-                .filter_map(|left| left.path.as_deref())
-                .map(|path| (path, deleted(path))),
-        )?;
         followed.left.extend(late);
+        // Those that the inspection found, too: an engine that was killed may have moved the branch.
+        let unwritable = followed
+            .left
+            .iter()
+            .filter(|left| left.obstacle == Obstacle::Unwritable);
+        let unwritable = unwritable.filter_map(|left| left.path.as_deref());
+        transfer.note_behind(unwritable.map(|path| (path, inspection.deletes(path))))?;
         failpoint::hit("follow.files");
         transfer.refresh_index()?;
         failpoint::hit("follow.refreshed");

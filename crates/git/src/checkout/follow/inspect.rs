@@ -85,6 +85,8 @@ pub(crate) struct Inspection {
 struct Indexed {
     entry: (Mode, Oid),
     skipped: bool,
+    /// The user has git take the file for unchanged, whatever is in it.
+    is_hidden: bool,
 }
 
 impl Inspection {
@@ -130,10 +132,10 @@ impl Inspection {
                 obstacles.push((change.path.clone(), Obstacle::Staged));
             }
             if !file_old && !file_new && obstacles.is_empty() {
-                let obstacle = if entry.is_some() {
-                    Obstacle::Edited
-                } else {
-                    Obstacle::Untracked
+                let obstacle = match indexed {
+                    Some(one) if one.is_hidden => Obstacle::Hidden,
+                    Some(_) => Obstacle::Edited,
+                    None => looker.untracked(&change.path),
                 };
                 obstacles.push((change.path.clone(), obstacle));
             }
@@ -256,6 +258,8 @@ struct Looker<'a> {
     has_links: OnceCell<bool>,
     deleted: BTreeSet<PathBuf>,
     changed: BTreeSet<PathBuf>,
+    /// The submodules that go away.
+    submodules: BTreeSet<PathBuf>,
 }
 
 impl<'a> Looker<'a> {
@@ -267,6 +271,11 @@ impl<'a> Looker<'a> {
             mode_counts: OnceCell::new(),
             has_links: OnceCell::new(),
             changed: changes.iter().map(|change| change.path.clone()).collect(),
+            submodules: changes
+                .iter()
+                .filter(|change| is_of_submodule(change) && change.new.is_none())
+                .map(|change| change.path.clone())
+                .collect(),
             deleted: changes
                 .iter()
                 .filter(|change| change.new.is_none())
@@ -277,7 +286,7 @@ impl<'a> Looker<'a> {
 
     fn index(&self) -> Result<Index> {
         let said = users_call(self.repository, self.checkout, "ls-files")
-            .args(["-s", "-t", "-z"])
+            .args(["-s", "-v", "-z"])
             .output_limit(1 << 30)
             .ok()?;
         let mut index = Index::default();
@@ -300,7 +309,8 @@ impl<'a> Looker<'a> {
                 path,
                 Indexed {
                     entry,
-                    skipped: tag == b"S",
+                    skipped: tag.eq_ignore_ascii_case(b"S"),
+                    is_hidden: tag.eq_ignore_ascii_case(b"S") || tag.iter().all(u8::is_ascii_lowercase),
                 },
             );
         }
@@ -333,9 +343,11 @@ impl<'a> Looker<'a> {
             }
             // There is a folder in the place of a file that goes away: the file is gone, whatever the folder
             // holds.
-            Found::Folder if change.new.is_none() && !matches!(change.old, Some((Mode::Submodule, _))) => {
+            Found::Folder if change.new.is_none() && !is_of_submodule(change) => {
                 return Ok((Found::Absent, obstacles));
             }
+            // The folder of a submodule that goes away stays where it holds anything, as after git's merge.
+            Found::Folder if change.new.is_none() => {}
             Found::Folder if matches!(change.new, Some((Mode::Submodule, _))) => {}
             Found::Folder => {
                 let mut inside = Vec::new();
@@ -344,12 +356,27 @@ impl<'a> Looker<'a> {
                 match kept {
                     // This very change deletes all of its files.
                     None => return Ok((Found::Absent, obstacles)),
+                    Some(_) if is_of_submodule(change) => {
+                        return Ok((Found::Folder, vec![(path.to_owned(), Obstacle::Submodule)]));
+                    }
                     Some(file) => return Ok((Found::Folder, vec![(file, Obstacle::Untracked)])),
                 }
             }
             Found::File { .. } | Found::Link { .. } | Found::Special => {}
         }
         Ok((found, obstacles))
+    }
+
+    /// The obstacle that a file which git does not know is: one of a submodule that goes away is of that.
+    fn untracked(&self, path: &Path) -> Obstacle {
+        match path
+            .ancestors()
+            .skip(1)
+            .any(|folder| self.submodules.contains(folder))
+        {
+            true => Obstacle::Submodule,
+            false => Obstacle::Untracked,
+        }
     }
 
     fn look(&self, path: &Path) -> Result<Found> {
@@ -481,6 +508,11 @@ impl<'a> Looker<'a> {
 }
 
 /// Begins a call about the user's checkout, with the user's own settings and filters.
+/// Whether the path was a submodule before the change.
+fn is_of_submodule(change: &Change) -> bool {
+    matches!(change.old, Some((Mode::Submodule, _)))
+}
+
 pub(super) fn users_call(repository: &Repository, checkout: &Checkout, subcommand: &'static str) -> Call {
     repository
         .git()

@@ -145,6 +145,19 @@ impl Repository {
         }
     }
 
+    /// Notes, before the branch moves, that checkouts whose folders are away have to follow from where they
+    /// are.
+    pub(crate) fn note_those_away(&self, branch: &Branch, old: &Oid) -> Result<()> {
+        for checkout in self.checkouts_away(branch)? {
+            let mut note = Note::read(&checkout)?.unwrap_or_default();
+            if note.index.is_none() {
+                note.index = Some(old.clone());
+                note.write(&checkout)?;
+            }
+        }
+        Ok(())
+    }
+
     fn follow_with_the_index_alone(&self, checkout: &Checkout, old: &Oid, new: &Oid) -> Result<()> {
         let lock = IndexLock::take(self, checkout)?.ok_or_else(|| Error::IndexBusy {
             checkout: checkout.root.clone(),

@@ -7,7 +7,7 @@ use super::super::act::Act;
 use super::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency};
 use crate::TicketId;
 use crate::policy::attention::{Need, Reason, attention};
-use crate::target::{Target, Verdict};
+use crate::target::Target;
 use crate::ticket::{Ticket, Why};
 
 /// Harnesses that refuse steps until a person has mended that, one entry each: none if the ticket whose step
@@ -46,19 +46,7 @@ pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Cont
 
 /// A target that does not pass its own checks; none where it does, or they go on.
 pub(super) fn target_red(target: &Target) -> Option<Item> {
-    let why = target.in_the_way().filter(|_| !target.is_checking())?;
-    let until = match &target.verdict {
-        Verdict::CouldNotRun { retry_at, .. } => Some(*retry_at),
-        Verdict::Checking { .. } | Verdict::Passed | Verdict::Failed { .. } | Verdict::Blind { .. } => None,
-    };
-    let mend = match &target.verdict {
-        Verdict::Blind { .. } => {
-            "let [checks] setup make an environment of the checks' own, or say `blind = \"allow\"` there if that is as it should be"
-        }
-        Verdict::Checking { .. } | Verdict::Passed | Verdict::Failed { .. } | Verdict::CouldNotRun { .. } => {
-            "mend it by a commit on the target, or mend [checks] in crew.toml: agents start by themselves"
-        }
-    };
+    let why = target.verdict.fault().filter(|_| !target.anyway)?;
     let by_hand = |what: &str| Act::ByHand {
         what: what.to_owned(),
     };
@@ -71,11 +59,12 @@ pub(super) fn target_red(target: &Target) -> Option<Item> {
         title: format!("no agent is started on {}", target.commit.short()),
         since: Some(target.since),
         why,
-        printed: target.printed().map(str::to_owned),
-        until,
+        printed: target.verdict.printed().map(str::to_owned),
+        until: target.retry_at,
         acts: vec![
-            by_hand(mend),
+            by_hand(target.verdict.remedy().unwrap_or_default()),
             by_hand("or start them all the same: crew run --anyway"),
+            by_hand("all that the checks printed: crew logs --check"),
         ],
     })
 }
@@ -159,33 +148,45 @@ pub(super) fn locked(lock: &str) -> Item {
     }
 }
 
-pub(super) fn unwritten(behind: &Behind) -> Item {
-    let mut why = format!(
-        "crew could not write in {} when its branch moved",
-        behind.checkout
-    );
-    for (what, files) in [("old", &behind.old), ("deleted since", &behind.deleted)] {
-        if !files.is_empty() {
-            why.push_str(&format!("\n{what}: {}", files.join(", ")));
+impl Behind {
+    /// What is old, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut words = format!("crew could not write in {} when its branch moved", self.checkout);
+        for (what, files) in [("old", &self.old), ("deleted since", &self.deleted)] {
+            if !files.is_empty() {
+                words.push_str(&format!("\n{what}: {}", files.join(", ")));
+            }
         }
+        words
     }
+
+    /// What a person can do about it.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<&'static str> {
+        let remedies = [
+            (
+                self.index,
+                "let the git end that holds the index; if none runs, remove its index.lock: `crew run` does the rest",
+            ),
+            (
+                !self.old.is_empty(),
+                "see that you may write there, then `git restore` the old files: a commit of them would take back what landed",
+            ),
+            (
+                !self.deleted.is_empty(),
+                "delete the files that were deleted since",
+            ),
+        ];
+        let needed = remedies.into_iter().filter(|(is_needed, _)| *is_needed);
+        needed.map(|(_, remedy)| remedy).collect()
+    }
+}
+
+pub(super) fn unwritten(behind: &Behind) -> Item {
     let by_hand = |what: &str| Act::ByHand {
         what: what.to_owned(),
     };
-    let mut acts = Vec::new();
-    if behind.index {
-        acts.push(by_hand(
-            "let the git end that holds the index; if none runs, remove its index.lock: `crew run` does the rest",
-        ));
-    }
-    if !behind.old.is_empty() {
-        acts.push(by_hand(
-            "see that you may write there, then `git restore` the old files: a commit of them would take back what landed",
-        ));
-    }
-    if !behind.deleted.is_empty() {
-        acts.push(by_hand("delete the files that were deleted since"));
-    }
     Item {
         id: format!("unwritten:{}", behind.checkout),
         kind: Kind::Unwritten,
@@ -194,10 +195,10 @@ pub(super) fn unwritten(behind: &Behind) -> Item {
         agent: None,
         title: "files of a checkout are older than its branch".to_owned(),
         since: None,
-        why,
+        why: behind.words(),
         until: None,
         printed: None,
-        acts,
+        acts: behind.remedies().into_iter().map(by_hand).collect(),
     }
 }
 

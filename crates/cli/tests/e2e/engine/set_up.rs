@@ -1,0 +1,100 @@
+//! The set-up of a workspace, as a person sees it while it runs and when it fails, and how it ends with the
+//! engine.
+
+use std::fs;
+
+use testkit::pty::Pty;
+use testkit::world::{DONE, World};
+
+/// A world whose set-up counts its starts, and waits for a gate.
+fn waiting() -> World {
+    let world = World::with(|s| {
+        s.land = r#"[workspace]
+setup = ["true", '''echo begun | tee -a "$HOME/n"; [ -e "$GATES/go" ] || exec sleep 1000''']"#
+            .to_owned();
+    });
+    world.ticket("t-1").agent(DONE).write();
+    world
+}
+
+fn begun(world: &World) -> usize {
+    let noted = fs::read_to_string(world.path("home/n")).unwrap_or_default();
+    noted.lines().count()
+}
+
+#[test]
+fn a_set_up_that_runs_is_seen_with_its_command_and_since_when() {
+    let world = waiting();
+    let mut command = world.program(&testkit::world::crew());
+    command.args(["run"]).current_dir(world.path("project"));
+    let mut terminal = Pty::start(command.env("TERM", "xterm-256color"), (150, 24));
+    terminal.until("its workspace is being set up with `echo begun");
+    terminal.until("› begun");
+    let seen = world.must(&["ps"]);
+    let says = "its workspace is being set up with `echo begun";
+    assert!(seen.out.contains(says), "{seen}");
+    let all = world.json(&["ps"]);
+    let agent = &all["agents"][0];
+    assert_eq!(agent["state"], "preparing", "{agent}");
+    let set_up = &agent["setting_up"];
+    assert_eq!(set_up["run"], "t-1.1.set-up-1", "{agent}");
+    let command = set_up["command"].as_str().unwrap_or_default();
+    assert!(command.starts_with("echo begun"), "{agent}");
+    assert!(set_up["since"].is_string(), "{agent}");
+    let logs = world.must(&["logs", "ada"]);
+    assert!(
+        logs.out.contains("set-up-1") && logs.out.contains("\nbegun\n"),
+        "{logs}"
+    );
+    world.must(&["stop", "--wait"]);
+    assert_eq!(terminal.left(), (0, true), "{}", terminal.screen());
+    world.open("go");
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+}
+
+#[test]
+fn a_set_up_that_failed_is_seen_with_its_output_by_everybody() {
+    let world = World::with(|s| {
+        s.land = r#"[workspace]
+setup = ["echo 'no network' >&2; exit 3"]"#
+            .to_owned();
+    });
+    world.ticket("t-1").agent(DONE).write();
+    let said = world.drain_held();
+    assert!(said.out.contains("│ no network"), "{said}");
+    let seen = world.must(&["ps"]);
+    let says = "t-1 is held: its workspace could not be set up";
+    assert!(seen.out.contains(says), "{seen}");
+    let all = world.json(&["ps"]);
+    let failed = &all["failed_set_ups"][0];
+    assert_eq!(failed["ticket"], "t-1", "{all}");
+    assert_eq!(failed["output"], "no network\n(exit code 3)", "{all}");
+    assert!(
+        failed["since"].is_string() && failed["retry_at"].is_string(),
+        "{all}"
+    );
+    let logs = world.must(&["logs", "ada"]);
+    assert!(logs.out.contains("no network"), "{logs}");
+}
+
+#[test]
+fn an_engine_that_stops_ends_a_set_up_at_once_and_the_next_one_begins_it_again() {
+    for how in [&["stop"][..], &["stop", "--leave"]] {
+        let world = waiting();
+        let mut engine = world.engine();
+        world.wait("the set-up", || begun(&world) == 1);
+        let said = world.must(how);
+        assert!(said.out.contains("the set-up of a workspace is ended"), "{said}");
+        let said = engine.end();
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(world.processes().is_empty(), "{:?}", world.processes());
+        assert!(world.workspaces().is_empty(), "{:?}", world.workspaces());
+        assert_eq!(begun(&world), 1, "{how:?}");
+        world.open("go");
+        world.drain_all();
+        assert_eq!((world.landed(), begun(&world)), (vec!["t-1".to_owned()], 2));
+        assert_eq!((world.runs("t-1"), world.state("t-1").tries), (1, 1));
+        world.assert_at_rest();
+    }
+}

@@ -1,0 +1,138 @@
+//! The checks: the last verdict on the bare target, and whether each command looks at the tree that it gets.
+//! Nothing is run for that.
+
+use client::clock;
+use git::Branch;
+use model::Oid;
+use model::settings::{Blind, Settings};
+use model::target::{Shown, Target, Verdict};
+use model::ticket::CheckPlan;
+use model::view::span;
+
+use crate::{Area, Finding, Subject};
+
+const AREA: Area = Area::Checks;
+/// So many of the last lines of a check's output are shown.
+const LINES: usize = 10;
+/// Where the whole output is.
+const WHOLE: &str = "`crew logs --check` shows all of the output";
+
+pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
+    let Some(settings) = &subject.settings else { return };
+    // The part that looks at the settings says that nothing guards the target.
+    if settings.checks.commands.is_empty() {
+        return;
+    }
+    let Some(target) = subject.crew.project.target.as_deref() else {
+        found.push(Finding::fine(
+            AREA,
+            "no engine has run them on the bare target yet: `crew run` does so before it starts the first agent",
+        ));
+        return;
+    };
+    found.push(verdict(subject, settings, target));
+    found.extend(canaries(settings, target));
+}
+
+fn verdict(subject: &Subject, settings: &Settings, target: &Target) -> Finding {
+    let branch = &settings.project.target;
+    let since = span(clock::now().since(target.since));
+    let changed = changed(subject, settings, target);
+    let anyway = match target.anyway {
+        true => "; agents were started all the same, with --anyway",
+        false => "",
+    };
+    let on = format!(
+        "on {branch} at {}, {since} ago{anyway}{changed}",
+        target.commit.short()
+    );
+    let outdated = !changed.is_empty();
+    match &target.verdict {
+        Verdict::Passed => Finding::fine(AREA, format!("they passed {on}")),
+        Verdict::Checking { command, .. } => {
+            let command = command.as_ref().map(|command| format!(": {command}"));
+            let command = command.unwrap_or_default();
+            match subject.holder {
+                Some(_) => Finding::fine(AREA, format!("they run, begun {on}{command}")),
+                None => Finding::fine(
+                    AREA,
+                    format!("they did not end: the next engine goes on with them, begun {on}{command}"),
+                ),
+            }
+        }
+        Verdict::Unchecked => Finding::note(
+            AREA,
+            format!("they were not run {on}"),
+            "`crew run` without --anyway runs them before it starts agents",
+        ),
+        Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
+            let fault = target.verdict.fault().unwrap_or_default();
+            let printed = target.verdict.printed().unwrap_or_default();
+            let lines: Vec<&str> = printed.lines().collect();
+            let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default();
+            let mut says = format!("{fault}: {on}");
+            for line in last {
+                says.push_str(&format!("\n│ {line}"));
+            }
+            let says = text::sanitise::text(&says);
+            let remedy = target.verdict.remedy().unwrap_or_default();
+            let hint = format!("{remedy}; {WHOLE}");
+            match outdated || target.anyway {
+                true => Finding::note(AREA, says, hint),
+                false => Finding::wrong(AREA, says, hint),
+            }
+        }
+    }
+}
+
+/// The differences between the target of the verdict and that of the next engine, as a part of a sentence.
+fn changed(subject: &Subject, settings: &Settings, target: &Target) -> String {
+    let repository = &subject.place.repository;
+    let tip = Branch::parse(&settings.project.target).and_then(|branch| repository.target(&branch));
+    let tip = tip.ok().and_then(|tip| Oid::new(tip.as_str()).ok());
+    let moved = tip.filter(|tip| *tip != target.commit);
+    let plan = CheckPlan {
+        setup: settings.checks.setup.clone(),
+        commands: settings.checks.commands.clone(),
+    };
+    let mut changed = String::new();
+    if let Some(tip) = moved {
+        changed.push_str(&format!("; the branch is at {} now", tip.short()));
+    }
+    if plan != target.basis.plan {
+        changed.push_str("; [checks] have changed since");
+    }
+    changed
+}
+
+/// The last result of each command with broken sources.
+fn canaries(settings: &Settings, target: &Target) -> Vec<Finding> {
+    if settings.checks.blind == Blind::Allow {
+        let says = "nobody tries whether they look at the tree: [checks] blind = \"allow\"";
+        return vec![Finding::fine(AREA, says)];
+    }
+    let of = |command: &String| {
+        let tried = target.canaries.iter().find(|canary| canary.command == *command);
+        match tried.map(|canary| canary.shown) {
+            Some(Shown::Looks) => Finding::fine(
+                AREA,
+                format!("`{command}` fails with broken sources, as it should"),
+            ),
+            Some(Shown::Passes) => Finding::note(
+                AREA,
+                format!("`{command}` passes with broken sources too"),
+                "nothing to do, if it is no test of them",
+            ),
+            None => Finding::fine(AREA, format!("`{command}` was not tried with broken sources")),
+        }
+    };
+    // The verdict is about a blind one already.
+    let is_blind = |command: &&String| {
+        target.verdict
+            == Verdict::Blind {
+                which: (*command).clone(),
+            }
+    };
+    let commands = settings.checks.commands.iter();
+    commands.filter(|command| !is_blind(command)).map(of).collect()
+}
