@@ -203,8 +203,8 @@ impl Core {
         self.retry_held(cause, |ticket| ticket.failed_set_up().is_some());
     }
 
-    /// The same, and checks the work again that could not be checked. A try that is due is due now: nobody who
-    /// waits for the end of all work is to be told before it that nothing moves.
+    /// The same, and checks the work again that could not be checked. A try that is due is made at once: an
+    /// engine that ends when nothing moves would end before the timer fires.
     fn retry_what_could_not_run(&mut self, cause: &'static str) {
         let now = self.now;
         self.retry_held(cause, |ticket| {
