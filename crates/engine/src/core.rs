@@ -176,7 +176,7 @@ impl Core {
                     self.apply_or_note(&id, ticket::Event::LandingRetried, "the engine has started");
                 }
             }
-            self.retry_set_ups("the engine has started");
+            self.retry_what_could_not_run("the engine has started");
         }
         self.take_output()
     }
@@ -200,7 +200,22 @@ impl Core {
     /// Gives out the tickets again that are held because a workspace could not be set up: a person may have
     /// mended that.
     fn retry_set_ups(&mut self, cause: &'static str) {
-        let is_held = |ticket: &&Ticket| ticket.failed_set_up().is_some();
+        self.retry_held(cause, |ticket| ticket.failed_set_up().is_some());
+    }
+
+    /// The same, and checks the work again that could not be checked. A try that is due is made at once: an
+    /// engine that ends when nothing moves would end before the timer fires.
+    fn retry_what_could_not_run(&mut self, cause: &'static str) {
+        let now = self.now;
+        self.retry_held(cause, |ticket| {
+            ticket.held.as_ref().is_some_and(|held| {
+                held.why == ticket::Why::CouldNotRun || held.retry_at.is_some_and(|at| at <= now)
+            })
+        });
+    }
+
+    fn retry_held(&mut self, cause: &'static str, is_meant: impl Fn(&Ticket) -> bool) {
+        let is_held = |ticket: &&Ticket| is_meant(ticket);
         let held = self.tickets().filter(is_held).map(|ticket| ticket.id.clone());
         for id in held.collect::<Vec<_>>() {
             self.apply_or_note(&id, ticket::Event::RetryDue, cause);

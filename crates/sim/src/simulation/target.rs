@@ -41,6 +41,7 @@ impl Simulation {
             canary_due: target.is_multiple_of(3),
             anyway,
             anew,
+            is_back: false,
         })))
     }
 
