@@ -42,8 +42,13 @@ pub enum Refusal {
         /// The fault.
         why: String,
     },
-    /// git finds the objects broken, missing or malicious.
+    /// Objects are missing, or broken so that git cannot read them.
     Objects {
+        /// git's message, shortened.
+        why: String,
+    },
+    /// git can read the objects, and refuses one of them by the rules of `receive.fsckObjects`.
+    Unsound {
         /// git's message, shortened.
         why: String,
     },
@@ -101,7 +106,8 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Head { why } => write!(f, "HEAD of the workspace {why}"),
-            Self::Objects { why } => write!(f, "git finds the objects unsound: {why}"),
+            Self::Objects { why } => write!(f, "git cannot read the objects: {why}"),
+            Self::Unsound { why } => write!(f, "git finds the objects unsound: {why}"),
             Self::DotGit { path } => write!(f, "{} is a name of git's own", text::quoted(path)),
             Self::Protected { path } => write!(f, "{} is in a folder of crew's", text::quoted(path)),
             Self::Submodule { path } => {
