@@ -91,6 +91,15 @@ pub enum Refusal {
         /// The object's SHA-256.
         object: String,
     },
+    /// Files that are not committed, each small enough to be saved, but not all of them together.
+    TooLarge {
+        /// Their size together.
+        bytes: u64,
+        /// The size that is allowed.
+        limit: u64,
+        /// The largest of them.
+        largest: Vec<PathBuf>,
+    },
     /// More than the [`Limits`] allow.
     TooMuch {
         /// The thing that is counted.
@@ -141,6 +150,19 @@ impl fmt::Display for Refusal {
                  user's: put the content into the file, add it anew, and amend the commit",
                 text::quoted(path)
             ),
+            Self::TooLarge {
+                bytes,
+                limit,
+                largest,
+            } => {
+                let largest: Vec<String> = largest.iter().map(text::quoted).collect();
+                write!(
+                    f,
+                    "files that are not committed are too large to be saved together ({bytes} bytes, {limit} are \
+                     allowed); remove them, or have git ignore them. The largest: {}",
+                    largest.join(", ")
+                )
+            }
             Self::TooMuch { what, found, limit } => write!(f, "{found} {what}, {limit} are allowed"),
         }
     }
