@@ -281,7 +281,7 @@ impl ObjectsView {
         &self.path
     }
 
-    fn of(workspace: &Workspace, from: &Path) -> Result<Self> {
+    pub(crate) fn of(workspace: &Workspace, from: &Path) -> Result<Self> {
         let beside = workspace.beside();
         let folder = tempfile::Builder::new()
             .prefix("objects-")

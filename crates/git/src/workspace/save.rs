@@ -1,7 +1,7 @@
 //! Saving a workspace: uncommitted files become a commit, and work that cannot be in it is kept apart.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::openat;
@@ -242,6 +242,17 @@ impl Repository {
                 rescued.kept.push(kept);
             }
         }
+        // A workspace that stands as its commit has no ignored files.
+        if snapshot.index.is_some() {
+            let known: Vec<&Path> = folders
+                .iter()
+                .copied()
+                .chain(snapshot.nested.iter().map(PathBuf::as_path))
+                .collect();
+            let hidden = self.keep_hidden(workspace, &known, &limits)?;
+            rescued.unsaved.extend(hidden.unsaved);
+            rescued.hidden = hidden.kept;
+        }
         if snapshot.nested.is_empty() {
             return Ok((rescued, is_plain));
         }
@@ -312,7 +323,7 @@ impl Repository {
     fn keep_nested(
         &self,
         workspace: &Workspace,
-        folders: &[std::path::PathBuf],
+        folders: &[PathBuf],
         limits: &Limits,
     ) -> Result<(Vec<NestedWork>, Vec<Unsaved>)> {
         let (mut kept, mut unsaved) = (Vec::new(), Vec::new());
@@ -390,7 +401,7 @@ impl Repository {
     }
 
     /// Whether a branch, tag or kept ref contains the commit.
-    fn is_reachable(&self, commit: &Oid) -> Result<bool> {
+    pub(crate) fn is_reachable(&self, commit: &Oid) -> Result<bool> {
         let said = self
             .call("for-each-ref")
             .args(["--count=1", "--format=1", "--contains", commit.as_str()])
