@@ -23,7 +23,7 @@ use model::journal::{EffectId, Entry, Fact, Ordered, State, Stream, TimerRef, Wr
 use model::machine::Rejected;
 use model::project::{self, Project};
 use model::settings::Settings;
-use model::ticket::{self, Ticket, TimerKey};
+use model::ticket::{self, Ticket, TimerKey, Why};
 use model::{RunId, SessionId, TicketId, Time};
 
 use crate::failures::Failures;
@@ -176,7 +176,14 @@ impl Core {
                     self.apply_or_note(&id, ticket::Event::LandingRetried, "the engine has started");
                 }
             }
-            self.retry_set_ups("the engine has started");
+            self.retry_held(
+                |ticket| {
+                    let why = ticket.held.as_ref().map(|held| &held.why);
+                    // While its file is away or in doubt, it waits for its time.
+                    matches!(why, Some(Why::CouldNotRun | Why::Landing)) && ticket.unheeded.is_none()
+                },
+                "the engine has started",
+            );
         }
         self.take_output()
     }
@@ -193,15 +200,21 @@ impl Core {
         self.settings = settings;
         self.ready.touch();
         if is_set_up_otherwise {
-            self.retry_set_ups("the settings have changed");
+            self.retry_held(
+                |ticket| ticket.failed_set_up().is_some(),
+                "the settings have changed",
+            );
         }
     }
 
-    /// Gives out the tickets again that are held because a workspace could not be set up: a person may have
-    /// mended that.
-    fn retry_set_ups(&mut self, cause: &'static str) {
-        let is_held = |ticket: &&Ticket| ticket.failed_set_up().is_some();
-        let held = self.tickets().filter(is_held).map(|ticket| ticket.id.clone());
+    /// Takes up the held tickets that go on by themselves, and that are meant, before their time: a person may
+    /// have mended what they are held for.
+    fn retry_held(&mut self, is_meant: impl Fn(&Ticket) -> bool, cause: &'static str) {
+        let held = self.tickets().filter(|ticket| {
+            let goes_on = ticket.held.as_ref().is_some_and(|held| held.retry_at.is_some());
+            goes_on && is_meant(ticket)
+        });
+        let held = held.map(|ticket| ticket.id.clone());
         for id in held.collect::<Vec<_>>() {
             self.apply_or_note(&id, ticket::Event::RetryDue, cause);
         }

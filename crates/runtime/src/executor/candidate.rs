@@ -32,6 +32,9 @@ impl Executor {
             Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused {
                 why: text::with_causes(&error),
             },
+            Err(error @ git::Error::BranchInUse { .. }) => Report::CouldNotRun {
+                why: format!("{}: switch to another branch there", text::with_causes(&error)),
+            },
             Err(error) => could_not(error),
         }
     }
