@@ -485,7 +485,7 @@ fn work_whose_branch_a_person_looked_at_goes_on_at_the_next_start_after_they_hav
     let world = World::new();
     world
         .ticket("t-1")
-        .agent("work one.txt one\n[ $RUN = 1 ] && exit 0\nuntil_there \"$GATES/go\"\nwork two.txt two\necho DONE")
+        .agent("if [ $RUN = 1 ]; then work one.txt one; exit 0; fi\nuntil_there \"$GATES/go\"\nwork two.txt two\necho DONE")
         .write();
     let mut engine = world.engine();
     world.wait_for_run("t-1", 2);
