@@ -23,7 +23,7 @@ use model::journal::{EffectId, Entry, Fact, Ordered, State, Stream, TimerRef, Wr
 use model::machine::Rejected;
 use model::project::{self, Project};
 use model::settings::Settings;
-use model::ticket::{self, Ticket, TimerKey};
+use model::ticket::{self, Ticket, TimerKey, Why};
 use model::{RunId, SessionId, TicketId, Time};
 
 use crate::failures::Failures;
@@ -203,20 +203,26 @@ impl Core {
         self.retry_held(cause, |ticket| ticket.failed_set_up().is_some());
     }
 
-    /// The same, and checks the work again that could not be checked. A try that is due is made at once: an
-    /// engine that ends when nothing moves would end before the timer fires.
+    /// The same, and checks or lands the work again that could not be checked or landed. A try that is due is
+    /// made at once: an engine that ends when nothing moves would end before the timer fires.
     fn retry_what_could_not_run(&mut self, cause: &'static str) {
         let now = self.now;
         self.retry_held(cause, |ticket| {
-            ticket.held.as_ref().is_some_and(|held| {
-                held.why == ticket::Why::CouldNotRun || held.retry_at.is_some_and(|at| at <= now)
-            })
+            let held = ticket.held.as_ref();
+            // While its file is away or in doubt, it waits for its time.
+            let may_be_mended = held.is_some_and(|held| matches!(held.why, Why::CouldNotRun | Why::Landing))
+                && ticket.unheeded.is_none();
+            may_be_mended || held.is_some_and(|held| held.retry_at.is_some_and(|at| at <= now))
         });
     }
 
+    /// Takes up the held tickets that go on by themselves, and that are meant, before their time.
     fn retry_held(&mut self, cause: &'static str, is_meant: impl Fn(&Ticket) -> bool) {
-        let is_held = |ticket: &&Ticket| is_meant(ticket);
-        let held = self.tickets().filter(is_held).map(|ticket| ticket.id.clone());
+        let held = self.tickets().filter(|ticket| {
+            let goes_on = ticket.held.as_ref().is_some_and(|held| held.retry_at.is_some());
+            goes_on && is_meant(ticket)
+        });
+        let held = held.map(|ticket| ticket.id.clone());
         for id in held.collect::<Vec<_>>() {
             self.apply_or_note(&id, ticket::Event::RetryDue, cause);
         }

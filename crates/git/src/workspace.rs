@@ -7,6 +7,7 @@ mod fetch_objects;
 mod filled;
 mod filters;
 mod fingerprint;
+mod hidden;
 pub(crate) mod import;
 mod index;
 mod lfs;

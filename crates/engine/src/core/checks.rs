@@ -118,7 +118,7 @@ impl Core {
     ) -> Option<Event> {
         if let Some(why) = checks.cannot_run(task, outcome) {
             return Some(Event::CouldNotRun {
-                why,
+                why: format!("the checks could not be run: {why}"),
                 retry_at: self.check_again_at(id),
             });
         }

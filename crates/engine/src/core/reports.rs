@@ -263,7 +263,7 @@ impl Core {
         match effect {
             Effect::BuildCandidate { .. } | Effect::StartCheck { .. } => {
                 Meaning::Events(vec![Event::CouldNotRun {
-                    why,
+                    why: format!("{}: {why}", effect.undone()),
                     retry_at: self.check_again_at(id),
                 }])
             }

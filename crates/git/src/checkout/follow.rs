@@ -13,6 +13,7 @@ mod writable;
 
 use crate::checkout::Checkout;
 use crate::checkout::follow::inspect::Inspection;
+use crate::checkout::follow::writable::is_index_replaceable;
 use crate::checkout::index_lock::IndexLock;
 use crate::error::{Error, Result};
 use crate::repository::Repository;
@@ -34,6 +35,20 @@ impl Repository {
         })?;
         lock.keep();
         self.ready_to_follow(checkout, old, new, lock, None)?.follow()
+    }
+
+    /// The index of a checkout, as an obstacle, if no other can take its place: the branch would move, and
+    /// the next commit from the old index would take back what landed.
+    pub(crate) fn fixed_index(&self, checkout: &Checkout) -> Option<Blocked> {
+        if is_index_replaceable(checkout) {
+            return None;
+        }
+        let index = checkout.git_dir.join("index");
+        Some(Blocked {
+            path: Some(index.strip_prefix(&checkout.root).unwrap_or(&index).to_owned()),
+            checkout: checkout.root.clone(),
+            obstacle: Obstacle::Unwritable,
+        })
     }
 
     /// The state of the paths that would change, or the obstacles among them.

@@ -79,6 +79,10 @@ impl Repository {
         let mut held = Vec::new();
         let mut in_the_way = Vec::new();
         for checkout in &checkouts {
+            if let Some(fixed) = self.fixed_index(checkout) {
+                in_the_way.push(fixed);
+                continue;
+            }
             let lock = IndexLock::take(self, checkout)?;
             failpoint::hit("land.index_locked");
             let looked = self.in_the_way(checkout, &intent.old, &intent.new)?;

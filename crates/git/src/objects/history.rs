@@ -51,8 +51,9 @@ impl Repository {
         self.log(&[COMMIT, "--topo-order"], &range, limit, commit)
     }
 
-    /// Whether one of the commits that `tip` has and `target` has not changed a file. A merge counts by the
-    /// commits that it brings.
+    /// Whether one of the commits that `tip` has and `target` has not changed a file, and no later one took
+    /// all of that back. A merge counts by the commits that it brings; after a merge, commits that cancel out
+    /// count too, since the merge may have resolved them to the target's own.
     ///
     /// # Errors
     /// [`Error::Failed`] when one of them does not exist.
@@ -62,7 +63,21 @@ impl Repository {
             .args(["--no-merges", "--full-history", "--max-count=1"])
             .args([tip.as_str(), &format!("^{target}"), "--", "."])
             .ok()?;
-        Ok(!said.is_empty())
+        if said.is_empty() {
+            return Ok(false);
+        }
+        let merges = self
+            .call("rev-list")
+            .args(["--merges", "--max-count=1", tip.as_str(), &format!("^{target}")])
+            .ok()?;
+        if !merges.is_empty() {
+            return Ok(true);
+        }
+        let fork = self
+            .call("merge-base")
+            .args(["--end-of-options", target.as_str(), tip.as_str()])
+            .ok_oid()?;
+        Ok(self.tree_of(&fork)? != self.tree_of(tip)?)
     }
 
     /// The merges with a `Ticket:` trailer on the first-parent line of `tip`, newest first, at most `limit`.

@@ -56,6 +56,8 @@ pub struct Rescued {
     pub kept: Vec<Kept>,
     /// Those of them that are of worktrees which the agent made in its workspace.
     pub worktrees: Vec<NestedWork>,
+    /// The commits that were made in repositories below ignored folders of the workspace.
+    pub hidden: Vec<NestedWork>,
     /// Paths whose content could not be saved.
     pub unsaved: Vec<Unsaved>,
 }

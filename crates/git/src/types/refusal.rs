@@ -42,8 +42,13 @@ pub enum Refusal {
         /// The fault.
         why: String,
     },
-    /// git finds the objects broken, missing or malicious.
+    /// Objects are missing, or broken so that git cannot read them.
     Objects {
+        /// git's message, shortened.
+        why: String,
+    },
+    /// git can read the objects, and refuses one of them by the rules of `receive.fsckObjects`.
+    Unsound {
         /// git's message, shortened.
         why: String,
     },
@@ -86,6 +91,15 @@ pub enum Refusal {
         /// The object's SHA-256.
         object: String,
     },
+    /// Files that are not committed, each small enough to be saved, but not all of them together.
+    TooLarge {
+        /// Their size together.
+        bytes: u64,
+        /// The size that is allowed.
+        limit: u64,
+        /// The largest of them.
+        largest: Vec<PathBuf>,
+    },
     /// More than the [`Limits`] allow.
     TooMuch {
         /// The thing that is counted.
@@ -103,7 +117,8 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Head { why } => write!(f, "HEAD of the workspace {why}"),
-            Self::Objects { why } => write!(f, "git finds the objects unsound: {why}"),
+            Self::Objects { why } => write!(f, "git cannot read the objects: {why}"),
+            Self::Unsound { why } => write!(f, "git finds the objects unsound: {why}"),
             Self::DotGit { path } => write!(f, "{} is a name of git's own", text::quoted(path)),
             Self::Protected { path } => write!(f, "{} is in a folder of crew's", text::quoted(path)),
             Self::Submodule { path } => {
@@ -152,6 +167,19 @@ impl fmt::Display for Refusal {
                     "; {number} of them are in {}: where they are not meant to land, git rm -r --cached there, name the \
                      folder in .gitignore, and commit",
                     text::quoted(folder)
+                )
+            }
+            Self::TooLarge {
+                bytes,
+                limit,
+                largest,
+            } => {
+                let largest: Vec<String> = largest.iter().map(text::quoted).collect();
+                write!(
+                    f,
+                    "files that are not committed are too large to be saved together ({bytes} bytes, {limit} are \
+                     allowed); remove them, or have git ignore them. The largest: {}",
+                    largest.join(", ")
                 )
             }
         }

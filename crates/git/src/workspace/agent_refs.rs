@@ -127,6 +127,33 @@ impl AgentRefs {
         Ok(found)
     }
 
+    /// The objects of the refs whose names are wanted.
+    ///
+    /// # Errors
+    /// As [`Self::head`].
+    pub(crate) fn named(&self, is_wanted: impl Fn(&str) -> bool) -> Result<BTreeSet<Oid>> {
+        let mut refs = self.packed()?.unwrap_or_default();
+        let mut names = Vec::new();
+        self.walk(&PathBuf::from("refs"), 0, &mut names)?;
+        for name in names {
+            if let Some(content) = self.content(&name)?
+                && let Ok(oid) = Oid::from_bytes(content.trim_ascii())
+            {
+                refs.insert(name, oid);
+            }
+        }
+        refs.retain(|name, _| is_wanted(name));
+        Ok(refs.into_values().collect())
+    }
+
+    /// The content of a file in the git directory, if it can be read.
+    ///
+    /// # Errors
+    /// As [`Self::head`].
+    pub(crate) fn content(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.read(name, PACKED_REFS_BYTES)?.unwrap_or_default())
+    }
+
     /// The linked worktrees that the agent made below `root`: their folders in it, and the commits of their
     /// HEADs.
     ///

@@ -21,6 +21,10 @@ const LOOSE_OBJECTS: u32 = 100;
 /// The greatest number of bytes that zlib makes of one byte, rounded up for the header; a pack without deltas
 /// is no larger when unpacked.
 const EXPANSION: u64 = 1040;
+/// git's words when objects are whole, and its rules refuse one of them.
+const FSCK_REFUSES: &str = "fsck error in pack";
+/// A later commit that takes the object away again does not help.
+const REWRITE: &str = "No commit of the branch may hold it, not even an earlier one: rewrite that commit.";
 
 impl Repository {
     /// Fetches a commit and all that it needs from the objects of the repository in `from` (the workspace or
@@ -143,9 +147,15 @@ impl Fetch<'_> {
         match error {
             // A full disk proves nothing about the objects.
             passing if passing.is_passing() => passing,
-            Error::Failed { stderr, .. } => self.refused(Refusal::Objects {
-                why: shortened(&stderr, 500),
-            }),
+            Error::Failed { stderr, .. } => {
+                let why = shortened(&stderr, 500);
+                self.refused(if stderr.contains(FSCK_REFUSES) {
+                    let why = format!("{}\n{REWRITE}", why.trim_end());
+                    Refusal::Unsound { why }
+                } else {
+                    Refusal::Objects { why }
+                })
+            }
             other => other,
         }
     }
@@ -276,7 +286,7 @@ impl ObjectsView {
         &self.path
     }
 
-    fn of(workspace: &Workspace, from: &Path) -> Result<Self> {
+    pub(crate) fn of(workspace: &Workspace, from: &Path) -> Result<Self> {
         let beside = workspace.beside();
         let folder = tempfile::Builder::new()
             .prefix("objects-")

@@ -16,6 +16,12 @@ use crate::workspace::agent_refs::AgentRefs;
 /// The folder beside a workspace with the indexes of its submodules.
 const FOLDER: &str = "submodules";
 
+/// The submodules of a workspace that crew filled.
+pub(crate) fn filled_folders(workspace: &Workspace) -> Vec<PathBuf> {
+    let filled = listed(&workspace.beside().join(FOLDER));
+    filled.into_iter().map(|one| one.path).collect()
+}
+
 impl Repository {
     /// Fills the submodules of a workspace that is being made in `tree`.
     pub(crate) fn fill_workspace_submodules(&self, workspace: &Workspace, tree: &Path) -> Result<()> {

@@ -7,6 +7,7 @@ use crate::repository::Repository;
 use crate::types::refusal::Limits;
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
+use crate::workspace::snapshot::Excess;
 
 impl Repository {
     /// The commit that is checked out in the workspace and its files that are not ignored, as one text. No
@@ -24,7 +25,7 @@ impl Repository {
         let _claim = workspace.claim()?;
         let head = AgentRefs::of(workspace)?.head()?;
         let parent = self.last_known(workspace)?;
-        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits)?;
+        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits, Excess::LeftOut)?;
         let (tree, nested) = (snapshot.tree, snapshot.nested);
         Ok(format!("{head:?} {parent:?} {tree:?} {nested:?}"))
     }

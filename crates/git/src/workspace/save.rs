@@ -1,7 +1,7 @@
 //! Saving a workspace: uncommitted files become a commit, and work that cannot be in it is kept apart.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::openat;
@@ -16,7 +16,7 @@ use crate::types::unsaved::{NestedWork, Unsaved};
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
 use crate::workspace::import::Imported;
-use crate::workspace::snapshot::Snapshot;
+use crate::workspace::snapshot::{Excess, Snapshot};
 
 /// The result of [`Repository::save`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,8 @@ impl Repository {
         if let Some(operation) = operation {
             return Err(unfinished(operation));
         }
-        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits)?;
+        let whole = Path::new("");
+        let snapshot = self.snapshot(workspace, whole, Some(&parent), limits, Excess::Refused)?;
         let nested = self.keep_nested(workspace, &snapshot.nested, limits)?;
         let mut unsaved = snapshot.unsaved.clone();
         unsaved.extend(nested.1);
@@ -182,7 +183,8 @@ impl Repository {
             Ok(head) if fetched.contains(&head) => head,
             _ => self.last_known(workspace)?,
         };
-        let mut snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), &limits)?;
+        let mut snapshot =
+            self.snapshot(workspace, Path::new(""), Some(&parent), &limits, Excess::LeftOut)?;
         rescued.unsaved.extend(snapshot.unsaved.iter().cloned());
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
             let at = self.commit_time(&parent)?;
@@ -206,7 +208,7 @@ impl Repository {
         let mut of_worktrees = Vec::new();
         for (folder, head) in &worktrees {
             let head = head.as_ref().filter(|head| fetched.contains(head));
-            let in_it = self.snapshot(workspace, folder, head, &limits)?;
+            let in_it = self.snapshot(workspace, folder, head, &limits, Excess::LeftOut)?;
             rescued.unsaved.extend(in_it.unsaved.iter().cloned());
             let tree = match head {
                 Some(head) => self.differing_tree(&in_it, head)?,
@@ -239,6 +241,17 @@ impl Repository {
                 }));
                 rescued.kept.push(kept);
             }
+        }
+        // A workspace that stands as its commit has no ignored files.
+        if snapshot.index.is_some() {
+            let known: Vec<&Path> = folders
+                .iter()
+                .copied()
+                .chain(snapshot.nested.iter().map(PathBuf::as_path))
+                .collect();
+            let hidden = self.keep_hidden(workspace, &known, &limits)?;
+            rescued.unsaved.extend(hidden.unsaved);
+            rescued.hidden = hidden.kept;
         }
         if snapshot.nested.is_empty() {
             return Ok((rescued, is_plain));
@@ -310,14 +323,14 @@ impl Repository {
     fn keep_nested(
         &self,
         workspace: &Workspace,
-        folders: &[std::path::PathBuf],
+        folders: &[PathBuf],
         limits: &Limits,
     ) -> Result<(Vec<NestedWork>, Vec<Unsaved>)> {
         let (mut kept, mut unsaved) = (Vec::new(), Vec::new());
         let mut open = self.with_work(workspace, folders)?;
         while let Some(folder) = open.pop() {
             let head = self.fetch_nested(workspace, &folder, limits)?;
-            let snapshot = self.snapshot(workspace, &folder, head.as_ref(), limits)?;
+            let snapshot = self.snapshot(workspace, &folder, head.as_ref(), limits, Excess::LeftOut)?;
             unsaved.extend(snapshot.unsaved.iter().cloned());
             open.extend(self.with_work(workspace, &snapshot.nested)?);
             let commit = match head {
@@ -388,7 +401,7 @@ impl Repository {
     }
 
     /// Whether a branch, tag or kept ref contains the commit.
-    fn is_reachable(&self, commit: &Oid) -> Result<bool> {
+    pub(crate) fn is_reachable(&self, commit: &Oid) -> Result<bool> {
         let said = self
             .call("for-each-ref")
             .args(["--count=1", "--format=1", "--contains", commit.as_str()])

@@ -14,11 +14,20 @@ use crate::files::permissions;
 use crate::repository::Repository;
 use crate::types::oid::Oid;
 use crate::types::paths::{fields, path_of};
-use crate::types::refusal::Limits;
+use crate::types::refusal::{Limits, Refusal};
 use crate::types::shortened::shortened;
 use crate::types::unsaved::{FILTER_FAILED, TOO_LARGE, Unsaved};
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
+
+/// The answer to files that are together larger than the limit, each of them being small enough.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Excess {
+    /// Nothing is saved: if some of the files were, the others would fit into the next snapshot.
+    Refused,
+    /// As many are saved as fit.
+    LeftOut,
+}
 
 /// A tree of everything in a folder that is not ignored.
 pub(crate) struct Snapshot {
@@ -39,6 +48,7 @@ impl Repository {
         folder: &Path,
         parent: Option<&Oid>,
         limits: &Limits,
+        excess: Excess,
     ) -> Result<Snapshot> {
         let at = workspace.path().join(folder);
         let own = folder.as_os_str().is_empty();
@@ -98,6 +108,14 @@ impl Repository {
                 index: Some(index),
             });
         }
+        if excess == Excess::Refused
+            && let Some(refusal) = too_large_together(&at, &paths, limits)
+        {
+            return Err(Error::Refused {
+                workspace: workspace.path(),
+                refusals: vec![refusal],
+            });
+        }
         self.add(&call, &at, &paths, limits, &mut unsaved)?;
         // git silently passed over a file that is still not in the index after it was added.
         for path in untracked(&call, workspace)? {
@@ -131,7 +149,7 @@ impl Repository {
         let mut taken = Vec::new();
         let mut room = limits.bytes;
         for path in paths {
-            let size = at.join(path).symlink_metadata().map_or(0, |meta| meta.len());
+            let size = size_of(at, path);
             if size > room {
                 unsaved.push(Unsaved {
                     path: path.clone(),
@@ -144,7 +162,7 @@ impl Repository {
         }
         let update = |paths: &[&PathBuf]| -> Result<()> {
             let mut list = Vec::new();
-            let size = |path: &&PathBuf| at.join(path).symlink_metadata().map_or(0, |meta| meta.len());
+            let size = |path: &&PathBuf| size_of(at, path);
             for path in paths {
                 list.extend_from_slice(path.as_os_str().as_bytes());
                 list.push(0);
@@ -217,6 +235,29 @@ impl Repository {
             Err(other) => Err(other),
         }
     }
+}
+
+fn size_of(at: &Path, path: &Path) -> u64 {
+    at.join(path).symlink_metadata().map_or(0, |meta| meta.len())
+}
+
+/// The refusal of files that are too large together, without those that are too large by themselves.
+fn too_large_together(at: &Path, paths: &[PathBuf], limits: &Limits) -> Option<Refusal> {
+    let limit = limits.bytes;
+    let mut sizes: Vec<(u64, &PathBuf)> = paths.iter().map(|path| (size_of(at, path), path)).collect();
+    sizes.retain(|(size, _)| *size <= limit);
+    let bytes = sizes
+        .iter()
+        .fold(0_u64, |sum, (size, _)| sum.saturating_add(*size));
+    if bytes <= limit {
+        return None;
+    }
+    sizes.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    Some(Refusal::TooLarge {
+        bytes,
+        limit,
+        largest: sizes.iter().take(5).map(|(_, path)| (*path).clone()).collect(),
+    })
 }
 
 /// Whether the machine's state kept these files from being added. Words for a lack that are in none of the

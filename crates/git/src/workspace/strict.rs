@@ -50,7 +50,7 @@ impl Repository {
             Ok(_) => Ok(()),
             Err(Error::Failed { stderr, lacking, .. }) if !lacking => Err(Error::Refused {
                 workspace: workspace.path(),
-                refusals: vec![Refusal::Objects {
+                refusals: vec![Refusal::Unsound {
                     why: shortened(&stderr, 500),
                 }],
             }),

@@ -53,6 +53,45 @@ fn a_branch_without_commits_is_no_candidate() {
     assert_eq!(outcome(&world, "side"), Outcome::NoCommits);
 }
 
+/// The naive version looks for commits that change a file, and merges two that cancel out.
+#[test]
+fn commits_that_cancel_out_are_no_candidate() {
+    let world = World::new();
+    world.git(&["checkout", "-q", "-b", "side"]);
+    world.write("new.txt", "new\n");
+    world.commit_all("add");
+    world.git(&["rm", "-q", "new.txt"]);
+    world.git(&["commit", "-q", "-m", "remove"]);
+    assert_eq!(outcome(&world, "side"), Outcome::NoCommits);
+    world.git(&["checkout", "-q", "main"]);
+    world.write("other.txt", "other\n");
+    world.commit_all("the target goes on");
+    assert_eq!(outcome(&world, "side"), Outcome::NoCommits);
+}
+
+/// Somebody else brought the same work: the branch has landed then, and is no empty one.
+#[test]
+fn work_that_the_target_has_by_other_commits_is_a_candidate() {
+    for merges in [false, true] {
+        let world = World::new();
+        world.git(&["checkout", "-q", "-b", "side"]);
+        world.write("new.txt", "new\n");
+        world.commit_all("the agent's");
+        world.git(&["checkout", "-q", "main"]);
+        world.write("new.txt", "new\n");
+        world.commit_all("somebody's");
+        if merges {
+            world.git(&["checkout", "-q", "side"]);
+            world.git(&["merge", "-q", "-m", "merge", "main"]);
+            world.git(&["checkout", "-q", "main"]);
+        }
+        match outcome(&world, "side") {
+            Outcome::Candidate(candidate) => assert_eq!(candidate.changes, []),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 #[test]
 fn unrelated_histories_are_named() {
     let world = World::new();

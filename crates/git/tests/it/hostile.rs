@@ -634,3 +634,59 @@ fn a_refused_submodule_names_its_path() {
     };
     assert!(holds("x"), "{kept:?}");
 }
+
+/// The naive version takes refused objects for lost ones: the files land without their commits, which are in
+/// no ref.
+#[test]
+fn an_earlier_commit_that_git_refuses_loses_no_commits() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let refused = |ticket: &str, begin: &dyn Fn(&Workspace)| {
+        let workspace = repository.prepare(&world.spec("ada", ticket)).unwrap();
+        let at = workspace.path();
+        begin(&workspace);
+        put(&at.join("work.txt"), "work\n");
+        world.git_at(&at, &["add", "-A"]);
+        world.git_at(&at, &["commit", "-q", "-m", "work"]);
+        put(&at.join("more.txt"), "more\n");
+        let refs = world.refs();
+        let head = world.git_at(&at, &["rev-parse", "HEAD"]);
+        let why = match repository.save(&workspace, "leftovers", AT, &limits()) {
+            Err(Error::Refused { refusals, .. }) => match &refusals[..] {
+                [Refusal::Unsound { why }] => why.clone(),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(world.refs(), refs);
+        assert_eq!(world.git_at(&at, &["rev-parse", "HEAD"]), head);
+        // The commits are nowhere else, so the workspace stays.
+        let removed = repository.remove(&workspace);
+        assert!(matches!(removed, Err(Error::Unsaved { .. })), "{removed:?}");
+        why
+    };
+    let why = refused("t-1", &|workspace| {
+        let at = workspace.path();
+        let modules = "[submodule \"lib\"]\n\tpath = lib\n\turl = https://github.com:owner/lib.git\n";
+        put(&at.join(".gitmodules"), modules);
+        world.git_at(&at, &["add", "-A"]);
+        world.git_at(&at, &["commit", "-q", "-m", "modules"]);
+        world.git_at(&at, &["rm", "-q", ".gitmodules"]);
+        world.git_at(&at, &["commit", "-q", "-m", "no modules"]);
+    });
+    assert!(why.contains("gitmodulesUrl"), "{why}");
+    assert!(why.contains("rewrite that commit"), "{why}");
+    let why = refused("t-2", &|workspace| {
+        let tree = world.git(&["rev-parse", "HEAD^{tree}"]);
+        let content = format!(
+            "tree {tree}\nparent {}\nauthor a a@a 1700000000 +0000\ncommitter a <a@a> 1700000000 +0000\n\nforged\n",
+            workspace.base()
+        );
+        let commit = forge(&world, &workspace.path(), "commit", content.as_bytes());
+        world.git_at(&workspace.path(), &["reset", "-q", "--hard", &commit]);
+    });
+    assert!(
+        why.contains("missingEmail") || why.contains("missingSpaceBeforeEmail"),
+        "{why}"
+    );
+}

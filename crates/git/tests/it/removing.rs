@@ -214,6 +214,95 @@ fn what_the_project_ignores_goes_with_the_workspace() {
     assert!(!workspace.exists());
 }
 
+/// Clones a repository into a folder of the workspace.
+fn hide(world: &World, at: &Path, args: &[&str], from: &Path, folder: &str) -> std::path::PathBuf {
+    let from = format!("file://{}", from.display());
+    let inside = at.join(folder);
+    let clone = [&["clone", "-q"], args, &[&from, inside.to_str().unwrap()]].concat();
+    world.git_at(at, &clone);
+    inside
+}
+
+/// A repository of somebody else's, with three commits and a tag at the second.
+fn dependency(world: &World) -> std::path::PathBuf {
+    let other = world.home().join("other");
+    put(&other.join("theirs.txt"), "one\n");
+    world.git_at(&other, &["init", "-q", "-b", "main"]);
+    commit(world, &other);
+    put(&other.join("theirs.txt"), "two\n");
+    commit(world, &other);
+    world.git_at(&other, &["tag", "v1"]);
+    put(&other.join("theirs.txt"), "three\n");
+    commit(world, &other);
+    other
+}
+
+/// The naive version looks for repositories where git does, which names none in an ignored folder.
+#[test]
+fn what_was_committed_in_a_clone_below_an_ignored_folder_is_kept_and_no_clean_clone_is() {
+    let world = World::new();
+    world.write(".gitignore", ".claude/\n.deps/\n");
+    world.commit_all("ignore");
+    let other = dependency(&world);
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+
+    // Clones of dependencies, as package managers make them.
+    let clean = hide(&world, &at, &[], &other, ".deps/clean");
+    world.git_at(&clean, &["checkout", "-q", "--detach", "HEAD~1"]);
+    hide(&world, &at, &["--depth=1"], &other, ".deps/shallow");
+    hide(&world, &at, &["--depth=1", "--branch=v1"], &other, ".deps/tagged");
+    let fetched = at.join(".deps/fetched");
+    std::fs::create_dir_all(&fetched).unwrap();
+    world.git_at(&fetched, &["init", "-q"]);
+    let from = format!("file://{}", other.display());
+    world.git_at(&fetched, &["fetch", "-q", "--depth=1", &from, "main"]);
+    world.git_at(&fetched, &["checkout", "-q", "FETCH_HEAD"]);
+    // A clone of the workspace that nobody worked in.
+    hide(&world, &at, &[], &at, ".claude/idle");
+
+    let mine = hide(&world, &at, &[], &at, ".claude/deep/er/mine");
+    put(&mine.join("new.txt"), "in a clone\n");
+    commit(&world, &mine);
+    let patched = hide(&world, &at, &[], &other, ".deps/patched");
+    world.git_at(&patched, &["checkout", "-q", "-b", "side"]);
+    put(&patched.join("patch.txt"), "on a side branch\n");
+    commit(&world, &patched);
+    world.git_at(&patched, &["checkout", "-q", "main"]);
+
+    let rescued = repository.remove(&workspace).unwrap();
+    assert!(!workspace.exists());
+    assert_eq!(rescued.unsaved, []);
+    let hidden: Vec<_> = rescued
+        .hidden
+        .iter()
+        .map(|one| one.path.to_str().unwrap())
+        .collect();
+    assert_eq!(hidden, [".deps/patched", ".claude/deep/er/mine"]);
+    assert!(is_kept(&world, "new.txt", "in a clone\n"));
+    assert!(is_kept(&world, "patch.txt", "on a side branch\n"));
+    assert_eq!(repository.kept(None).unwrap().len(), 2);
+}
+
+#[test]
+fn commits_on_a_shallow_history_keep_the_workspace() {
+    let world = World::new();
+    world.write(".gitignore", ".deps/\n");
+    world.commit_all("ignore");
+    let other = dependency(&world);
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let inside = hide(&world, &workspace.path(), &["--depth=1"], &other, ".deps/shallow");
+    put(&inside.join("new.txt"), "mine\n");
+    commit(&world, &inside);
+    match repository.remove(&workspace) {
+        Err(git::Error::Unsaved { left, .. }) => assert_eq!(left[0].path.to_str(), Some(".deps/shallow")),
+        other => panic!("{other:?}"),
+    }
+    assert!(inside.join("new.txt").exists());
+}
+
 #[test]
 fn what_was_staged_and_edited_since_is_kept_when_the_rest_is_committed() {
     let world = World::new();

@@ -310,6 +310,51 @@ fn what_is_too_much_stays_and_is_named() {
     assert!(workspace.path().join("big.bin").exists());
 }
 
+/// The naive version saves as many as fit, and at the next call the rest.
+#[test]
+fn files_that_are_too_large_together_are_not_saved_in_parts() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    put(&at.join("work.txt"), "work\n");
+    world.git_at(&at, &["add", "-A"]);
+    world.git_at(&at, &["commit", "-q", "-m", "work"]);
+    for number in 0..12 {
+        put(&at.join(format!("data/{number}.bin")), &"x".repeat(1000 + number));
+    }
+    let limits = Limits {
+        bytes: 10_000,
+        ..limits()
+    };
+    for _ in 0..3 {
+        let saved = repository.save(&workspace, "Leftovers", AT, &limits);
+        let Err(Error::Refused { refusals, .. }) = saved else {
+            panic!("{saved:?}")
+        };
+        let [refusal] = &refusals[..] else {
+            panic!("{refusals:?}")
+        };
+        let words = refusal.to_string();
+        assert!(
+            words.contains("too large to be saved together (12066 bytes, 10000 are allowed)"),
+            "{words}"
+        );
+        assert!(
+            words.contains("The largest: \"data/11.bin\", \"data/10.bin\""),
+            "{words}"
+        );
+    }
+    assert_eq!(world.git(&["log", "-1", "--format=%s", "agent/ada-t-1"]), "work");
+    assert_eq!(world.git(&["for-each-ref", "refs/crew/rescue"]), "");
+    for number in 9..12 {
+        std::fs::remove_file(at.join(format!("data/{number}.bin"))).unwrap();
+    }
+    let saved = repository.save(&workspace, "Leftovers", AT, &limits).unwrap();
+    assert!(saved.unsaved.is_empty());
+    assert_eq!(names(&world, saved.imported.tip.as_str()).len(), 2 + 1 + 9);
+}
+
 #[test]
 fn folders_that_forbid_deletion_are_deleted() {
     let world = World::new();

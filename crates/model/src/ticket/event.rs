@@ -123,9 +123,9 @@ pub enum Event {
         /// The count of this failure, if it came before.
         repeat: Option<Repeat>,
     },
-    /// The checks could not be run: never the agent's fault.
+    /// The checks could not be run, or the work not be merged for them: never the agent's fault.
     CouldNotRun {
-        /// The reason, in words.
+        /// The thing that could not be done, and the reason, in words.
         why: String,
         /// When they are tried again.
         retry_at: Time,
@@ -441,7 +441,7 @@ impl Effect {
                 "its workspace could not be looked at".to_owned()
             }
             Effect::BuildCandidate { .. } => "its work could not be merged on the target".to_owned(),
-            Effect::StartCheck { .. } => "its checks could not be run".to_owned(),
+            Effect::StartCheck { .. } => "the checks could not be run".to_owned(),
             Effect::Land { .. } => "it could not be landed".to_owned(),
             Effect::KeepWork { agent, .. } => format!("the work of {agent} could not be kept"),
             Effect::RemoveWorkspace { agent, .. } => format!("the workspace of {agent} could not be removed"),

@@ -178,11 +178,7 @@ impl Draft<'_> {
                 }
                 self.conflict(paths, *resolutions_left)
             }
-            Event::CouldNotRun { why, retry_at } => self.hold_check(
-                Why::CouldNotRun,
-                format!("the checks could not be run: {why}"),
-                *retry_at,
-            ),
+            Event::CouldNotRun { why, retry_at } => self.hold_check(Why::CouldNotRun, why.clone(), *retry_at),
             Event::TargetRed {
                 which,
                 output,

@@ -268,7 +268,7 @@ fn of_ticket(event: &ticket::Event) -> String {
                 paths.join(", ")
             )
         }
-        Event::CouldNotRun { why, .. } => format!("the checks could not be run: {why}"),
+        Event::CouldNotRun { why, .. } => why.clone(),
         Event::TargetRed { which, output, .. } => {
             format!(
                 "the target itself does not pass the check: {which}{}",

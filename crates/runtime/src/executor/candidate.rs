@@ -37,6 +37,9 @@ impl Executor {
                 self.is_target_away.store(true, Ordering::Relaxed);
                 could_not(error)
             }
+            Err(error @ git::Error::BranchInUse { .. }) => Report::CouldNotRun {
+                why: format!("{}: switch to another branch there", text::with_causes(&error)),
+            },
             Err(error) => could_not(error),
         }
     }

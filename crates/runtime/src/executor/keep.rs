@@ -55,6 +55,14 @@ impl Executor {
             keep(&workspace)?;
             match self.repository.remove(&workspace) {
                 Ok(rescued) => {
+                    for hidden in rescued.hidden {
+                        tracing::warn!(
+                            "{}: the repository {} in an ignored folder of its workspace held commits of its own; they are kept as {}",
+                            ticket.id,
+                            shown(&hidden.path.to_string_lossy()),
+                            hidden.kept
+                        );
+                    }
                     for worktree in rescued.worktrees {
                         tracing::warn!(
                             "{}: the worktree {} in its workspace held work that is in no branch; it is kept as {}",

@@ -501,6 +501,12 @@ fn a_commit_without_a_change_is_nothing_committed() {
 }
 
 #[test]
+fn commits_that_cancel_out_are_nothing_committed() {
+    let (_, prompt) = told_after("", "work n new\ngit rm -q n\ngit commit -qm back\necho DONE");
+    assert!(prompt.contains("nothing was committed"), "{prompt}");
+}
+
+#[test]
 fn conflict_markers_are_told_once_where_no_check_would_find_them() {
     let marked = "printf '<<<<<<< HEAD\\na\\n=======\\nb\\n>>>>>>> other\\n' > m\ngit add m\ngit commit -qm m\necho DONE";
     let (world, prompt) = told_after("", marked);

@@ -518,13 +518,39 @@ fn a_landing_that_fails_each_time_keeps_nobody_waiting_who_waits_for_the_end() {
         assert!(explained.out.contains("it could not be landed"), "{explained}");
     }
     std::fs::remove_dir_all(lock).unwrap();
-    for id in ids {
-        world.must(&["retry", id]);
-    }
+    // The next engine tries them before their time.
     world.drain_all();
     let mut landed = world.landed();
     landed.sort();
     assert_eq!(landed, ids);
+}
+
+#[test]
+fn work_whose_branch_a_person_looked_at_goes_on_at_the_next_start_after_they_have_left_it() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("if [ $RUN = 1 ]; then work one.txt one; exit 0; fi\nuntil_there \"$GATES/go\"\nwork two.txt two\necho DONE")
+        .write();
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 2);
+    let branch = world.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/agent"]);
+    world.git(&["switch", "-q", branch.trim()]);
+    world.open("go");
+    world.wait("it is held", || world.state_name("t-1").contains("held"));
+    let inbox = world.crew(&["inbox"]).all();
+    assert!(
+        inbox.contains("could not be merged on the target: the branch agent/"),
+        "{inbox}"
+    );
+    assert!(inbox.contains("switch to another branch there"), "{inbox}");
+    assert!(!inbox.contains("the checks could not be run"), "{inbox}");
+    world.git(&["switch", "-q", "main"]);
+    world.must(&["stop"]);
+    engine.end();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(world.on_main("two.txt").as_deref(), Some("two\n"));
 }
 
 #[test]

@@ -82,6 +82,49 @@ fn files_too_large_to_be_saved_are_told_before_anything_is_checked() {
     assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
 }
 
+#[test]
+fn files_too_large_together_are_told_before_anything_is_checked() {
+    let world = World::with(|s| s.checks = "commands = ['''echo ran >> \"$HOME/ran\"''']".to_owned());
+    let many = "mkdir d; for n in 1 2 3 4 5 6 7 8 9 10 11 12; do truncate -s 100M d/$n; done";
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "if [ $RUN = 1 ]; then work one.txt one; {many}; else rm -r d; fi\necho DONE\n"
+        ))
+        .write();
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+    let prompt = world.prompt("t-1", 2);
+    assert!(prompt.contains("too large to be saved together"), "{prompt}");
+    let ran = std::fs::read_to_string(world.path("home/ran")).unwrap();
+    // The target, and the candidate without the files.
+    assert_eq!(ran.lines().count(), 2);
+    assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
+    assert_eq!(world.git(&["ls-tree", "main", "d"]), "");
+}
+
+#[test]
+fn an_earlier_commit_that_git_refuses_is_told_and_its_branch_is_kept() {
+    let world = World::new();
+    let begun = "printf '[submodule \"lib\"]\\n\\tpath = lib\\n\\turl = https://github.com:o/l.git\\n' > .gitmodules\n\
+                 git add -A; git commit -qm modules; git rm -q .gitmodules; git commit -qm 'no modules'\n\
+                 work one.txt one";
+    let mended = "git reset -q --soft HEAD~3; git commit -qm 'the work'";
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "if [ $RUN = 1 ]; then\n{begun}\nelse\n{mended}\nfi\necho DONE\n"
+        ))
+        .write();
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+    let prompt = world.prompt("t-1", 2);
+    assert!(prompt.contains("gitmodulesUrl"), "{prompt}");
+    assert!(prompt.contains("rewrite that commit"), "{prompt}");
+    assert_eq!(world.git(&["log", "-1", "--format=%s", "main^2"]), "the work");
+    assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
+}
+
 /// Its first run works while a person takes the last commit off the target; `then` is what the others do.
 fn taken_back(then: &str) -> World {
     let world = World::new();

@@ -122,6 +122,23 @@ cells! {
         }
     }
 
+    fn an_index_that_cannot_be_replaced_is_found_before_the_branch_moves() {
+        let world = world();
+        let index = world.project(".git/index");
+        let before = world.git(&["rev-parse", "main"]);
+        mount(&["--bind"], &[&index, &index]);
+        let said = world.drain();
+        assert_eq!(said.code, Some(3), "{said}");
+        assert!(said.out.contains(".git/index (cannot be written)"), "{said}");
+        assert_eq!(world.git(&["rev-parse", "main"]), before, "the branch has moved");
+        assert_eq!(world.git(&["diff", "--cached", "--name-only"]), "");
+        assert!(!is_there(&world.project(".git/index.lock")));
+        unmount(&index);
+        world.drain();
+        assert_eq!(world.landed(), ["t-1"]);
+        assert_followed(&world);
+    }
+
     fn a_checkout_that_cannot_follow_after_all_is_named_and_keeps_no_lock_through_every_kill() {
         for again in ["", "follow.staged", "follow.index", "follow.files", "follow.cleaned"] {
             let world = world();

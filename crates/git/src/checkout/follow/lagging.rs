@@ -185,6 +185,10 @@ impl Repository {
                 continue;
             };
             if let (Some(old), Some(now)) = (&note.index, self.branch_tip(branch)?) {
+                // The landing that follows names it.
+                if self.fixed_index(&checkout).is_some() {
+                    continue;
+                }
                 match self.follow(&checkout, old, &now) {
                     Ok(_) => {}
                     Err(Error::IndexBusy { .. }) => continue,

@@ -52,10 +52,7 @@ impl<'a> Writable<'a> {
         }
         let can = match openat::folder(self.root, path) {
             Ok(folder) => {
-                let access = accessat(&folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
-                access.is_ok()
-                    && !is_frozen(&folder, OsStr::new("."))
-                    && is_on_one_mount(&self.checkout.root.join(path), self.checkout)
+                is_changeable(&folder) && is_on_one_mount(&self.checkout.root.join(path), self.checkout)
             }
             // A file or a link stands there: whether it may be replaced is asked for its own path.
             Err(_) if path.as_os_str().is_empty() => false,
@@ -65,6 +62,20 @@ impl<'a> Writable<'a> {
         self.folders.insert(path.to_owned(), can);
         can
     }
+}
+
+/// Whether another index can take the place of a checkout's, and the lock of it can stand beside it.
+pub(super) fn is_index_replaceable(checkout: &Checkout) -> bool {
+    let Ok(folder) = openat::root(&checkout.git_dir) else {
+        return false;
+    };
+    is_changeable(&folder) && can_be_replaced(&folder, OsStr::new("index"))
+}
+
+/// Whether names can be made and removed in an open folder.
+fn is_changeable(folder: &OwnedFd) -> bool {
+    let access = accessat(folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
+    access.is_ok() && !is_frozen(folder, OsStr::new("."))
 }
 
 /// Whether a file could be read, which comparing it takes.

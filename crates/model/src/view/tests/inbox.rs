@@ -74,7 +74,7 @@ fn waiting() -> Story {
     story.ticket(
         "t-5",
         T::CouldNotRun {
-            why: "no disk".to_owned(),
+            why: "the checks could not be run: no disk".to_owned(),
             retry_at,
         },
     );
