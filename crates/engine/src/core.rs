@@ -207,8 +207,8 @@ impl Core {
         }
     }
 
-    /// Takes up the held tickets that go on by themselves, and that are meant, before their time: a person may
-    /// have mended what they are held for.
+    /// Takes up the meant ones of the held tickets that go on by themselves, before their time: a person may
+    /// have removed the cause.
     fn retry_held(&mut self, is_meant: impl Fn(&Ticket) -> bool, cause: &'static str) {
         let held = self.tickets().filter(|ticket| {
             let goes_on = ticket.held.as_ref().is_some_and(|held| held.retry_at.is_some());
