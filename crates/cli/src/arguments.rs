@@ -92,12 +92,17 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
 
 fn answer(arguments: Arguments) -> Result<Exit> {
     let mut context = Context::read(arguments.dir.as_deref(), arguments.json)?;
+    if let Some(command) = &arguments.command
+        && context.is_agents()
+    {
+        command.refuse_to_agent()?;
+    }
     let exit = match arguments.command {
         Some(command) => dispatch(&mut context, command).map_err(|error| match (error, context.place()) {
             (Error::Client(error), Ok(place)) => client::repository::locked_by(&place, error).into(),
             (error, _) => error,
         })?,
-        None if commands::dashboard::Dashboard::opens_alone(&context) => {
+        None if !context.is_agents() && commands::dashboard::Dashboard::opens_alone(&context) => {
             wait(commands::dashboard::Dashboard::default().run(&mut context))?
         }
         None => {
@@ -113,6 +118,65 @@ fn answer(arguments: Arguments) -> Result<Exit> {
     };
     context.out.flush()?;
     Ok(exit)
+}
+
+impl Command {
+    /// Refuses a command that decides something to the process of an agent: its agent could approve its own
+    /// work, or end the work of others, and the history would name a person.
+    fn refuse_to_agent(&self) -> Result<()> {
+        let Some(name) = self.of_people() else {
+            return Ok(());
+        };
+        Err(Error::usage(
+            format!("`crew {name}` is for people, and an agent of crew runs it here (CREW_WORKER is set)"),
+            format!(
+                "an agent asks: `QUESTION: please run crew {name} …`, alone on a line, ends its step\n\
+                 a person types `crew {name} …` in a terminal of their own"
+            ),
+        ))
+    }
+
+    /// The name of a command that acts in the name of a person; none of one that looks, or that an agent is
+    /// to use.
+    fn of_people(&self) -> Option<&'static str> {
+        match self {
+            Command::Init(_) => Some("init"),
+            Command::Run(_) => Some("run"),
+            Command::Stop(_) => Some("stop"),
+            Command::Spawn(_) => Some("spawn"),
+            Command::Assign(_) => Some("assign"),
+            // It has keys for the others.
+            Command::Dashboard(_) => Some("dashboard"),
+            Command::Kill(_) => Some("kill"),
+            Command::Cleanup(_) => Some("cleanup"),
+            Command::Clean(_) => Some("clean"),
+            Command::Merge(_) => Some("merge"),
+            Command::Retry(_) => Some("retry"),
+            Command::Drop(_) => Some("drop"),
+            Command::Waive(_) => Some("waive"),
+            Command::Approve(_) => Some("approve"),
+            Command::Answer(_) => Some("answer"),
+            Command::Wake(_) => Some("wake"),
+            Command::Doctor(doctor) => doctor.mends().then_some("doctor --fix"),
+            Command::Demo(_)
+            | Command::Ps(_)
+            | Command::Peek(_)
+            | Command::Logs(_)
+            | Command::Inbox(_)
+            | Command::Queue(_)
+            | Command::Explain(_)
+            | Command::History(_)
+            | Command::Events(_)
+            | Command::Summary(_)
+            | Command::Cost(_)
+            | Command::Diagram(_)
+            | Command::Ticket(_)
+            | Command::Config(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+            | Command::Shim(_) => None,
+        }
+    }
 }
 
 fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {

@@ -2,7 +2,7 @@
 //! output.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -70,6 +70,11 @@ impl Context {
             .get(name)
             .map(String::as_str)
             .filter(|value| !value.is_empty())
+    }
+
+    /// Whether an agent of crew runs this, who speaks for no person.
+    pub(crate) fn is_agents(&self) -> bool {
+        self.whole_env.contains_key(OsStr::new("CREW_WORKER"))
     }
 
     /// The repository that the command was called in.

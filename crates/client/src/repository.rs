@@ -66,3 +66,33 @@ pub fn checked_out_branch(place: &Place) -> Result<String> {
     place.repository.target(&branch)?;
     Ok(branch.short().to_owned())
 }
+
+/// The files of the checkout that git tracks or would add: those that a fresh checkout can have.
+///
+/// # Errors
+/// git cannot list them.
+pub fn unignored_files(place: &Place) -> Result<Vec<String>> {
+    Ok(place.repository.unignored_files()?)
+}
+
+/// Those of these folders of the checkout that git does not ignore.
+///
+/// # Errors
+/// git cannot be asked.
+pub fn unignored(place: &Place, folders: &[String]) -> Result<Vec<String>> {
+    let mut unignored = Vec::new();
+    for folder in folders {
+        if !is_ignored(place, &format!("{folder}/"))? {
+            unignored.push(folder.clone());
+        }
+    }
+    Ok(unignored)
+}
+
+/// Whether git ignores a path of the checkout. One that ends in `/` is a folder.
+///
+/// # Errors
+/// git cannot be asked.
+pub fn is_ignored(place: &Place, path: &str) -> Result<bool> {
+    Ok(place.repository.is_ignored(std::path::Path::new(path))?)
+}

@@ -176,14 +176,7 @@ impl Core {
                     self.apply_or_note(&id, ticket::Event::LandingRetried, "the engine has started");
                 }
             }
-            self.retry_held(
-                |ticket| {
-                    let why = ticket.held.as_ref().map(|held| &held.why);
-                    // While its file is away or in doubt, it waits for its time.
-                    matches!(why, Some(Why::CouldNotRun | Why::Landing)) && ticket.unheeded.is_none()
-                },
-                "the engine has started",
-            );
+            self.retry_what_could_not_run("the engine has started");
         }
         self.take_output()
     }
@@ -200,21 +193,32 @@ impl Core {
         self.settings = settings;
         self.ready.touch();
         if is_set_up_otherwise {
-            self.retry_held(
-                |ticket| ticket.failed_set_up().is_some(),
-                "the settings have changed",
-            );
+            self.retry_set_ups("the settings have changed");
         }
     }
 
-    /// Takes up the meant ones of the held tickets that go on by themselves, before their time: a person may
-    /// have removed the cause.
-    fn retry_held(&mut self, is_meant: impl Fn(&Ticket) -> bool, cause: &'static str) {
-        let held = self.tickets().filter(|ticket| {
-            let goes_on = ticket.held.as_ref().is_some_and(|held| held.retry_at.is_some());
-            goes_on && is_meant(ticket)
+    /// Gives out the tickets again that are held because a workspace could not be set up: a person may have
+    /// mended that.
+    fn retry_set_ups(&mut self, cause: &'static str) {
+        self.retry_held(cause, |ticket| ticket.failed_set_up().is_some());
+    }
+
+    /// The same, and tries again the work that could not be checked or landed: a person may have removed the
+    /// cause. While its file is away or in doubt, work waits for its time. A try that is due is made at once:
+    /// an engine that ends when nothing moves would end before the timer fires.
+    fn retry_what_could_not_run(&mut self, cause: &'static str) {
+        let now = self.now;
+        self.retry_held(cause, |ticket| {
+            ticket.held.as_ref().is_some_and(|held| {
+                let may_be_mended = matches!(held.why, Why::CouldNotRun | Why::Landing);
+                (may_be_mended && ticket.unheeded.is_none()) || held.retry_at.is_some_and(|at| at <= now)
+            })
         });
-        let held = held.map(|ticket| ticket.id.clone());
+    }
+
+    fn retry_held(&mut self, cause: &'static str, is_meant: impl Fn(&Ticket) -> bool) {
+        let is_held = |ticket: &&Ticket| is_meant(ticket);
+        let held = self.tickets().filter(is_held).map(|ticket| ticket.id.clone());
         for id in held.collect::<Vec<_>>() {
             self.apply_or_note(&id, ticket::Event::RetryDue, cause);
         }

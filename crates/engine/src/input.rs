@@ -89,6 +89,8 @@ pub struct TargetSeen {
     pub anyway: bool,
     /// Whether a verdict that was not good is to be looked for again: the engine has just started.
     pub anew: bool,
+    /// Whether the branch was not there when it was needed last.
+    pub is_back: bool,
 }
 
 /// The outcome of the checks of the bare target, so far or in the end.

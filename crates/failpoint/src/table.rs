@@ -66,6 +66,8 @@ points! {
         "durable.target_check_started": "the event is there",
         "decided.target_passed": "the target passes, the event is missing",
         "durable.target_passed": "the event is there, no ticket was given out",
+        "decided.target_left_unchecked": "nobody waits for the target's checks, the event is missing",
+        "durable.target_left_unchecked": "the event is there, no ticket was given out",
         "decided.agent_spawned": "an agent has a name, the event is missing",
         "durable.agent_spawned": "the event is there",
         "decided.harness_paused": "a service refuses, and nobody else knows",

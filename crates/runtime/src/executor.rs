@@ -11,6 +11,7 @@ pub(crate) use step::is_for;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use git::{Branch, Lock, Repository};
@@ -66,6 +67,8 @@ pub(crate) struct Executor {
     pub(crate) check_env: CheckEnvironment,
     /// The order to start a check that was carried out last. Held while one is: all checks have one checkout.
     pub(crate) last_check: Arc<Mutex<Option<EffectId>>>,
+    /// Whether the target branch was not there when it was needed last.
+    pub(crate) is_target_away: Arc<AtomicBool>,
     /// The tree, and all else it depends on, whose canaries are known to have been run.
     pub(crate) known_canaries: Arc<Mutex<Option<String>>>,
     /// What they are performed on.
@@ -105,6 +108,11 @@ impl Executor {
         let mut executor = Self::holding(lock, shared, place, settings, options, work)?;
         executor.settings_branch = executor.repository.branch_of_root()?;
         private_dir(&place.crew_dir)?;
+        crate::own_repository::make(&place.crew_dir).map_err(|source| Error::Io {
+            doing: "make a repository in",
+            path: place.crew_dir.clone(),
+            source,
+        })?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
         let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
@@ -127,6 +135,7 @@ impl Executor {
         let executor = Self::holding(lock, shared, &self.place, settings, options, self.work)?;
         Ok(Self {
             owner: self.owner.clone(),
+            is_target_away: Arc::clone(&self.is_target_away),
             settings_branch: self.settings_branch.clone(),
             told_undeletable: Arc::clone(&self.told_undeletable),
             // Work that is under way goes on where it is.
@@ -209,6 +218,7 @@ impl Executor {
             callers_env: options.env.clone(),
             check_env: CheckEnvironment::of(place, &options.env, &settings.checks)?,
             last_check,
+            is_target_away: Arc::default(),
             known_canaries: Arc::default(),
             threads,
             told_undeletable: Arc::default(),

@@ -25,6 +25,7 @@ pub mod log;
 mod observe;
 mod orphans;
 mod outputs;
+mod own_repository;
 mod place;
 mod points;
 mod preflight;

@@ -160,10 +160,12 @@ async fn end_of(
                             }
                             (_, _) => None,
                         };
-                        RunEnd {
-                            left,
-                            ..of_outcome(&run_id, outcome, ended_at(&exit))
+                        let lost = outcome.result.as_ref().err().map(|failure| failure.class);
+                        let mut end = of_outcome(&run_id, outcome, ended_at(&exit));
+                        if let (End::Failed(failure), Some(harness::Class::Lost)) = (&mut end.end, lost) {
+                            failure.left = ticket.and_then(|ticket| with.workspace_digest(&ticket));
                         }
+                        RunEnd { left, ..end }
                     }
                     Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
                 },

@@ -112,7 +112,8 @@ impl Place {
     /// # Errors
     /// git cannot say.
     pub fn is_excluded(&self) -> Result<bool> {
-        Ok(self.repository.is_ignored(&self.crew_dir)?)
+        // As a folder.
+        Ok(self.repository.is_ignored(&self.crew_dir.join(""))?)
     }
 
     /// The settings.
@@ -305,7 +306,7 @@ pub(crate) fn holds(holder: &Holder) -> String {
 /// The repository that `dir` is in.
 pub(crate) fn repository_of(dir: &Path, env: &BTreeMap<String, String>) -> Result<Repository> {
     let git = Git::find(Surroundings::of(|name| env.get(name).map(Into::into)))?;
-    Ok(Repository::open(&git, dir)?)
+    Ok(Repository::open(&git, &crate::own_repository::outside(dir))?)
 }
 
 /// Refuses a `.crew` that leads elsewhere: two repositories would share a journal, or other users could read

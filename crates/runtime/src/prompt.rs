@@ -70,6 +70,11 @@ const COMMON: [&str; 13] = [
     "empty_submodules",
 ];
 
+/// The beginning of the prompt after a step that something killed.
+const WAS_LOST: &str = "Your last step did not end by itself: something killed it, or the process of crew's that held it. If you \
+     have ended processes by a word in their command line (`pkill -f`, `killall`), that may have been it: end a process that you \
+     started by its id.\n";
+
 /// The templates of one engine.
 #[derive(Debug)]
 pub(crate) struct Prompts {
@@ -107,6 +112,9 @@ pub(crate) struct Facts {
     /// The ticket's text changed since the agent last saw it.
     #[serde(skip)]
     pub(crate) edited: bool,
+    /// Something killed the last step.
+    #[serde(skip)]
+    pub(crate) was_lost: bool,
     /// Whether the conversation is new to the agent: then its prompt has the task again, whatever else it
     /// says.
     pub(crate) new_session: bool,
@@ -175,6 +183,7 @@ impl Facts {
             feedback: some("It does not build."),
             answers: Vec::new(),
             edited: !few,
+            was_lost: false,
             new_session: few,
             checks: some("make test"),
             empty_submodules: some("lib"),
@@ -279,6 +288,9 @@ impl Prompts {
     pub(crate) fn step(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
         let is_task = matches!(prompt, Prompt::Init | Prompt::Resume);
         let mut said = Vec::new();
+        if facts.was_lost {
+            said.push(WAS_LOST.to_owned());
+        }
         // A new conversation knows nothing yet: the task comes first, with the ticket as it is now and all
         // answers so far.
         if is_task {

@@ -1,5 +1,6 @@
 //! The bare target: its checks, run one after the other outside of any ticket.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Report, TargetCheck, TargetFound, TargetSeen, driver};
@@ -66,7 +67,11 @@ pub async fn try_target(
 
 /// The target as it is now; none where it cannot be read, which is looked at again.
 pub(crate) fn seen(executor: &Executor, anyway: bool, anew: bool) -> Option<TargetSeen> {
-    let commit = executor.repository.target(&executor.target).ok()?;
+    let commit = executor.repository.target(&executor.target);
+    if let Err(git::Error::TargetMissing { .. }) = &commit {
+        executor.is_target_away.store(true, Ordering::Relaxed);
+    }
+    let commit = commit.ok()?;
     let tree = executor.repository.tree_of(&commit).ok()?.0;
     Some(TargetSeen {
         commit: model_oid(&commit).ok()?,
@@ -75,6 +80,7 @@ pub(crate) fn seen(executor: &Executor, anyway: bool, anew: bool) -> Option<Targ
         canary_due: executor.is_canary_due(&tree),
         anyway,
         anew,
+        is_back: executor.is_target_away.swap(false, Ordering::Relaxed),
     })
 }
 

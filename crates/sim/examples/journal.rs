@@ -120,6 +120,7 @@ impl Crew {
                 message: "the client ended with 1: the connection was closed before the answer was whole"
                     .to_owned(),
                 until: None,
+                left: None,
             }),
             1 | 2 if !odd.is_multiple_of(3) => End::Finished(Signal::None),
             _ => End::Finished(Signal::Done),

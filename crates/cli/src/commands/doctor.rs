@@ -24,6 +24,11 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
+    /// Whether it changes anything.
+    pub(crate) fn mends(&self) -> bool {
+        self.fix
+    }
+
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let caller = Caller {
             dir: &context.dir,

@@ -111,8 +111,12 @@ impl Explain {
             if !says.contains(&change.words()) {
                 out.wrapped(&format!("  {}", change.words()), HANG, Style::Yellow)?;
             }
-            let what =
-                "`crew ticket reopen` or `crew ticket close` says what you want, `crew drop` gives it up";
+            let what = match ticket.is_some_and(Ticket::is_done) {
+                true => "`crew ticket close` leaves it done, `crew ticket reopen` has it done again",
+                false => {
+                    "`crew ticket reopen` or `crew ticket close` says what you want, `crew drop` gives it up"
+                }
+            };
             out.wrapped(&format!("  hint: {what}"), HANG, Style::Plain)?;
         }
         for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {

@@ -1,12 +1,14 @@
 //! `crew init`: makes a repository ready for a crew.
 
+mod found;
+
 use std::ffi::OsStr;
 use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
-use model::settings::{self, Checks, Detected, Harness, HarnessKind, Settings};
+use model::settings::{self, Harness, HarnessKind, Proposal, Settings};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -14,6 +16,7 @@ use crate::exit::Exit;
 use crate::ui::{self, Style};
 use client::documents;
 use client::error::Doing as _;
+use found::Found;
 use model::target::Verdict;
 use runtime::Place;
 
@@ -43,10 +46,6 @@ const CLAUDE_ENV: [&str; 4] = [
     "ANTHROPIC_BASE_URL",
     "CLAUDE_CODE_OAUTH_TOKEN",
 ];
-/// A file that is read to see which tests there are is not larger than this.
-const SMALL: u64 = 1 << 20;
-/// So many files of `tests/` are looked at.
-const MANY: usize = 10_000;
 
 impl Init {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
@@ -78,8 +77,8 @@ impl Init {
                 "switch to the branch that work is to land on",
             )
         })?;
-        let found = detect(&place.root);
-        let checks = found.as_ref().map(Detected::checks).unwrap_or_default();
+        let found = Found::of(context, &place)?;
+        let checks = found.checks();
         let harness = self.harness(context, &place)?;
         let empty = place.empty_submodules(&format!("refs/heads/{target}"));
         if !context.json {
@@ -87,7 +86,7 @@ impl Init {
                 context,
                 &place,
                 &target,
-                found.as_ref(),
+                &found,
                 harness.as_ref().map(|(_, harness)| harness),
             )?;
             if !empty.is_empty() {
@@ -105,13 +104,16 @@ impl Init {
             context.out.line("nothing was written")?;
             return Ok(Exit::Failed);
         }
-        write(&place, &target, &checks, harness.as_ref())?;
+        write(&place, &target, &found.proposal(), harness.as_ref())?;
         if context.json {
             context.out.json(&documents::Init {
                 settings: place.settings_path.to_string_lossy().into_owned(),
                 target,
-                runner: found.as_ref().map(|found| found.runner),
-                seen_in: found.map(|found| found.seen_in),
+                runner: found.taken.as_ref().map(|taken| taken.runner),
+                seen_in: found.taken.map(|taken| taken.seen_in),
+                also_seen: found.also_seen.iter().map(|other| other.runner).collect(),
+                missing: found.missing,
+                setup: checks.setup,
                 guarded: !checks.commands.is_empty(),
                 checks: checks.commands,
                 harness: harness.map(|(name, _)| name),
@@ -136,9 +138,11 @@ impl Init {
                 .line("  name your agent's program in crew.toml, under [agents] and [harness.…]")?;
         }
         let file = from(&context.dir, &place.settings_path);
-        context
-            .out
-            .line(&format!("  git add {file} && git commit -m 'Add crew.toml'"))?;
+        let is_ignored = client::repository::is_ignored(&place, settings::FILE_NAME)?;
+        let force = if is_ignored { "--force " } else { "" };
+        context.out.line(&format!(
+            "  git add {force}{file} && git commit -m 'Add crew.toml'"
+        ))?;
         context.out.line("  crew ticket create 'What is to be done'")?;
         context.out.line("  crew run --until-idle")?;
         Ok(exit)
@@ -240,31 +244,14 @@ fn plan(
     context: &mut Context,
     place: &Place,
     target: &str,
-    found: Option<&Detected>,
+    found: &Found,
     harness: Option<&Harness>,
 ) -> Result<()> {
     let out = &mut context.out;
     out.styled(&place.root.display().to_string(), Style::Bold)?;
     out.line(&format!("  work lands on   {target}"))?;
-    match found {
-        Some(found) => {
-            let what = found.commands.join(" && ");
-            out.line(&format!(
-                "  checked by      {what}   ({} seen in {})",
-                found.runner, found.seen_in
-            ))?;
-        }
-        None => {
-            out.styled("  checked by      nothing", Style::Yellow)?;
-            for line in [
-                "  no test runner was found (pytest, npm, cargo, make, go), so",
-                "  nothing guards the target. What must pass before work lands is named",
-                "  in crew.toml, as [checks] commands.",
-            ] {
-                out.styled(line, Style::Yellow)?;
-            }
-        }
-    }
+    found.show(context)?;
+    let out = &mut context.out;
     match harness {
         Some(harness) => {
             out.line(&format!("  agents run on   {}", harness.command.join(" ")))?;
@@ -281,13 +268,18 @@ fn plan(
     out.line("  crew's own      .crew/, ignored through .git/info/exclude")
 }
 
-fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String, Harness)>) -> Result<()> {
+fn write(
+    place: &Place,
+    target: &str,
+    proposal: &Proposal,
+    harness: Option<&(String, Harness)>,
+) -> Result<()> {
     place.exclude()?;
     place.repository.note_root()?;
     std::fs::create_dir_all(&place.tickets_dir).doing("make", &place.tickets_dir)?;
     let text = Settings::template(
         target,
-        checks,
+        proposal,
         harness.map(|(name, harness)| (name.as_str(), harness)),
     );
     // Last, since it is what says that a crew is here; never over one that another wrote in between.
@@ -316,36 +308,4 @@ fn from(dir: &Path, file: &Path) -> String {
         }
         Err(_) => file.display().to_string(),
     }
-}
-
-/// The test runner of a repository, by the files at its root and in `tests/`.
-fn detect(root: &Path) -> Option<Detected> {
-    let mut paths: Vec<String> = names(root).collect();
-    let mut folders = vec![PathBuf::from("tests")];
-    while let Some(folder) = folders.pop() {
-        for name in names(&root.join(&folder)) {
-            let path = folder.join(&name);
-            let kind = root.join(&path).symlink_metadata().map(|found| found.is_dir());
-            match kind {
-                Ok(true) if paths.len() < MANY => folders.push(path),
-                Ok(_) | Err(_) => paths.extend(path.to_str().map(str::to_owned)),
-            }
-        }
-    }
-    paths.sort();
-    let read = |path: &str| {
-        let path = root.join(path);
-        let small = path
-            .metadata()
-            .is_ok_and(|found| found.is_file() && found.len() <= SMALL);
-        small.then(|| std::fs::read_to_string(path).ok()).flatten()
-    };
-    settings::detect(&paths, read).into_iter().next()
-}
-
-fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .take(MANY)
 }

@@ -254,9 +254,13 @@ impl Call<'_> {
 
     /// The name of the agent in whose process this command runs; none in a person's.
     fn agent(&self) -> Option<String> {
-        let env = &self.context.env;
-        let is_agents = env.contains_key("CREW_WORKER");
-        is_agents.then(|| env.get("CREW_AGENT").map_or("unknown", String::as_str).to_owned())
+        let name = || {
+            self.context
+                .env
+                .get("CREW_AGENT")
+                .map_or("unknown", String::as_str)
+        };
+        self.context.is_agents().then(|| name().to_owned())
     }
 
     fn query(&mut self) -> Result<Exit> {

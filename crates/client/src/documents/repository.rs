@@ -16,6 +16,12 @@ pub struct Init {
     pub runner: Option<Runner>,
     /// The file that gave it away.
     pub seen_in: Option<String>,
+    /// The other test runners that were seen: `crew.toml` has a comment for each.
+    pub also_seen: Vec<Runner>,
+    /// The programs that the commands need and that are not installed here.
+    pub missing: Vec<String>,
+    /// The commands that set up a checkout for checks.
+    pub setup: Vec<String>,
     /// The commands that must pass before work lands.
     pub checks: Vec<String>,
     /// `false` when there are no checks, so that nothing guards the target.

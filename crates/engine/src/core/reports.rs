@@ -218,10 +218,10 @@ impl Core {
             }),
             Report::ImportRefused { why } => event(Event::ChecksFailed {
                 which: attempt::Prompt::TAKING_OVER.to_owned(),
-                output: why.clone(),
                 steps_left: self.steps_left(id),
                 reopen_at,
-                repeat: self.repeat(id, Fingerprint::Refused { why }),
+                repeat: self.repeat(id, Fingerprint::refused(&why)),
+                output: why,
             }),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),

@@ -94,7 +94,11 @@ impl Core {
             canary_due,
             anyway,
             anew,
+            is_back,
         } = seen;
+        if is_back {
+            self.retry_what_could_not_run("the target branch is back");
+        }
         let plan = CheckPlan {
             setup: self.settings.checks.setup.clone(),
             commands: self.settings.checks.commands.clone(),

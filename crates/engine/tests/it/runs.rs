@@ -10,7 +10,7 @@ use model::ticket::Why;
 use model::{RunId, Time};
 
 use crate::matrix::table;
-use crate::scene::{NOON, Scene, asked, failed, id, name, secs};
+use crate::scene::{NOON, Scene, asked, failed, id, name, oid, secs};
 use crate::states;
 
 /// Looks at the step of t-1 every ten seconds, for as long as it runs and no longer than `span`: a step that
@@ -379,6 +379,55 @@ fn three_steps_in_a_row_that_change_nothing_and_say_the_same_are_no_progress() {
             "{other:?}"
         );
     }
+}
+
+#[test]
+fn three_lost_steps_in_a_row_that_change_nothing_are_no_progress() {
+    let held_after = |left: [&str; 3]| {
+        let mut scene = states::working();
+        for left in left {
+            let mut lost = Failure::new(Class::Lost, format!("gone after {left}"));
+            lost.left = Some(left.to_owned());
+            scene.run_ends("t-1", End::Failed(lost));
+            scene.later(secs(60));
+            scene.tick();
+        }
+        let ticket = scene.core.ticket(&id("t-1")).unwrap();
+        ticket.held.as_ref().map(|held| held.why.name())
+    };
+    assert_eq!(held_after(["a", "a", "a"]), Some("no_progress"));
+    assert_eq!(held_after(["a", "b", "b"]), None);
+}
+
+#[test]
+fn a_landing_that_failed_is_tried_once_when_the_engine_starts() {
+    let mut scene = states::landing_failed();
+    assert!(scene.state("t-1").ends_with("(held)"));
+    scene.later(secs(1));
+    let opened = scene.restart();
+    assert!(opened.events().contains(&"retry_due"), "{opened}");
+    assert!(!scene.state("t-1").ends_with("(held)"));
+}
+
+#[test]
+fn a_target_that_is_back_has_the_work_checked_again_that_could_not_be() {
+    let mut scene = states::could_not_run();
+    assert_eq!(scene.state("t-1"), "verify/checking (held)");
+    let seen = |is_back| {
+        Input::TargetSeen(engine::TargetSeen {
+            commit: oid('a'),
+            tree: oid('b'),
+            environment: String::new(),
+            anyway: false,
+            anew: false,
+            canary_due: false,
+            is_back,
+        })
+    };
+    scene.step(seen(false));
+    assert_eq!(scene.state("t-1"), "verify/checking (held)");
+    let events = scene.step(seen(true)).events().join(" ");
+    assert!(events.starts_with("retry_due"), "{events}");
 }
 
 #[test]

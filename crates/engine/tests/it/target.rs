@@ -11,6 +11,7 @@ fn look(scene: &mut Scene, tree: char, anyway: bool, anew: bool) {
         tree: oid(tree),
         environment: "0".to_owned(),
         canary_due: false,
+        is_back: false,
         anyway,
         anew,
     }));

@@ -8,6 +8,7 @@ impl Operation {
     pub(crate) fn of(git_dir: &Path) -> Option<Self> {
         let known = [
             ("rebase-merge", Self::Rebase),
+            ("rebase-apply/applying", Self::Am),
             ("rebase-apply", Self::Rebase),
             ("MERGE_HEAD", Self::Merge),
             ("CHERRY_PICK_HEAD", Self::CherryPick),

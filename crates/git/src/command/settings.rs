@@ -4,8 +4,8 @@
 //! repository. Each pin is there because a value that somebody may well have changes an answer, runs a
 //! program, or waits for a person.
 
-/// The beginning of a command of the user's in crew's calls: it lets the command see the user's settings, which
-/// git itself does not read there.
+/// The beginning of a command of the user's in crew's calls: it lets the command see the user's settings,
+/// which git itself does not read there.
 pub(crate) const AS_THE_USERS: &str = "unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM; \
      [ -z \"$CREW_GIT_CONFIG_GLOBAL\" ] || export GIT_CONFIG_GLOBAL=\"$CREW_GIT_CONFIG_GLOBAL\"; ";
 /// The same for a filter's command: it runs in the user's checkout, since a command such as `./tools/x` would

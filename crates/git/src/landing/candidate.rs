@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, IoContext, Result};
 use crate::repository::Repository;
@@ -41,8 +41,10 @@ pub enum Outcome {
     Candidate(Candidate),
     /// The merge has conflicts in these paths; the messages are git's, for the agent's prompt.
     Conflict {
-        /// The paths, each once, in order.
+        /// The paths, each once, in order, as the two sides have them.
         paths: Vec<PathBuf>,
+        /// Those of them that are a file on one side and a folder on the other.
+        mixed: BTreeSet<PathBuf>,
         /// git's messages about them.
         messages: Vec<String>,
     },
@@ -209,7 +211,7 @@ impl Repository {
                 let tree = said.stdout.split(|byte| *byte == 0).next().unwrap_or_default();
                 Oid::from_bytes(tree).map(Ok)
             }
-            Some(1) => conflict(&said.stdout).map(Err),
+            Some(1) => conflict(&said.stdout, &[target, tip]).map(Err),
             _ => Err(self.not_merged(target, tip)?.unwrap_or_else(|| said.failed())),
         }
     }
@@ -229,33 +231,63 @@ impl Repository {
 }
 
 /// Reads `merge-tree -z`: the tree, then `<mode> <oid> <stage>\t<path>` for each conflicted entry, an empty
-/// field, then for each message: the number of its paths, these, its kind, its text.
-fn conflict(output: &[u8]) -> Result<Outcome> {
+/// field, then for each message: the number of its paths, these, its kind, its text. `sides`: the commits.
+fn conflict(output: &[u8], sides: &[&Oid; 2]) -> Result<Outcome> {
     let mut fields = output.split(|byte| *byte == 0).skip(1);
     let mut paths: Vec<PathBuf> = Vec::new();
+    let mut known = BTreeSet::new();
     for field in fields.by_ref().take_while(|field| !field.is_empty()) {
         let tab = field.iter().position(|byte| *byte == b'\t');
         let path = tab
             .map(|at| path_of(&field[at + 1..]))
             .filter(|path| !path.as_os_str().as_bytes().is_empty());
         let path = path.ok_or_else(|| Error::unreadable("merge-tree", String::from_utf8_lossy(field)))?;
-        if paths.last().map(PathBuf::as_path) != Some(path) {
-            paths.push(path.to_owned());
+        let path = real_path(path, sides);
+        if known.insert(path.clone()) {
+            paths.push(path);
         }
     }
+    let mut mixed = BTreeSet::new();
     let mut messages = Vec::new();
     while let Some(count) = fields
         .next()
         .and_then(|count| String::from_utf8_lossy(count).parse::<usize>().ok())
     {
-        let Some(_kind) = fields.by_ref().nth(count) else {
+        let about: Vec<&[u8]> = fields.by_ref().take(count).collect();
+        let Some(kind) = fields.next() else {
             break;
         };
+        if kind == b"CONFLICT (file/directory)" {
+            mixed.extend(about.into_iter().map(|path| real_path(path_of(path), sides)));
+        }
         let Some(text) = fields.next() else { break };
         messages.push(shortened(String::from_utf8_lossy(text).trim(), 500));
     }
     messages.retain(|message| !message.starts_with("Auto-merging"));
-    Ok(Outcome::Conflict { paths, messages })
+    Ok(Outcome::Conflict {
+        paths,
+        mixed,
+        messages,
+    })
+}
+
+/// The path that both sides know. Where they have a file and a folder at one path, or a file and a link,
+/// merge-tree moves one of the two to `path~commit`, with a number behind that where it is taken.
+fn real_path(path: &Path, sides: &[&Oid; 2]) -> PathBuf {
+    let bytes = path.as_os_str().as_bytes();
+    let Some(at) = bytes.iter().rposition(|byte| *byte == b'~') else {
+        return path.to_owned();
+    };
+    let is_named = |side: &&&Oid| {
+        let rest = bytes[at + 1..].strip_prefix(side.as_str().as_bytes());
+        rest.is_some_and(|rest| {
+            rest.is_empty() || (rest[0] == b'_' && rest[1..].iter().all(u8::is_ascii_digit))
+        })
+    };
+    match sides.iter().any(|side| is_named(&side)) {
+        true => path_of(&bytes[..at]).to_owned(),
+        false => path.to_owned(),
+    }
 }
 
 #[cfg(test)]

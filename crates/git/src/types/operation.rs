@@ -7,8 +7,10 @@ use std::fmt;
 pub enum Operation {
     /// `git merge`
     Merge,
-    /// `git rebase` or `git am`
+    /// `git rebase`
     Rebase,
+    /// `git am`
+    Am,
     /// `git cherry-pick`
     CherryPick,
     /// `git revert`
@@ -20,6 +22,7 @@ impl fmt::Display for Operation {
         f.write_str(match self {
             Self::Merge => "merge",
             Self::Rebase => "rebase",
+            Self::Am => "am",
             Self::CherryPick => "cherry-pick",
             Self::Revert => "revert",
         })

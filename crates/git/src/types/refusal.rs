@@ -108,6 +108,8 @@ pub enum Refusal {
         found: u64,
         /// The number that is allowed.
         limit: u64,
+        /// The folder that most of it is in, with the number there.
+        most: Option<(PathBuf, u64)>,
     },
 }
 
@@ -128,7 +130,7 @@ impl fmt::Display for Refusal {
             }
             Self::Unfinished { operation } => write!(
                 f,
-                "a {operation} is under way in the workspace: finish it (git {operation} --continue), or give it up (git {operation} --abort)"
+                "git {operation} is under way in the workspace: finish it (git {operation} --continue), or give it up (git {operation} --abort)"
             ),
             Self::InConflict { path } => {
                 write!(
@@ -163,7 +165,23 @@ impl fmt::Display for Refusal {
                     largest.join(", ")
                 )
             }
-            Self::TooMuch { what, found, limit } => write!(f, "{found} {what}, {limit} are allowed"),
+            Self::TooMuch {
+                what,
+                found,
+                limit,
+                most,
+            } => {
+                write!(f, "{found} {what}, {limit} are allowed")?;
+                let Some((folder, number)) = most else {
+                    return Ok(());
+                };
+                write!(
+                    f,
+                    "; {number} of them are in {}: where they are not meant to land, git rm -r --cached there, name the \
+                     folder in .gitignore, and commit",
+                    text::quoted(folder)
+                )
+            }
         }
     }
 }

@@ -135,7 +135,12 @@ impl Fetch<'_> {
     }
 
     fn too_much(&self, what: &'static str, found: u64, limit: u64) -> Error {
-        self.refused(Refusal::TooMuch { what, found, limit })
+        self.refused(Refusal::TooMuch {
+            what,
+            found,
+            limit,
+            most: None,
+        })
     }
 
     fn unsound(&self, error: Error) -> Error {

@@ -1,7 +1,8 @@
 //! Import: an agent's commits come into the user's repository as objects that were checked, without running
 //! git in the agent's git directory.
 
-use std::path::Component;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::repository::Repository;
@@ -104,6 +105,7 @@ impl Repository {
                 what: "paths",
                 found,
                 limit,
+                most: fullest_folder(&changes),
             });
         }
         if refusals.is_empty() {
@@ -151,6 +153,26 @@ impl Repository {
         self.memories().ahead.keep(base, tip, ahead);
         Ok(ahead)
     }
+}
+
+/// The deepest folder that more than half of the changes are in, else the folder of the root that most are
+/// in, with their number.
+fn fullest_folder(changes: &[Change]) -> Option<(PathBuf, u64)> {
+    let mut numbers: BTreeMap<&Path, u64> = BTreeMap::new();
+    for change in changes {
+        for folder in change.path.ancestors().skip(1) {
+            *numbers.entry(folder).or_default() += 1;
+        }
+    }
+    numbers.remove(Path::new(""));
+    let depth = |folder: &Path| folder.components().count();
+    let half = changes.len() as u64 / 2;
+    let full = numbers.iter().filter(|(_, number)| **number > half);
+    let found = full.max_by_key(|(folder, _)| depth(folder)).or_else(|| {
+        let of_root = numbers.iter().filter(|(folder, _)| depth(folder) == 1);
+        of_root.max_by_key(|(_, number)| **number)
+    });
+    found.map(|(folder, number)| (folder.to_path_buf(), *number))
 }
 
 /// Whether no imported commit may contain this change.

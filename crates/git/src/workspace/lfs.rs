@@ -59,7 +59,12 @@ impl Repository {
             if pointer.size > room {
                 let (what, limit) = ("bytes in LFS objects", limits.bytes);
                 let found = limit.saturating_add(pointer.size);
-                return Ok(vec![Refusal::TooMuch { what, found, limit }]);
+                return Ok(vec![Refusal::TooMuch {
+                    what,
+                    found,
+                    limit,
+                    most: None,
+                }]);
             }
             match pointer.copy(&root, &storage)? {
                 true => room -= pointer.size,

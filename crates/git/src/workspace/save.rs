@@ -57,7 +57,7 @@ impl Repository {
         };
         let unfinished = |operation| refused(vec![Refusal::Unfinished { operation }]);
         // During an operation, HEAD is somewhere between two branches.
-        if let Some(operation @ Operation::Rebase) = operation {
+        if let Some(operation @ (Operation::Rebase | Operation::Am)) = operation {
             return Err(unfinished(operation));
         }
         let (parent, before, lost_head) = match self.import_claimed(workspace, limits) {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use git::{Candidate, Identity, Intent, Landing, Outcome};
 
@@ -152,7 +152,11 @@ fn every_kind_of_conflict_names_its_paths() {
     for (kind, ours, theirs, path) in cases {
         let world = World::new();
         match sides(&world, ours, theirs) {
-            Outcome::Conflict { paths, messages } => {
+            Outcome::Conflict {
+                paths,
+                mixed,
+                messages,
+            } => {
                 assert!(
                     paths
                         .iter()
@@ -160,6 +164,14 @@ fn every_kind_of_conflict_names_its_paths() {
                     "{kind}: {paths:?}"
                 );
                 assert!(!messages.is_empty(), "{kind}");
+                // git keeps both sides apart under a name that neither has.
+                let made_up = paths.iter().find(|one| one.to_string_lossy().contains('~'));
+                assert_eq!(made_up, None, "{kind}");
+                assert_eq!(
+                    mixed.contains(Path::new(path)),
+                    kind == "folder and file",
+                    "{kind}"
+                );
             }
             other => panic!("{kind}: {other:?}"),
         }
@@ -255,7 +267,7 @@ fn a_merge_driver_runs_only_if_the_target_names_it() {
         assert_eq!(matches!(outcome, Outcome::Candidate(_)), is_named, "{outcome:?}");
         if is_named {
             let folder = std::fs::read_to_string(&proof).unwrap();
-            assert!(!std::path::Path::new(folder.trim_end()).exists(), "{folder}");
+            assert!(!Path::new(folder.trim_end()).exists(), "{folder}");
         }
     }
 }
@@ -354,6 +366,6 @@ fn landing_needs_no_checkout_and_is_read_back_from_the_log() {
     );
     let changes = repository.changes(&old, &candidate.commit).unwrap();
     let paths: Vec<_> = changes.iter().map(|change| change.path.as_path()).collect();
-    assert_eq!(paths, [std::path::Path::new("side.txt")]);
+    assert_eq!(paths, [Path::new("side.txt")]);
     put(&world.folder.path().join("unused"), "");
 }

@@ -127,7 +127,7 @@ fn a_file_whose_rule_came_after_it_is_as_git_writes_it() {
     let (repository, head) = (world.open(), world.head());
     let folder = world.folder.path().join("check");
     let stay = || Stay::Named {
-        files: &NOTHING_MADE,
+        files: NOTHING_MADE,
         folders: &[],
     };
     let first = repository.check_checkout(&folder, &head, CLEAN).unwrap();

@@ -186,6 +186,33 @@ fn a_staged_file_under_a_new_files_name_waits() {
 }
 
 #[test]
+fn patches_under_way_wait_and_are_no_rebase() {
+    let world = World::new();
+    world.git(&["checkout", "-q", "-b", "other"]);
+    world.write("src/lib.txt", "other\n");
+    world.commit_all("other");
+    world.git(&["checkout", "-q", "main"]);
+    world.write("src/lib.txt", "main\n");
+    world.commit_all("main");
+    let intent = to_land(&world, |world| world.write("new.txt", "new\n"));
+    let patch = world.git(&["format-patch", "-1", "other", "-o", "../patches"]);
+    assert!(
+        !world
+            .try_git_at(&world.root(), &["am", patch.trim()])
+            .status
+            .success()
+    );
+    let repository = world.open_locked();
+    let blocked = in_the_way(&repository, &intent);
+    assert_eq!(blocked[0].obstacle, Obstacle::Operation(Operation::Am));
+    world.git(&["am", "--abort"]);
+    assert!(matches!(
+        repository.land(&intent).unwrap(),
+        Landing::Landed { .. }
+    ));
+}
+
+#[test]
 fn a_merge_or_rebase_under_way_waits() {
     for (command, operation) in [
         ("merge", Operation::Merge),

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
-use git::{Error, KeptKind, Repository, Saved, Spec, Workspace};
+use git::{Error, KeptKind, Refusal, Repository, Saved, Spec, Workspace};
 
 use crate::support::{AT, World, limits, put};
 

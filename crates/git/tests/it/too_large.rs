@@ -117,3 +117,35 @@ fn too_many_objects_are_refused() {
     assert_eq!(world.oid("refs/heads/agent/ada-t-1"), world.head());
     assert_eq!(repository.import(&workspace, &limits()).unwrap().commits, 1);
 }
+
+#[test]
+fn too_many_paths_are_refused_with_the_folder_that_has_most_of_them() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("a.txt"), "a\n");
+    for number in 0..50 {
+        let folder = ["web/modules/x", "web/modules/y"][number % 2];
+        put(&workspace.path().join(format!("{folder}/{number}")), "x\n");
+    }
+    world.git_at(&workspace.path(), &["add", "-A"]);
+    world.git_at(&workspace.path(), &["commit", "-q", "-m", "many"]);
+    let few = Limits {
+        paths: 20,
+        ..limits()
+    };
+    match repository.import(&workspace, &few) {
+        Err(Error::Refused { refusals, .. }) => {
+            let said = refusals[0].to_string();
+            assert!(
+                said.starts_with("51 paths, 20 are allowed; 50 of them are in "),
+                "{said}"
+            );
+            assert!(
+                said.contains("web/modules\"") || said.contains("web/modules”"),
+                "{said}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}

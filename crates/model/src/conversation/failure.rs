@@ -141,6 +141,9 @@ pub struct Failure {
     /// The time until which the service asked to wait, if it gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
+    /// A digest of the workspace that a lost step left, with its commit and its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<String>,
 }
 
 /// A wait that the service asked for.
@@ -160,13 +163,16 @@ impl Failure {
             class,
             message: message.into(),
             until: None,
+            left: None,
         }
     }
 
-    /// True if it is the same failure again: the time at which it is over does not matter.
+    /// True if it is the same failure again: the time at which it is over does not matter, nor how a step was
+    /// lost that has changed nothing.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        self.class == other.class && self.message == other.message
+        let is_same_loss = self.left.is_some() || self.message == other.message;
+        self.class == other.class && self.left == other.left && is_same_loss
     }
 }
 

@@ -10,8 +10,9 @@ use crate::policy::backoff;
 pub const ERRORS: u32 = 5;
 /// After this many same failures in a row there is no progress, and the ticket is held.
 ///
-/// Failures that may pass by themselves do not count: the network, a signal from outside while the step
-/// works, a session that is at fault. They have the five in a row. A program that ends three times with the
+/// Failures that may pass by themselves do not count: the network, a session that is at fault. They have the
+/// five in a row. A step that something kills from outside counts if it left the same commit and the same
+/// files: the agent may do that itself, each time anew. A program that ends three times with the
 /// same words after the same prompt would do so a fourth time, and so would one that is ended each time after
 /// it has reported its work.
 pub const REPEATS: u32 = 3;
@@ -40,7 +41,9 @@ pub fn reaction(class: Class) -> &'static str {
         Class::Crash => {
             "the step is sent again in the same session after a wait; the same failure three times holds the ticket, so that it is not paid again"
         }
-        Class::Lost => "continued in the same session after a wait",
+        Class::Lost => {
+            "continued in the same session after a wait; three that leave the same commit and files hold the ticket"
+        }
         Class::KilledByUs => "no error: crew stopped it itself",
         Class::MalformedOutput => {
             "a new session after a wait; the same failure three times holds the ticket, so that it is not paid again"
@@ -78,8 +81,9 @@ enum Rule {
     Same,
 }
 
-fn rule(class: Class) -> Rule {
-    match class {
+fn rule(failure: &Failure) -> Rule {
+    match failure.class {
+        Class::Lost if failure.left.is_some() => Rule::Same,
         Class::KilledByUs => Rule::Free,
         Class::RateLimited | Class::Overloaded => Rule::Later,
         Class::Timeout | Class::SessionInUse => Rule::Once,
@@ -110,7 +114,7 @@ pub fn after(conversation: Option<&Conversation>, failure: &Failure, now: Time) 
         errors_left: ERRORS.saturating_sub(errors + 1),
         repeats_left: REPEATS,
     };
-    match rule(failure.class) {
+    match rule(failure) {
         Rule::Free => uncounted(Duration::ZERO),
         Rule::Later => uncounted(service(conversation, failure, now)),
         Rule::Afresh if again => counted,
@@ -264,6 +268,38 @@ mod tests {
                 "not in a row"
             );
         }
+    }
+
+    #[test]
+    fn a_step_that_is_lost_counts_by_the_workspace_that_it_left() {
+        let lost = |message: &str, left: Option<&str>| Failure {
+            left: left.map(str::to_owned),
+            ..Failure::new(Class::Lost, message)
+        };
+        let mut conversation = samples::attempt::first().conversation;
+        let mut left = |failure: Failure| {
+            let next = after(Some(&conversation), &failure, Time(0));
+            conversation.repeats = match conversation.failure.as_ref().is_some_and(|f| f.is_same(&failure)) {
+                true => conversation.repeats + 1,
+                false => 1,
+            };
+            conversation.failure = Some(failure);
+            next.repeats_left
+        };
+        assert_eq!(left(lost("killed", Some("a"))), 2);
+        assert_eq!(left(lost("gone", Some("a"))), 1, "however it was lost");
+        assert_eq!(left(lost("gone", Some("b"))), 2, "it had worked");
+        assert_eq!(left(lost("gone", Some("b"))), 1);
+        assert_eq!(left(lost("gone", Some("b"))), 0);
+        assert_eq!(
+            [
+                left(lost("gone", None)),
+                left(lost("gone", None)),
+                left(lost("gone", None))
+            ],
+            [3; 3],
+            "nobody knows what it left"
+        );
     }
 
     #[test]

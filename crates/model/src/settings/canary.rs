@@ -104,7 +104,8 @@ pub fn broken(path: &str, checks: &Checks) -> Option<&'static str> {
     let in_tests = folders
         .split('/')
         .any(|folder| TEST_FOLDERS.contains(&folder) || folder.to_lowercase().ends_with(".tests"));
-    let is_test = ["test_", "conftest"].iter().any(|begin| stem.starts_with(begin))
+    let is_test = ["test", "tests", "spec"].contains(&stem)
+        || ["test_", "conftest"].iter().any(|begin| stem.starts_with(begin))
         || ["_test", ".test", ".spec", "_spec", "Test", "Tests", "Spec"]
             .iter()
             .any(|end| stem.ends_with(end));
@@ -138,12 +139,22 @@ fn is_runner(part: &str) -> bool {
             break;
         };
         words.drain(..starter.len());
-        // Options of the starter.
-        while words.first().is_some_and(|word| word.starts_with('-')) {
+        drop_options(&mut words);
+    }
+    RUNNERS.iter().any(|runner| begins(&words, runner))
+}
+
+/// Drops the options in front of a command, with the value of those that have one: a word that is no command
+/// known here.
+fn drop_options(words: &mut Vec<&str>) {
+    while words.first().is_some_and(|word| word.starts_with('-')) {
+        let may_have_value = !words.remove(0).contains('=');
+        let is_value = |word: &&str| !word.starts_with('-');
+        let is_command = RUNNERS.iter().chain(STARTERS).any(|known| begins(words, known));
+        if may_have_value && words.len() > 1 && !is_command && words.first().is_some_and(is_value) {
             words.remove(0);
         }
     }
-    RUNNERS.iter().any(|runner| begins(&words, runner))
 }
 
 /// Whether a command begins with these words; its program may be named by a path, and options may stand
@@ -194,6 +205,9 @@ mod tests {
             "data.json",
             "src/Foo.Tests/A.cs",
             "noxfile.py",
+            "test.js",
+            "shop/tests.py",
+            "App.sln",
         ] {
             assert!(broken(path, &checks).is_none(), "{path}");
         }
@@ -217,11 +231,36 @@ mod tests {
             "go test ./...",
             "bundle exec rspec",
             "npx jest --ci",
+            // Proposals of `crew init`.
+            ".venv/bin/python -m pytest",
+            "uv run pytest",
+            "uv run --with pytest pytest",
+            "uv run --group test --frozen pytest -q",
+            "uv run --python=3.12 pytest",
+            "poetry run pytest",
+            "pipenv run pytest",
+            "tox -e py",
+            "nox -s tests",
+            "pnpm test",
+            "yarn test",
+            "bun run test",
+            "bun test",
+            "go test ./... ./tools/...",
+            "./gradlew --no-daemon test",
+            "mvn --batch-mode --no-transfer-progress test",
+            "./mvnw --batch-mode --no-transfer-progress test",
+            "dotnet test App.sln",
+            "mix test",
         ] {
             assert!(runs_tests(command), "{command}");
         }
         for command in [
             "make test",
+            "just test",
+            "uv sync --locked",
+            "uv run --group test ruff check",
+            ".venv/bin/pip install --no-deps -e .",
+            "poetry install --only-root",
             "cargo build",
             "cargo fmt --check",
             "npm run lint",

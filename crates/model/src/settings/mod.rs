@@ -40,6 +40,7 @@ pub use diagnostic::Diagnostic;
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use set_up::{Input, input};
+pub use template::Proposal;
 pub use workspace::Workspace;
 
 /// The name of the settings file at the root of the repository. It is always among the held paths.
@@ -382,8 +383,8 @@ impl Settings {
     /// `harness` is the name and table that `agents.harness` gets; without one an example stands in a
     /// comment.
     #[must_use]
-    pub fn template(target: &str, checks: &Checks, harness: Option<(&str, &Harness)>) -> String {
-        template::write(target, checks, harness)
+    pub fn template(target: &str, proposal: &Proposal, harness: Option<(&str, &Harness)>) -> String {
+        template::write(target, proposal, harness)
     }
 
     /// The JSON schema of the file, each key with its documentation and default.

@@ -3,9 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Checks, Harness, HarnessKind, duration};
+use super::{Checks, Detected, Harness, HarnessKind, Workspace, duration};
 
-pub(super) fn write(target: &str, checks: &Checks, harness: Option<(&str, &Harness)>) -> String {
+/// The proposal of `crew init` for a repository.
+#[derive(Clone, Debug, Default)]
+pub struct Proposal {
+    /// The `[checks]` table.
+    pub checks: Checks,
+    /// The `[workspace]` table.
+    pub workspace: Workspace,
+    /// Other runners that were seen, for comments.
+    pub also_seen: Vec<Detected>,
+}
+
+pub(super) fn write(target: &str, proposal: &Proposal, harness: Option<(&str, &Harness)>) -> String {
     let mut out = String::new();
     out.push_str(
         "# What the crew does in this repository. A line that begins with # shows the default.\n\
@@ -34,8 +45,11 @@ pub(super) fn write(target: &str, checks: &Checks, harness: Option<(&str, &Harne
         }
         None => out.push_str(NO_HARNESS),
     }
-    out.push_str(WORKSPACE);
-    write_checks(&mut out, checks);
+    write_workspace(&mut out, &proposal.workspace);
+    write_checks(&mut out, &proposal.checks);
+    for other in &proposal.also_seen {
+        write_other(&mut out, other);
+    }
     out.push_str(LAND);
     out.push_str(BUDGET);
     out
@@ -62,12 +76,6 @@ const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent 
 # [harness.scripted]
 # kind = "command"                # any program: the prompt on its standard input, DONE on its output
 # command = ["./agent.sh"]
-"#;
-
-const WORKSPACE: &str = r#"
-[workspace]
-# setup = []                      # run in each new workspace before its first step, such as "npm ci"
-# copy = []                       # ignored files of yours that each new workspace gets, such as ".env"
 "#;
 
 const LAND: &str = r#"
@@ -160,6 +168,46 @@ fn write_harness(out: &mut String, name: &str, harness: &Harness) {
     if harness.session {
         line(out, "session", "true", "later steps get only what is new");
     }
+}
+
+fn write_workspace(out: &mut String, workspace: &Workspace) {
+    out.push_str("\n[workspace]\n");
+    for (key, items, comment) in [
+        (
+            "setup",
+            &workspace.setup,
+            "run in each new workspace before its first step, such as \"npm ci\"",
+        ),
+        (
+            "copy",
+            &workspace.copy,
+            "ignored files of yours that each new workspace gets, such as \".env\"",
+        ),
+    ] {
+        list_or_default(out, key, items, comment);
+    }
+}
+
+/// Another runner, as a comment.
+fn write_other(out: &mut String, other: &Detected) {
+    let seen_in = commented(&other.seen_in);
+    let _ = write!(out, "# Also seen: {} in {seen_in}:", other.runner);
+    if !other.env.is_empty() {
+        let _ = write!(out, " env = {},", variables(&other.env));
+    }
+    for (key, items) in [("setup", &other.setup), ("keep", &other.keep)] {
+        if !items.is_empty() {
+            let _ = write!(out, " {key} = {},", list(items));
+        }
+    }
+    let _ = writeln!(out, " commands = {}", list(&other.commands));
+}
+
+/// Text that stays within the line of a comment.
+fn commented(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
 }
 
 fn write_checks(out: &mut String, checks: &Checks) {

@@ -40,8 +40,10 @@ pub enum Obstacle {
     Submodule,
     /// `git merge` is under way.
     Merge,
-    /// `git rebase` or `git am` is under way.
+    /// `git rebase` is under way.
     Rebase,
+    /// `git am` is under way.
+    Am,
     /// `git cherry-pick` is under way.
     CherryPick,
     /// `git revert` is under way.
@@ -66,6 +68,7 @@ impl Obstacle {
             Obstacle::Submodule => "a submodule's files are there",
             Obstacle::Merge => "a merge is under way",
             Obstacle::Rebase => "a rebase is under way",
+            Obstacle::Am => "git am is under way",
             Obstacle::CherryPick => "a cherry-pick is under way",
             Obstacle::Revert => "a revert is under way",
             Obstacle::Unwritable => "cannot be written",
@@ -110,6 +113,7 @@ impl Obstacle {
             Obstacle::Submodule => "git submodule deinit and the submodule's path",
             Obstacle::Merge => "git merge --continue or --abort",
             Obstacle::Rebase => "git rebase --continue or --abort",
+            Obstacle::Am => "git am --continue or --abort",
             Obstacle::CherryPick => "git cherry-pick --continue or --abort",
             Obstacle::Revert => "git revert --continue or --abort",
             Obstacle::Unwritable => "get the right to write, or take away what is mounted",

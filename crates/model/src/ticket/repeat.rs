@@ -26,9 +26,9 @@ pub enum Fingerprint {
         /// The branch's tip.
         tip: Oid,
     },
-    /// The branch was refused for this.
+    /// The branch was refused for this; see [`Fingerprint::refused`].
     Refused {
-        /// Every path and object that was refused, with its reason.
+        /// Every path and object that was refused, with its reason, and without the names of commits.
         why: String,
     },
     /// This tip does not merge on this target.
@@ -41,6 +41,20 @@ pub enum Fingerprint {
 }
 
 impl Fingerprint {
+    /// The refusal of a branch. Ids of commits and other objects do not count: an agent that commits the same
+    /// anew comes to other ones.
+    #[must_use]
+    pub fn refused(why: &str) -> Self {
+        let mut kept = String::with_capacity(why.len());
+        for piece in why.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+            let word = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+            let is_id = matches!(word.len(), 40 | 64) && word.bytes().all(|b| b.is_ascii_hexdigit());
+            kept.push_str(if is_id { "…" } else { word });
+            kept.push_str(&piece[word.len()..]);
+        }
+        Fingerprint::Refused { why: kept }
+    }
+
     /// The failure that came again, as the beginning of a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -77,4 +91,25 @@ pub struct Repeat {
     pub times: u32,
     /// The number of times that it may still come before the ticket is held: `no_progress`.
     pub left: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_that_differs_in_ids_alone_is_the_same() {
+        let refused = |commit: &str, path: &str| {
+            let why = format!("{commit} and {} have no common ancestor: {path}", "b".repeat(40));
+            Fingerprint::refused(&why)
+        };
+        let (one, other) = ("1".repeat(40), "2".repeat(40));
+        assert_eq!(refused(&one, "a"), refused(&other, "a"));
+        assert_ne!(refused(&one, "a"), refused(&one, "b"));
+        assert_ne!(refused("one", "a"), refused("other", "a"));
+        assert_eq!(
+            refused(&one, "“ä”.").sentence(),
+            "its branch was refused for the same reason (… and … have no common ancestor: “ä”.)"
+        );
+    }
 }

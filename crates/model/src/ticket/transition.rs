@@ -143,12 +143,11 @@ impl Draft<'_> {
                     which: which.clone(),
                     output: output.clone(),
                 };
-                self.send_back(
-                    prompt,
-                    *steps_left,
-                    *reopen_at,
-                    &format!("`{which}` failed:\n{output}"),
-                )?;
+                let story = match which.as_str() {
+                    Prompt::TAKING_OVER => format!("the branch was refused:\n{output}"),
+                    which => format!("`{which}` failed:\n{output}"),
+                };
+                self.send_back(prompt, *steps_left, *reopen_at, &story)?;
                 self.held_for(output);
                 Ok(())
             }

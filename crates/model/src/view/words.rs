@@ -241,12 +241,11 @@ fn of_ticket(event: &ticket::Event) -> String {
             repeat,
             ..
         } => {
-            format!(
-                "check failed, {}{}: {which}{}",
-                left(*steps_left, "step"),
-                same(repeat.as_ref()),
-                in_brackets(output)
-            )
+            let (left, same) = (left(*steps_left, "step"), same(repeat.as_ref()));
+            if which == Prompt::TAKING_OVER {
+                return format!("the branch was refused, {left}{same}{}", in_brackets(output));
+            }
+            format!("check failed, {left}{same}: {which}{}", in_brackets(output))
         }
         Event::NoCommits {
             steps_left, repeat, ..

@@ -1,6 +1,7 @@
 //! The merged result of a branch and the target: what is checked is what lands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use engine::Report;
 use git::{Limits, Message, Outcome, Saved, Workspace};
@@ -30,13 +31,34 @@ impl Executor {
             }
             // Its agent did that, and can undo it.
             Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused {
-                why: text::with_causes(&error),
+                why: self.unrelated(ticket, agent, number, &error),
             },
             Err(error @ git::Error::BranchInUse { .. }) => Report::CouldNotRun {
                 why: format!("{}: switch to another branch there", text::with_causes(&error)),
             },
+            Err(error @ git::Error::TargetMissing { .. }) => {
+                self.is_target_away.store(true, Ordering::Relaxed);
+                could_not(error)
+            }
             Err(error) => could_not(error),
         }
+    }
+
+    /// A branch that has none of the target's commits, with the commands that put its files on top of them.
+    fn unrelated(&self, ticket: &Ticket, agent: &AgentName, number: u32, error: &git::Error) -> String {
+        let error = text::with_causes(error);
+        let Ok(Some(workspace)) = self.workspace(ticket, agent, number) else {
+            return error;
+        };
+        let (base, from) = (workspace.base(), self.repository.common_dir());
+        let from = from.to_string_lossy().replace('\'', "'\\''");
+        format!(
+            "{error}: this branch does not contain {base}, from which the work began. These commands put the files of this \
+             checkout on top of it:\n\
+             git fetch '{from}' {base}\n\
+             git reset --soft {base}\n\
+             git commit -m 'Say here what this does'"
+        )
     }
 
     fn try_build(
@@ -98,11 +120,15 @@ impl Executor {
                 Some(why) => Report::ImportRefused { why },
                 None => Report::NoCommits,
             }),
-            Outcome::Conflict { paths, .. } => {
+            Outcome::Conflict { paths, mixed, .. } => {
+                let named = |path: &PathBuf| match mixed.contains(path) {
+                    true => format!("{} (a file on one side, a folder on the other)", path.display()),
+                    false => path.display().to_string(),
+                };
                 repository.note_named(workspace.ticket(), &target)?;
                 Ok(match (model_oid(&tip), model_oid(&target)) {
                     (Ok(tip), Ok(target)) => Report::Conflicted {
-                        paths: paths.iter().map(|p| p.display().to_string()).collect(),
+                        paths: paths.iter().map(named).collect(),
                         tip,
                         target,
                     },
@@ -166,7 +192,7 @@ impl Executor {
             shown(&first.to_string_lossy())
         );
         let before = ticket.repeat.as_ref().map(|repeat| &repeat.of);
-        let of = Fingerprint::Refused { why: why.clone() };
+        let of = Fingerprint::refused(&why);
         (before != Some(&of)).then_some(why)
     }
 
@@ -357,6 +383,7 @@ fn obstacle(seen: git::Obstacle) -> Obstacle {
         git::Obstacle::IndexLocked => Obstacle::IndexLocked,
         git::Obstacle::Operation(git::Operation::Merge) => Obstacle::Merge,
         git::Obstacle::Operation(git::Operation::Rebase) => Obstacle::Rebase,
+        git::Obstacle::Operation(git::Operation::Am) => Obstacle::Am,
         git::Obstacle::Operation(git::Operation::CherryPick) => Obstacle::CherryPick,
         git::Obstacle::Operation(git::Operation::Revert) => Obstacle::Revert,
     }

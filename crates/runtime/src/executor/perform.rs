@@ -218,6 +218,7 @@ impl Executor {
             feedback: ticket.feedback.clone(),
             answers: ticket.answers.iter().map(Answered::of).collect(),
             edited: false,
+            was_lost: false,
             new_session: false,
             checks: self.settings.checks.commands.clone(),
             empty_submodules: self.empty_submodules(),
@@ -319,7 +320,13 @@ pub(crate) fn git_oid(oid: &Oid) -> Result<git::Oid, git::Error> {
 /// A failure to do what only the world outside can be blamed for.
 pub(crate) fn could_not(error: impl Into<crate::Error>) -> Report {
     let error = error.into();
-    let why = text::with_causes(&error);
+    let mut why = text::with_causes(&error);
+    if let crate::Error::Git(git::Error::TargetMissing { branch, .. }) = &error {
+        why.push_str(&format!(
+            ". If it was renamed, name it as `[project] target` in crew.toml, or give it its name back: git branch -m <its name \
+             now> {branch}"
+        ));
+    }
     if error.is_passing() {
         Report::Hindered { why }
     } else {

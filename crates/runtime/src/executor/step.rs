@@ -110,6 +110,10 @@ impl Executor {
         let table = self.settings.harness.get(&step.harness.name);
         let remembers = table.is_none_or(|table| table.kind != HarnessKind::Command || table.session);
         (facts.edited, facts.new_session) = (step.edited, step.new_session || !remembers);
+        let failure = ticket
+            .attempt()
+            .and_then(|attempt| attempt.conversation.failure.as_ref());
+        facts.was_lost = failure.is_some_and(|failure| failure.class == Class::Lost);
         facts.budget = step.budget.map(BudgetWords::of);
         let session = harness::Session {
             id: step.session.to_string(),

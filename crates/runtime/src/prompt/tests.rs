@@ -16,6 +16,7 @@ fn facts() -> Facts {
         feedback: vec!["the reviewer said no".into()],
         answers: Vec::new(),
         edited: true,
+        was_lost: false,
         new_session: false,
         checks: vec!["make test".into()],
         empty_submodules: Vec::new(),
@@ -98,6 +99,7 @@ fn a_new_conversation_hears_its_task_whatever_else_it_hears() {
                 &prompt,
                 &Facts {
                     edited: false,
+                    was_lost: false,
                     ..facts()
                 }
             )
@@ -165,6 +167,7 @@ fn the_teams_template_wins_and_a_bad_one_is_told() {
     let prompts = Prompts::load(Some(dir.path())).unwrap();
     let facts = Facts {
         edited: false,
+        was_lost: false,
         ..facts()
     };
     assert_eq!(

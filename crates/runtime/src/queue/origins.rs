@@ -57,7 +57,9 @@ impl Origins {
     /// An engine begins with the files. Where none was here before, they are as they came with the
     /// repository.
     pub(super) fn start(&mut self, is_journal_new: bool) {
-        self.is_journal_lost = is_journal_new && self.traces.is_some();
+        // crew's whole folder may be gone with the journal. git has the refs of attempts still.
+        self.is_journal_lost =
+            is_journal_new && (self.traces.is_some() || !self.tickets_with_attempts().is_empty());
     }
 
     /// Looks at the traces of git. `is_first`: every file is looked at then, and a git that is at work is
@@ -160,15 +162,15 @@ impl Origins {
         file.strip_prefix(&self.root).unwrap_or(file).to_owned()
     }
 
-    /// The origin of a file that is in progress, where the journal is lost: the folders of its runs show that
-    /// an agent had it.
-    fn of_lost_journal(&self, seen: &Observation, runs: &BTreeSet<model::TicketId>) -> Option<Origin> {
+    /// The origin of a file that is in progress, where the journal is lost: the folders of its runs, and the
+    /// refs of its attempts, show that an agent had it.
+    fn of_lost_journal(&self, seen: &Observation, worked_on: &BTreeSet<model::TicketId>) -> Option<Origin> {
         match seen {
             Observation::Read {
                 ticket,
                 status: FileStatus::InProgress,
                 ..
-            } if self.is_journal_lost => Some(match runs.contains(ticket) {
+            } if self.is_journal_lost => Some(match worked_on.contains(ticket) {
                 true => Origin::LostEngine,
                 false => Origin::Unknown,
             }),
@@ -176,9 +178,20 @@ impl Origins {
         }
     }
 
-    fn tickets_with_runs(&self) -> BTreeSet<model::TicketId> {
+    /// The tickets that an agent has had, as far as that can be seen without a journal.
+    fn tickets_worked_on(&self) -> BTreeSet<model::TicketId> {
         let folders = crate::folders(&self.runs_dir).unwrap_or_default();
-        folders.iter().filter_map(|dir| outputs::ticket_of(dir)).collect()
+        let with_runs = folders.iter().filter_map(|dir| outputs::ticket_of(dir));
+        let mut found = self.tickets_with_attempts();
+        found.extend(with_runs);
+        found
+    }
+
+    /// The tickets whose attempt has left its base in git, as each does that has not come to its end.
+    fn tickets_with_attempts(&self) -> BTreeSet<model::TicketId> {
+        let pins = self.repository.pins().unwrap_or_default();
+        let tickets = pins.into_iter().map(|pin| model::TicketId::new(pin.ticket));
+        tickets.filter_map(Result::ok).collect()
     }
 }
 
@@ -259,8 +272,8 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
         if self.first {
             let blobs: Vec<(PathBuf, Oid)> = changes.iter().filter_map(blob_of).collect();
             let committed = self.origins.committed(&blobs);
-            let runs = match self.origins.is_journal_lost {
-                true => self.origins.tickets_with_runs(),
+            let worked_on = match self.origins.is_journal_lost {
+                true => self.origins.tickets_worked_on(),
                 false => BTreeSet::new(),
             };
             for change in changes {
@@ -273,7 +286,7 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
                 let Some(mut seen) = observation(change, self.folder, found) else {
                     continue;
                 };
-                if let Some(lost) = self.origins.of_lost_journal(&seen, &runs)
+                if let Some(lost) = self.origins.of_lost_journal(&seen, &worked_on)
                     && let Observation::Read { origin, .. } = &mut seen
                 {
                     *origin = lost;

@@ -38,9 +38,10 @@ impl Simulation {
             commit: git.id(target).clone(),
             tree: tree_id(git.tree(target)),
             environment: String::new(),
-            canary_due: false,
+            canary_due: target.is_multiple_of(3),
             anyway,
             anew,
+            is_back: false,
         })))
     }
 

@@ -78,7 +78,7 @@ impl Call<'_> {
 
     /// The repository whose queue the folder is; none in the process of an agent, who speaks for no person.
     fn place_of_folder(&self) -> Option<Place> {
-        if self.context.env.contains_key("CREW_WORKER") {
+        if self.context.is_agents() {
             return None;
         }
         let place = Place::find(&self.context.dir, &self.context.env).ok()?;
@@ -88,8 +88,7 @@ impl Call<'_> {
 
     /// The ticket on which the agent works in whose process this command runs; none in a person's.
     fn own_ticket(&self) -> Option<&str> {
-        let env = &self.context.env;
-        let id = env.get("CREW_TICKET_ID").map(String::as_str);
-        id.filter(|_| env.contains_key("CREW_WORKER"))
+        let id = self.context.env.get("CREW_TICKET_ID").map(String::as_str);
+        id.filter(|_| self.context.is_agents())
     }
 }

@@ -133,3 +133,183 @@ fn init_says_that_there_is_nothing_to_try() {
         "{said}"
     );
 }
+
+/// Whether a program can be run with these arguments.
+fn runs(repo: &Repo, command: &[&str]) -> bool {
+    let program = [command[0].to_owned()];
+    repo.run(&program, &command[1..]).code == 0
+}
+
+/// A build backend that needs nothing of an index: an editable install is a path to `src`.
+const BACKEND: &str = r#"
+import os, zipfile
+
+NAME = "pkg-1-py3-none-any.whl"
+META = "Metadata-Version: 2.1\nName: pkg\nVersion: 1\nProvides-Extra: test\nRequires-Dist: pytest; extra == 'test'\n"
+
+def get_requires_for_build_editable(config_settings=None):
+    return []
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    with zipfile.ZipFile(os.path.join(wheel_directory, NAME), "w") as wheel:
+        wheel.writestr("pkg.pth", os.path.abspath("src") + "\n")
+        wheel.writestr("pkg-1.dist-info/METADATA", META)
+        wheel.writestr("pkg-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr("pkg-1.dist-info/RECORD", "")
+    return NAME
+"#;
+
+/// Makes a package `pytest` that runs the functions of `tests/test_pkg.py`.
+const PYTEST: &str = r#"
+import sys, zipfile
+
+with zipfile.ZipFile(sys.argv[1] + "/pytest-9-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("pytest/__init__.py", "")
+    wheel.writestr("pytest/__main__.py", "import runpy\nfor name, it in runpy.run_path('tests/test_pkg.py').items():\n    if name.startswith('test_'): it()\nprint('1 passed')\n")
+    wheel.writestr("pytest-9.dist-info/METADATA", "Metadata-Version: 2.1\nName: pytest\nVersion: 9\n")
+    wheel.writestr("pytest-9.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr("pytest-9.dist-info/RECORD", "")
+"#;
+
+/// A Python package in `src`, whose tests can only import it where it is installed. pip finds everything in a
+/// folder of the home.
+fn python_package() -> Repo {
+    let repo = Repo::new();
+    let wheels = repo.home().join("wheels");
+    let pip = repo.home().join(".config/pip");
+    for folder in [&wheels, &pip] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    let settings = format!("[global]\nno-index = true\nfind-links = {}\n", wheels.display());
+    std::fs::write(pip.join("pip.conf"), settings).unwrap();
+    let made = repo.run(&["python3".to_owned()], &["-c", PYTEST, wheels.to_str().unwrap()]);
+    assert_eq!(made.code, 0, "{made}");
+    for (path, text) in [
+        (
+            "pyproject.toml",
+            "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['tools']\n\
+             [project]\nname = 'pkg'\nversion = '1'\n[project.optional-dependencies]\ntest = ['pytest']\n",
+        ),
+        ("tools/backend.py", BACKEND),
+        ("src/pkg.py", "def two():\n    return 2\n"),
+        (
+            "tests/test_pkg.py",
+            "import pkg\n\ndef test_two():\n    assert pkg.two() == 2, 'this is not two'\n",
+        ),
+        (".gitignore", ".venv\n__pycache__\n"),
+    ] {
+        repo.write(path, text);
+    }
+    repo.commit("package");
+    repo
+}
+
+#[test]
+fn a_python_package_in_src_is_checked_by_the_proposal_alone() {
+    if !runs(&Repo::none(), &["python3", "-m", "ensurepip", "--version"]) {
+        eprintln!("skipped: there is no Python with venv here");
+        return;
+    }
+    let repo = python_package();
+    let said = repo.crew(&["init", "--yes", "--try"]);
+    assert_eq!(said.code, 0, "{said}");
+    for line in [
+        "set up by       python3 -m venv .venv",
+        ".venv/bin/pip install -e '.[test]'",
+        "runs on main, .venv/bin/python -m pytest",
+        "with broken sources: .venv/bin/python -m pytest",
+        "main passes its checks",
+    ] {
+        assert!(said.out.contains(line), "{line} is missing: {said}");
+    }
+    let written = repo.read("crew.toml");
+    let setup = r#"setup = ["python3 -m venv .venv", ".venv/bin/pip install -e '.[test]'"]"#;
+    let live = written.lines().filter(|line| line.starts_with(setup)).count();
+    assert_eq!(live, 2, "workspaces and checks: {written}");
+    // The same settings find that the sources are wrong.
+    repo.write("src/pkg.py", "def two():\n    return 3\n");
+    repo.commit("break it");
+    std::fs::remove_file(repo.root.join("crew.toml")).unwrap();
+    let said = repo.crew(&["init", "--yes", "--try"]);
+    assert_eq!(said.code, 3, "{said}");
+    assert!(said.out.contains("this is not two"), "{said}");
+}
+
+#[test]
+fn a_node_package_with_a_lock_file_is_checked_by_the_proposal_alone() {
+    if !runs(&Repo::none(), &["npm", "--version"]) {
+        eprintln!("skipped: npm is not here");
+        return;
+    }
+    let repo = Repo::new();
+    let lock = r#"{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0"}}}"#;
+    for (path, text) in [
+        (
+            "package.json",
+            r#"{"name":"x","version":"1.0.0","scripts":{"test":"node test.js"}}"#,
+        ),
+        ("package-lock.json", lock),
+        ("index.js", "module.exports = 2;\n"),
+        ("test.js", "require('assert').equal(require('./index.js'), 2);\n"),
+        ("Makefile", "test:\n\tnpm test\n"),
+    ] {
+        repo.write(path, text);
+    }
+    repo.commit("package");
+    let said = repo.crew(&["init", "--yes", "--try"]);
+    assert_eq!(said.code, 0, "{said}");
+    for line in [
+        "checked by      npm test   (npm seen in package.json)",
+        "set up by       npm ci",
+        "also seen       make in Makefile",
+        "runs on main, npm test",
+        "main passes its checks",
+    ] {
+        assert!(said.out.contains(line), "{line} is missing: {said}");
+    }
+    let written = repo.read("crew.toml");
+    for line in [
+        "setup = [\"npm ci\", \"mkdir -p node_modules && echo '*' > node_modules/.gitignore\"]",
+        "# Also seen: make in Makefile: commands = [\"make test\"]",
+    ] {
+        assert!(written.contains(line), "{line} is missing: {written}");
+    }
+}
+
+#[test]
+fn what_init_prints_works_where_git_ignores_every_new_file() {
+    let repo = Repo::new();
+    repo.write(".gitignore", "/*\n!/README\n");
+    repo.git(&["add", "--force", ".gitignore"]);
+    repo.commit("ignore");
+    let said = repo.crew(&["init", "--yes"]).ok();
+    assert!(said.out.contains("git add --force crew.toml &&"), "{said}");
+    repo.git(&["add", "--force", "crew.toml"]);
+}
+
+#[test]
+fn init_names_a_program_that_is_not_installed_and_looks_at_no_ignored_file() {
+    let repo = Repo::new();
+    repo.write("mix.exs", "");
+    repo.write("Makefile", "test:\n\ttrue\n");
+    repo.write(".gitignore", "Makefile\n");
+    let path = repo.home().join("bin");
+    std::fs::create_dir(&path).unwrap();
+    let mut command = repo.program(&repo.root);
+    let git = crate::commands::repo::env()
+        .arg("which")
+        .arg("git")
+        .output()
+        .unwrap();
+    let git = String::from_utf8(git.stdout).unwrap();
+    std::os::unix::fs::symlink(git.trim_end(), path.join("git")).unwrap();
+    let entry = command.iter_mut().find(|word| word.starts_with("PATH=")).unwrap();
+    *entry = format!("PATH={}", path.display());
+    let said = repo.run(&command, &["init", "--yes", "--json"]);
+    assert_eq!(said.code, 0, "{said}");
+    let said = said.json();
+    assert_eq!(said["runner"], "mix", "{said}");
+    assert_eq!(said["missing"], serde_json::json!(["mix"]), "{said}");
+    assert_eq!(said["also_seen"], serde_json::json!([]), "{said}");
+    assert_eq!(said["setup"], serde_json::json!(["mix deps.get"]), "{said}");
+}

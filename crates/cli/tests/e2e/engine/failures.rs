@@ -380,12 +380,57 @@ fn other_words_each_time_and_a_signal_from_outside_are_tried_again() {
     let world = World::new();
     let other = "[ \"$RUN\" -gt 3 ] || { echo \"step $RUN\" >&2; exit 7; }";
     world.ticket("t-1").agent(&format!("{other}\n{DONE}")).write();
-    let killed = "[ \"$RUN\" -gt 3 ] || kill -KILL $$";
+    let killed = "work \"t.$RUN\" x\n[ \"$RUN\" -gt 3 ] || kill -KILL $$";
     world.ticket("t-2").agent(&format!("{killed}\n{DONE}")).write();
     world.drain_all();
     assert_eq!((world.runs("t-1"), world.runs("t-2")), (4, 4));
     assert!(world.says("t-1", "step failed (crash, 3 of 5 in a row"));
     assert!(world.says("t-2", "step failed (lost, 3 of 5 in a row"));
+}
+
+#[test]
+fn an_agent_that_kills_what_holds_it_is_held_after_three_and_told() {
+    let world = World::new();
+    for (id, kills) in [("t-1", "kill -KILL $PPID; sleep 60"), ("t-2", "kill -KILL $$")] {
+        let script = format!("[ -e {id}.txt ] || work {id}.txt x\n{kills}");
+        world.ticket(id).agent(&script).write();
+    }
+    world.drain_held();
+    for id in ["t-1", "t-2"] {
+        let (why, note) = world.held(id);
+        assert_eq!((why.as_str(), world.runs(id)), ("no_progress", 3), "{id}: {note}");
+        assert!(!world.prompt(id, 1).contains("did not end by itself"));
+        for run in [2, 3] {
+            let told = world.prompt(id, run);
+            assert!(told.contains("Your last step did not end by itself"), "{told}");
+            assert!(told.contains("pkill -f"), "{told}");
+        }
+        world.script(id, DONE);
+        world.must(&["retry", id]);
+    }
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1", "t-2"]);
+}
+
+#[test]
+fn history_that_is_begun_anew_each_time_is_held_after_three_and_can_be_mended() {
+    let world = World::new();
+    let anew = "rm -rf .git\ngit init -q\ngit config user.name x\ngit config user.email x@example.org\n\
+                git config core.excludesFile /dev/null\necho \"$RUN\" > n\ngit add -A\ngit commit -q -m anew\necho DONE";
+    world.ticket("t-1").agent(anew).write();
+    let mended = "grep '^git ' \"$LOGS/$CREW_TICKET_ID.$RUN.prompt\" > \"$LOGS/mend\"\nsh -e \"$LOGS/mend\"\necho DONE";
+    let script = format!("if [ \"$RUN\" = 1 ]; then\n{anew}\nelse\n{mended}\nfi");
+    world.ticket("t-2").agent(&script).write();
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!((why.as_str(), world.runs("t-1")), ("no_progress", 3), "{note}");
+    assert!(
+        note.contains("refused for the same reason") && note.contains("no common ancestor"),
+        "{note}"
+    );
+    assert_eq!((world.landed(), world.runs("t-2")), (vec!["t-2".to_owned()], 2));
+    assert_eq!(world.read("n"), "1\n");
+    assert_eq!(world.read("README"), "hello\n");
 }
 
 /// A conversation that has the task is told to go on; one of which nobody knows is told it again.

@@ -239,14 +239,11 @@ fn settings_that_variables_name_hold_as_the_files_do() {
         assert_eq!(world.on_main(&format!("{name}.txt")), Some(format!("{name}\n")));
         assert_eq!(world.on_main(&file), None);
     };
-    world.around(
-        "GIT_CONFIG_GLOBAL",
-        &world.path("elsewhere").display().to_string(),
-    );
+    world.around("GIT_CONFIG_GLOBAL", world.path("elsewhere").display().to_string());
     land("global");
     world.around("GIT_CONFIG_COUNT", "1");
     world.around("GIT_CONFIG_KEY_0", "core.excludesFile");
-    world.around("GIT_CONFIG_VALUE_0", &excludes("pair"));
+    world.around("GIT_CONFIG_VALUE_0", excludes("pair"));
     land("pair");
 }
 

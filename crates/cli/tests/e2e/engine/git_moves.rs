@@ -167,7 +167,7 @@ fn an_old_file_that_came_back_without_a_trace_is_asked_about_and_a_person_settle
                 .collect();
             assert_eq!(
                 typed,
-                ["crew ticket reopen t-1", "crew ticket close t-1", "crew drop t-1"]
+                ["crew ticket close t-1", "crew ticket reopen t-1", "crew drop t-1"]
             );
             if let Some(engine) = &mut engine {
                 world.must(&["stop"]);
@@ -376,4 +376,68 @@ fn a_ticket_at_work_is_taken_up_again_when_an_engine_and_its_journal_are_gone() 
     world.must(&["ticket", "reopen", "t-2"]);
     world.drain_all();
     assert!(world.is_landed("t-2"));
+}
+
+#[test]
+fn a_ticket_at_work_is_taken_up_again_when_crews_whole_folder_is_gone() {
+    let (world, mut engine) = at_work();
+    world.ticket("t-2").status("in_progress").write();
+    world.kill_everything();
+    engine.end();
+    fs::remove_dir_all(world.project(".crew")).unwrap();
+    world.open("go");
+    let said = world.drain_held();
+    assert_eq!(world.count("t-1", "work_found"), 1, "{said}");
+    assert!(world.is_landed("t-1"), "{said}");
+    assert_eq!(file_item(&world).unwrap()["ticket"], "t-2");
+    world.must(&["ticket", "close", "t-2"]);
+    world.drain_all();
+    world.must(&["doctor"]);
+}
+
+#[test]
+fn a_file_that_a_person_has_taken_is_theirs_where_no_agent_was() {
+    let world = World::new();
+    world.ticket("t-1").status("in_progress").write();
+    world.drain_all();
+    fs::remove_dir_all(world.project(".crew")).unwrap();
+    world.drain_all();
+    assert_eq!((file_item(&world), world.runs("t-1")), (None, 0));
+}
+
+#[test]
+fn a_git_clean_leaves_crews_folder_and_nothing_shows_it() {
+    let (world, mut engine) = at_work();
+    let linked = world.path("linked");
+    world.commit(".gitignore", ".tickets/\nbuild/\n");
+    world.git(&["worktree", "add", "-q", "--detach", linked.to_str().unwrap()]);
+    let seen = || world.git(&["status", "--porcelain"]);
+    for folder in [world.path("project"), linked] {
+        for args in [
+            &["clean", "-fdX", "-e", "!.tickets"][..],
+            &["clean", "-fdx", "-e", ".tickets"],
+        ] {
+            fs::create_dir_all(folder.join("build")).unwrap();
+            fs::write(folder.join("build/made"), "").unwrap();
+            world.git_at(&folder, args);
+            assert!(!folder.join("build").exists(), "{args:?}");
+            assert!(world.project(".crew/journal.db").exists(), "{args:?}");
+        }
+        assert_eq!(world.crew_at(&folder, &["queue"]).code, Some(0));
+    }
+    world.git(&["add", "-A"]);
+    assert_eq!(seen(), "");
+    fs::write(world.project("mine"), "").unwrap();
+    for args in [&["stash", "-q", "-u"][..], &["stash", "pop", "-q"]] {
+        world.git(args);
+        assert!(world.project(".crew/journal.db").exists(), "{args:?}");
+    }
+    assert_eq!(seen(), "?? mine");
+    let said = world.must(&["doctor"]);
+    assert!(!said.all().contains(".crew/.git"), "{said}");
+    assert_eq!(
+        world.crew_at(&world.project(".crew/runs"), &["queue"]).code,
+        Some(0)
+    );
+    goes_on(&world, &mut engine, "clean");
 }

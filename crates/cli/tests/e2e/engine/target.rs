@@ -270,6 +270,46 @@ fn a_check_that_looks_at_the_tree_gets_it_whole_again() {
     assert!(!said.out.contains("tries whether"), "{said}");
 }
 
+/// A world whose target was renamed while an agent worked on t-1, which could not be checked.
+fn renamed_target(args: &[&str]) -> (World, Engine) {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(&format!("until_there \"$GATES/go\"\n{DONE}"))
+        .write();
+    let engine = world.start_at(&world.path("project"), args);
+    world.wait_for_run("t-1", 1);
+    world.git(&["branch", "-m", "main", "trunk"]);
+    world.open("go");
+    world.wait("it is held", || world.count("t-1", "could_not_run") == 1);
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "could_not_run");
+    assert!(
+        note.contains("If it was renamed") && note.contains("[project] target"),
+        "{note}"
+    );
+    (world, engine)
+}
+
+#[test]
+fn a_target_that_is_back_ends_the_hold_under_an_engine() {
+    let (world, engine) = renamed_target(&["run"]);
+    world.git(&["branch", "-m", "trunk", "main"]);
+    world.wait("it lands", || world.is_landed("t-1"));
+    assert_eq!(world.count("t-1", "could_not_run"), 1);
+    stop(&world, engine);
+}
+
+#[test]
+fn a_target_that_is_back_ends_the_hold_at_the_next_start() {
+    let (world, mut engine) = renamed_target(&["run", "--until-idle"]);
+    let said = engine.end();
+    assert_eq!(said.code, Some(3), "{said}");
+    world.git(&["branch", "-m", "trunk", "main"]);
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+}
+
 #[test]
 fn a_landing_that_changes_a_manifest_has_the_check_tried_on_broken_sources_before_the_next_claim() {
     let world = tested("src/lib.py", "");

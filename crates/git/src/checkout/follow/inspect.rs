@@ -346,7 +346,7 @@ impl<'a> Looker<'a> {
             Found::Folder if change.new.is_none() && !is_of_submodule(change) => {
                 return Ok((Found::Absent, obstacles));
             }
-            // The folder of a submodule that goes away stays where it holds anything, as after a merge of git's.
+            // The folder of a submodule that goes away stays where it holds anything, as after git's merge.
             Found::Folder if change.new.is_none() => {}
             Found::Folder if matches!(change.new, Some((Mode::Submodule, _))) => {}
             Found::Folder => {

@@ -45,8 +45,8 @@ fn all_come_in_crews_order() {
             Runner::Pytest,
             Runner::Npm,
             Runner::Cargo,
-            Runner::Make,
-            Runner::Go
+            Runner::Go,
+            Runner::Make
         ]
     );
 }
@@ -59,7 +59,7 @@ fn pytest_is_seen_by_its_settings_or_its_tests() {
         [("conftest.py", "")],
         [("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-q'")],
         [("pyproject.toml", "[tool.pytest]\n")],
-        [("tox.ini", "[tox]\n[pytest]\n")],
+        [("tox.ini", "[flake8]\n[pytest]\n")],
         [("setup.cfg", "[metadata]\n[tool:pytest] \r\n")],
         [("tests/test_x.py", "")],
         [("tests/unit/deep/x_test.py", "")],
@@ -67,7 +67,7 @@ fn pytest_is_seen_by_its_settings_or_its_tests() {
         [("test_x.py", "")],
     ] {
         assert_eq!(runners(&files), [Runner::Pytest], "{files:?}");
-        assert_eq!(commands(&files), ["python3 -m pytest"]);
+        assert_eq!(commands(&files), [".venv/bin/python -m pytest"]);
     }
     for files in [
         [("pyproject.toml", "[tool.ruff]\n")],
@@ -165,11 +165,29 @@ fn make_needs_a_rule_for_test() {
         "X = a test:b\n",
         "# test:\n",
         "tests:\n\t./run\n",
-        "check: test-unit\n",
+        "checks: test-unit\n",
+        ".PHONY: check\n",
+        "check := yes\n",
         "test: CFLAGS = -g\n",
         "define help\ntest: runs the tests\nendef\n",
     ] {
         assert_eq!(detect(&[("Makefile", makefile)]), [], "{makefile:?}");
+    }
+}
+
+#[test]
+fn make_takes_check_only_where_there_is_no_test() {
+    for (makefile, command) in [
+        ("check: test-unit\n", "make check"),
+        ("all: prog\ncheck: all\n\t./run-tests\n", "make check"),
+        ("test := yes\ncheck:\n\t./run $(test)\n", "make check"),
+        ("check:\n\t./lint\ntest:\n\t./run\n", "make test"),
+        ("check test: build\n\t./run\n", "make test"),
+    ] {
+        let detected = detect(&[("Makefile", makefile)]).remove(0);
+        assert_eq!(detected.commands, [command], "{makefile:?}");
+        assert!(detected.setup.is_empty(), "{makefile:?}");
+        assert!(detected.keep.is_empty(), "{makefile:?}");
     }
 }
 

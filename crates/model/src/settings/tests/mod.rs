@@ -3,4 +3,5 @@
 mod bad;
 mod detect;
 mod read;
+mod shapes;
 mod template;

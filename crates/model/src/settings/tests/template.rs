@@ -5,12 +5,21 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use crate::money::Usd;
-use crate::settings::{Checks, Harness, HarnessKind, PerMillion, Price, Settings};
+use crate::settings::{
+    Checks, Harness, HarnessKind, PerMillion, Price, Proposal, Settings, Workspace, detect,
+};
 
 fn scripted() -> Harness {
     Harness {
         command: vec!["./agent.sh".to_owned()],
         ..Harness::new(HarnessKind::Command)
+    }
+}
+
+fn checks_only(checks: &Checks) -> Proposal {
+    Proposal {
+        checks: checks.clone(),
+        ..Proposal::default()
     }
 }
 
@@ -33,7 +42,7 @@ fn the_template_reads_back() {
         ..Checks::default()
     };
     let harness = scripted();
-    let text = Settings::template("main", &checks, Some(("scripted", &harness)));
+    let text = Settings::template("main", &checks_only(&checks), Some(("scripted", &harness)));
     insta::assert_snapshot!(text);
     let settings = Settings::parse(&text, "crew.toml").unwrap();
     let mut expected = Settings {
@@ -54,7 +63,7 @@ fn the_template_reads_back() {
 
 #[test]
 fn the_template_without_anything_says_so_and_reads_back() {
-    let text = Settings::template("main", &Checks::default(), None);
+    let text = Settings::template("main", &Proposal::default(), None);
     insta::assert_snapshot!(text);
     assert_eq!(Settings::parse(&text, "crew.toml").unwrap(), Settings::default());
     let live = Settings::parse(&uncommented(&text), "crew.toml").unwrap();
@@ -71,7 +80,7 @@ fn the_template_for_claude_reads_back() {
             harness.pass_env = vec!["ANTHROPIC_API_KEY".to_owned()];
             harness.price = Some(Price::new(PerMillion(3_000_000), PerMillion(15_500_000)));
         }
-        let text = Settings::template("main", &Checks::default(), Some(("claude", &harness)));
+        let text = Settings::template("main", &Proposal::default(), Some(("claude", &harness)));
         let settings = Settings::parse(&text, "crew.toml").unwrap();
         assert_eq!(settings.harness["claude"], harness, "{text}");
         assert_eq!(settings.agents.harness.as_deref(), Some("claude"));
@@ -79,8 +88,52 @@ fn the_template_for_claude_reads_back() {
 }
 
 #[test]
+fn the_template_names_other_runners_in_comments() {
+    let paths = [
+        "package.json",
+        "package-lock.json",
+        "Makefile",
+        "Pipfile",
+        "tests/test_x.py",
+    ];
+    let text = |path: &str| match path {
+        "package.json" => Some(r#"{"scripts":{"test":"jest"}}"#.to_owned()),
+        "Makefile" => Some("test:".to_owned()),
+        _ => None,
+    };
+    let mut found = detect(&paths, text);
+    let taken = found.remove(0);
+    let workspace = Workspace {
+        setup: taken.workspace_setup(&taken.to_ignore),
+        ..Workspace::default()
+    };
+    let proposal = Proposal {
+        checks: taken.checks(),
+        workspace: workspace.clone(),
+        also_seen: found,
+    };
+    let text = Settings::template("main", &proposal, None);
+    for line in [
+        r#"# Also seen: make in Makefile: commands = ["make test"]"#,
+        "# Also seen: pipenv in Pipfile: env = { PIPENV_VENV_IN_PROJECT = \"1\" }, \
+         setup = [\"pipenv install --dev --skip-lock\", \"pipenv run pip install pytest\"], \
+         keep = [\".venv\"], commands = [\"pipenv run pytest\"]",
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line} is missing:\n{text}");
+    }
+    let settings = Settings::parse(&text, "crew.toml").unwrap();
+    assert_eq!(settings.checks, taken.checks());
+    assert_eq!(settings.workspace, workspace);
+    // Made live, comments of other runners stay comments.
+    assert_eq!(
+        Settings::parse(&uncommented(&text), "crew.toml").unwrap().checks,
+        taken.checks()
+    );
+}
+
+#[test]
 fn the_template_names_every_key_but_the_rare_ones() {
-    let text = uncommented(&Settings::template("main", &Checks::default(), None));
+    let text = uncommented(&Settings::template("main", &Proposal::default(), None));
     let mut rare = Vec::new();
     for (table, known) in crate::settings::keys::KNOWN {
         for key in known.iter().filter(|_| !table.is_empty()) {
@@ -141,7 +194,7 @@ proptest! {
             ..Checks::default()
         };
         let harness = Harness { command, args, env, pass_env, ..Harness::new(HarnessKind::Command) };
-        let written = Settings::template(&target, &checks, Some(("a.b", &harness)));
+        let written = Settings::template(&target, &checks_only(&checks), Some(("a.b", &harness)));
         let read = Settings::parse(&written, "crew.toml");
         prop_assert!(read.is_ok(), "{written}\n{read:?}");
         let read = read.unwrap();

@@ -222,6 +222,12 @@ pub(super) fn unheeded(ticket: &Ticket) -> Option<Item> {
             Act::Close { ticket: id() },
             Act::Drop { ticket: id() },
         ],
+        // Its work would be paid for and land once more.
+        (None, Some(_)) if ticket.is_done() => vec![
+            Act::Close { ticket: id() },
+            Act::Reopen { ticket: id() },
+            Act::Drop { ticket: id() },
+        ],
         (None, Some(_)) => vec![
             Act::Reopen { ticket: id() },
             Act::Close { ticket: id() },

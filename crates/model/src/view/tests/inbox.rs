@@ -119,6 +119,7 @@ fn waiting() -> Story {
         },
     );
     let failure = Failure {
+        left: None,
         class: Class::Auth,
         message: "401".to_owned(),
         until: None,
@@ -260,6 +261,7 @@ fn a_harness_that_refuses_is_listed_once_unless_the_refused_ticket_is_held_for_i
     );
     story.start("t-2", 2);
     let failure = Failure {
+        left: None,
         class: Class::Auth,
         message: "401".to_owned(),
         until: None,
@@ -288,6 +290,7 @@ fn an_agent_that_is_stuck_is_no_entry_since_crew_goes_on_with_it_by_itself() {
     story.claim("t-1", "ada");
     story.start("t-1", 1);
     let failure = Failure {
+        left: None,
         class: Class::Transient,
         message: "no network".to_owned(),
         until: None,
