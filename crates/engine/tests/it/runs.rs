@@ -400,13 +400,10 @@ fn three_lost_steps_in_a_row_that_change_nothing_are_no_progress() {
 }
 
 #[test]
-fn a_try_that_is_due_when_the_engine_starts_is_made_at_once() {
+fn a_landing_that_failed_is_tried_once_when_the_engine_starts() {
     let mut scene = states::landing_failed();
     assert!(scene.state("t-1").ends_with("(held)"));
     scene.later(secs(1));
-    scene.restart();
-    assert!(scene.state("t-1").ends_with("(held)"), "it is not due");
-    scene.later(secs(3600));
     let opened = scene.restart();
     assert!(opened.events().contains(&"retry_due"), "{opened}");
     assert!(!scene.state("t-1").ends_with("(held)"));

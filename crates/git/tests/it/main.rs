@@ -14,5 +14,6 @@ mod removing;
 mod repositories;
 mod saving;
 mod support;
+mod too_large;
 mod trust;
 mod workspaces;

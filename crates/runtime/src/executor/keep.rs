@@ -57,7 +57,7 @@ impl Executor {
                 Ok(rescued) => {
                     for hidden in rescued.hidden {
                         tracing::warn!(
-                            "{}: the repository {} in an ignored folder of its workspace held commits of its own; they are kept as {}",
+                            "{}: the repository {} in its workspace, which git ignores, held commits of its own, kept as {}",
                             ticket.id,
                             shown(&hidden.path.to_string_lossy()),
                             hidden.kept
