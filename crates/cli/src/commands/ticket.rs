@@ -252,11 +252,20 @@ impl Call<'_> {
         self.print(&text)
     }
 
+    /// Whether this command runs in the process of an agent.
+    fn is_in_agent(&self) -> bool {
+        self.context.env.contains_key("CREW_WORKER")
+    }
+
     /// The name of the agent in whose process this command runs; none in a person's.
     fn agent(&self) -> Option<String> {
-        let env = &self.context.env;
-        let is_agents = env.contains_key("CREW_WORKER");
-        is_agents.then(|| env.get("CREW_AGENT").map_or("unknown", String::as_str).to_owned())
+        let name = || {
+            self.context
+                .env
+                .get("CREW_AGENT")
+                .map_or("unknown", String::as_str)
+        };
+        self.is_in_agent().then(|| name().to_owned())
     }
 
     fn query(&mut self) -> Result<Exit> {

@@ -37,8 +37,14 @@ impl Call<'_> {
     /// Writes the status into the file, and tells crew that a person wants it. A file that git has taken away
     /// cannot be written: the word alone counts.
     fn set_status(&mut self, id: &str, status: Status) -> Result<Exit> {
-        let written = self.folder()?.set_status(id, status, self.own_ticket());
         let whole = self.folder()?.resolve(id).ok();
+        if self.is_in_agent() && whole.is_some() && whole.as_deref() != self.own_ticket() {
+            return Err(Error::refused(
+                "an agent of crew sets the status of its own ticket only",
+                "`crew ticket add-note` tells people about another one",
+            ));
+        }
+        let written = self.folder()?.set_status(id, status, self.own_ticket());
         let told = self.tell_engine(whole.as_deref().unwrap_or(id), status, written.is_ok())?;
         match (written, told) {
             (Ok(text), _) => self.print(&text),
@@ -78,7 +84,7 @@ impl Call<'_> {
 
     /// The repository whose queue the folder is; none in the process of an agent, who speaks for no person.
     fn place_of_folder(&self) -> Option<Place> {
-        if self.context.env.contains_key("CREW_WORKER") {
+        if self.is_in_agent() {
             return None;
         }
         let place = Place::find(&self.context.dir, &self.context.env).ok()?;
@@ -88,8 +94,7 @@ impl Call<'_> {
 
     /// The ticket on which the agent works in whose process this command runs; none in a person's.
     fn own_ticket(&self) -> Option<&str> {
-        let env = &self.context.env;
-        let id = env.get("CREW_TICKET_ID").map(String::as_str);
-        id.filter(|_| env.contains_key("CREW_WORKER"))
+        let id = self.context.env.get("CREW_TICKET_ID").map(String::as_str);
+        id.filter(|_| self.is_in_agent())
     }
 }
