@@ -188,7 +188,8 @@ impl Core {
         let Verdict::CouldNotRun { retry_at, .. } = target.verdict else {
             return;
         };
-        if retry_at > self.now {
+        // A longer wait is one of a clock that was set back since.
+        if retry_at > self.now && retry_at.0 <= self.now.0 + AGAIN_AFTER {
             self.wake_at(retry_at);
             return;
         }

@@ -191,8 +191,8 @@ impl Core {
         }
     }
 
-    /// The ticket that a person seems to have taken, and that has the text of this one, whose file is gone: the
-    /// file was renamed, and got another id too.
+    /// The ticket that a person seems to have taken, and that has the text of this one, whose file is gone:
+    /// the file was renamed, and got another id too.
     pub(super) fn twin_of(&self, gone: &Ticket) -> Option<TicketId> {
         let is_twin = |other: &Ticket| {
             other.id != gone.id

@@ -9,9 +9,9 @@ use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
 
 impl Repository {
-    /// The files of the workspace that are not ignored, and the way in which its HEAD is broken, if it is, as one text. A
-    /// commit alone changes nothing: what is committed is a file too. No process of the agent may be running.
-    /// Nothing is saved or imported.
+    /// The files of the workspace that are not ignored, and the way in which its HEAD is broken, if it is, as
+    /// one text. A commit alone changes nothing: what is committed is a file too. No process of the agent may
+    /// be running. Nothing is saved or imported.
     ///
     /// # Errors
     /// [`Error::WorkspaceMissing`], [`Error::Deadline`], [`Error::Failed`].
