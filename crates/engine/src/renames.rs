@@ -25,10 +25,11 @@ impl Renames {
         self.0.retain(|_, seen| name_of(seen) != Some(name));
     }
 
-    /// Takes out the files of the tickets that need none any more.
-    pub(crate) fn take_over(&mut self, is_over: impl Fn(&TicketId) -> bool) -> Vec<Observation> {
-        let over: Vec<TicketId> = self.0.keys().filter(|of| is_over(of)).cloned().collect();
-        over.iter().filter_map(|of| self.0.remove(of)).collect()
+    /// Takes out the files that are tickets of their own now.
+    pub(crate) fn take_over(&mut self, is_own: impl Fn(&TicketId, &Observation) -> bool) -> Vec<Observation> {
+        let own = self.0.iter().filter(|(of, seen)| is_own(of, seen));
+        let own: Vec<TicketId> = own.map(|(of, _)| of.clone()).collect();
+        own.iter().filter_map(|of| self.0.remove(of)).collect()
     }
 }
 

@@ -18,22 +18,42 @@ pub(crate) enum Directive {
     Invalid(String),
 }
 
-/// Parses a line; `None` when it is text. Only spaces, tabs and a carriage return may follow a directive,
-/// and nothing may precede it: "not DONE yet" is text.
+/// The words that directives with a text begin with.
+const WITH_TEXT: [&str; 5] = ["BLOCKED", "QUESTION", "MODE", "SUMMARY", "WAKEUP"];
+
+/// The most characters at the beginning of a line that are read: enough for an excerpt that is full of
+/// control sequences. The beginning of a very long line parses like the whole line.
+const READ: usize = sanitise::EXCERPT * 4;
+
+/// Parses a line; `None` when it is text. Only blanks and characters that a terminal does not show may stand
+/// around a directive: "not DONE yet" is text. A directive in decoration, as `**DONE**`, is invalid.
 pub(crate) fn parse(line: &str) -> Option<Directive> {
-    let line = line.trim_end_matches([' ', '\t', '\r']);
-    if line == "DONE" {
+    if !line.contains("DONE") {
+        return parse_with_text(line);
+    }
+    let line = line.trim();
+    let shown = shown(line);
+    let is_whole = line.chars().nth(READ).is_none();
+    if is_whole && shown == "DONE" {
         return Some(Directive::Signal(Signal::Done));
+    }
+    if is_whole && bare(&shown) == "DONE" {
+        return Some(decorated(&shown, "DONE"));
     }
     parse_with_text(line)
 }
 
 /// Parses a directive that has a text, as `QUESTION: …`. At most [`sanitise::EXCERPT`] characters of the
-/// text are kept, so the beginning of a very long line parses like the whole line.
+/// text are kept.
 pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
-    let (keyword, rest) = line.split_once(':')?;
-    if !["BLOCKED", "QUESTION", "MODE", "SUMMARY", "WAKEUP"].contains(&keyword) {
+    if !WITH_TEXT.iter().any(|keyword| line.contains(keyword)) {
         return None;
+    }
+    let line = shown(line);
+    let (keyword, rest) = line.split_once(':')?;
+    if !WITH_TEXT.contains(&keyword) {
+        let meant = WITH_TEXT.iter().find(|known| bare(keyword) == **known)?;
+        return Some(decorated(&line, &format!("{meant}: …")));
     }
     let text = sanitise::excerpt(rest);
     if text.is_empty() {
@@ -55,6 +75,25 @@ pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
         ),
         _ => Directive::Summary(text),
     })
+}
+
+/// The beginning of a line as a terminal shows it, without the blanks around it.
+fn shown(line: &str) -> String {
+    let head: String = line.chars().take(READ).collect();
+    sanitise::text(&head).trim().to_owned()
+}
+
+/// The text without the punctuation around it.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|character: char| character.is_ascii_punctuation() || character.is_whitespace())
+}
+
+/// A line whose directive has something around it, which it may not have.
+fn decorated(line: &str, directive: &str) -> Directive {
+    let line = sanitise::fit(&sanitise::line(line), 40);
+    Directive::Invalid(format!(
+        "{line}, which counts only as `{directive}` with nothing around it"
+    ))
 }
 
 /// Parses `10m why`.
@@ -98,7 +137,48 @@ mod tests {
                 "{nonsense}"
             );
         }
-        assert_eq!(parse(" WAKEUP: 10m"), None);
+        assert_eq!(parse(" WAKEUP: 10m"), wakeup(600_000, ""));
         assert_eq!(parse("Wakeup: 10m"), None);
+    }
+
+    #[test]
+    fn characters_that_a_terminal_does_not_show_may_stand_around_every_directive() {
+        let question = Some(Directive::Signal(Signal::Asked {
+            question: "which?".into(),
+        }));
+        for line in [
+            "\u{1b}[1mQUESTION:\u{1b}[0m which?",
+            "\u{1b}]0;a: title\u{7}QUESTION: which?\u{200b}",
+            "\u{1b}[38:5:1mQUESTION\u{1b}[m: which?",
+            "\u{a0}\u{feff}\t QUESTION: which?\u{a0}",
+        ] {
+            assert_eq!(parse(line), question, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_directive_in_decoration_is_invalid() {
+        for (line, directive) in [
+            ("**QUESTION:** which?", "QUESTION: …"),
+            ("`BLOCKED`: no key", "BLOCKED: …"),
+            ("**BLOCKED: no key**", "BLOCKED: …"),
+            ("- WAKEUP: 10m", "WAKEUP: …"),
+            ("**DONE**", "DONE"),
+            ("DONE.", "DONE"),
+        ] {
+            let Some(Directive::Invalid(text)) = parse(line) else {
+                panic!("{line} is not invalid")
+            };
+            let expected = format!("{line}, which counts only as `{directive}` with nothing around it");
+            assert_eq!(text, expected);
+        }
+        for line in [
+            "It is BLOCKED: no key",
+            "UNDONE",
+            "DONE DONE",
+            "(see QUESTION 5): x",
+        ] {
+            assert_eq!(parse(line), None, "{line}");
+        }
     }
 }

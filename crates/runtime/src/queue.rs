@@ -1,6 +1,7 @@
 //! The ticket folder: one thread reads and writes it, so that changes are reported in the order in which they
 //! were true.
 
+mod aside;
 mod doubtful;
 mod origins;
 mod seen;
@@ -14,7 +15,7 @@ use engine::driver;
 use jiff::Timestamp;
 use model::ticket::{FileStatus, Filing};
 use model::{TicketId, Time};
-use tickets::{Folder, Hint, Scan, Status, Watch};
+use tickets::{Folder, Hint, ProblemKind, Scan, Status, Watch};
 
 use self::doubtful::Doubtful;
 use self::origins::Origins;
@@ -156,7 +157,7 @@ fn serve(
         asks.extend(asked.try_iter());
         if asks.is_empty() && scan.folder().path().is_dir() {
             let mut seen = Seen::new(look, saw);
-            doubtful.report(origins, &mut seen);
+            doubtful.report(&scan.folder().clone(), origins, &mut seen);
             seen.end(false);
             continue;
         }
@@ -181,11 +182,12 @@ fn serve(
                 Ask::End => return,
                 Ask::File(id, filing, reply) => {
                     let written = conflicts.watching(&folder, &id, || write(&folder, &id, &filing));
-                    if written.is_ok() {
-                        own.insert(id.to_string(), filing);
-                    }
-                    replies.push((reply, written));
                     named.insert(id.to_string());
+                    if let Ok(name) = &written {
+                        named.insert(name.to_string());
+                        own.insert(name.to_string(), filing);
+                    }
+                    replies.push((reply, written.map(drop)));
                 }
                 Ask::Note(id, text, at, reply) => {
                     let written = conflicts.watching(&folder, &id, || note(&folder, &id, &text, at));
@@ -237,6 +239,9 @@ fn serve(
                 first = true;
             }
             Ok(()) => {
+                if first {
+                    aside::report(&folder, &mut seen);
+                }
                 if first && origins.had_moved() {
                     saw(driver::Event::Input(engine::Input::GitMoved));
                 }
@@ -309,7 +314,7 @@ impl ConflictCopies {
     }
 }
 
-/// The ticket's id in the folder, where its file is.
+/// The name of the ticket's file in the folder: its id, or another where a file states to be this ticket.
 fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
     let id = tickets::Id::new(id.as_str())?;
     let file = folder.file(&id);
@@ -326,13 +331,27 @@ fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
     if is_there(&file)? {
         Ok(id)
     } else if is_there(folder.path())? {
-        Err(Unwritten::Missing)
+        renamed_file(folder, &id)?.ok_or(Unwritten::Missing)
     } else {
         let folder = folder.path().display();
         Err(Unwritten::Failed(format!(
             "the ticket folder {folder} is not there"
         )))
     }
+}
+
+/// The file under another name that states to be the ticket, and is as crew leaves a ticket at work; none
+/// where several are.
+fn renamed_file(folder: &Folder, id: &tickets::Id) -> Result<Option<tickets::Id>, Unwritten> {
+    let states = |problem: &tickets::Problem| matches!(&problem.kind, ProblemKind::IdDiffers(stated) if stated == id.as_str());
+    let mut found = folder.each()?.filter(|reading| {
+        let read = reading.outcome.as_ref().ok();
+        read.is_some_and(|read| read.status == Status::InProgress) && reading.problems().iter().any(states)
+    });
+    let first = found
+        .next()
+        .and_then(|reading| tickets::Id::new(&reading.name).ok());
+    Ok(first.filter(|_| found.next().is_none()))
 }
 
 /// Adds a note, once: performed again after a crash, this finds the note of that moment with the same text,
@@ -353,7 +372,8 @@ fn note(folder: &Folder, id: &TicketId, text: &str, at: Time) -> Result<(), Unwr
     Ok(folder.add_note(&id, &text, at)?)
 }
 
-fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), Unwritten> {
+/// Makes the ticket's file say this, and returns the file's name.
+fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<tickets::Id, Unwritten> {
     let id = resolve(folder, id)?;
     let status = match filing.status {
         FileStatus::Open => Status::Open,
@@ -367,7 +387,8 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), Unwritte
         .map(String::as_str)
         .filter(|tag| !filing.tags.contains(*tag))
         .collect();
-    Ok(folder.set_status_and_tags(&id, Some(status), &set, &unset)?)
+    folder.set_status_and_tags(&id, Some(status), &set, &unset)?;
+    Ok(id)
 }
 
 #[cfg(test)]

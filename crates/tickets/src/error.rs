@@ -1,7 +1,7 @@
 //! The errors of the queue.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::problem::Problem;
 
@@ -17,7 +17,7 @@ pub enum Error {
         from: PathBuf,
     },
     /// The path of the tickets folder is not a folder, or does not exist.
-    #[error("{} is not a folder", path.display())]
+    #[error("{} is {}", path.display(), if is_missing(path) { "not there" } else { "not a folder" })]
     NotAFolder {
         /// The path.
         path: PathBuf,
@@ -129,6 +129,11 @@ impl Error {
             Error::NoFolder { .. } => {
                 "`crew init` or `crew ticket create` makes one; or set TICKETS_DIR".to_owned()
             }
+            Error::NotAFolder { path } if is_missing(path) => {
+                "if git has taken it away, `git switch` to a branch that has it, or `git restore --source BRANCH -- .tickets`, \
+                 brings it back; `crew ticket create` makes a new one"
+                    .to_owned()
+            }
             Error::NotAFolder { .. } => {
                 "`crew ticket create` makes it, once nothing else stands there; or let TICKETS_DIR name another folder".to_owned()
             }
@@ -173,5 +178,28 @@ impl Error {
                 _ => return None,
             },
         })
+    }
+}
+
+/// True if nothing stands at a path.
+fn is_missing(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_away_is_told_from_one_that_something_else_stands_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".tickets");
+        let error = || Error::NotAFolder { path: path.clone() };
+        let away = (error().to_string(), error().hint().unwrap_or_default());
+        assert!(away.0.ends_with("/.tickets is not there"), "{away:?}");
+        assert!(away.1.contains("git has taken it away"), "{away:?}");
+        std::fs::write(&path, "a file").unwrap();
+        assert!(error().to_string().ends_with("/.tickets is not a folder"));
     }
 }

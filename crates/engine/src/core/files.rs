@@ -38,7 +38,8 @@ impl Core {
             let known = self.tickets.get(&of);
             self.folder.removed(&of, known, Origin::Unknown, self.now);
             self.refiled(&of);
-            self.renames.put(of, observation);
+            self.renames.put(of.clone(), observation);
+            self.close_left_over(&of);
             return;
         }
         match observation {
@@ -49,8 +50,9 @@ impl Core {
                 tags,
                 changed_at,
                 origin,
-                ..
+                renamed,
             } => {
+                self.renames.gone(&ticket);
                 let old = self.ticket(&ticket);
                 let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
                 let is_same_text = !new && !edited;
@@ -60,6 +62,9 @@ impl Core {
                 // it is done.
                 if new && status != FileStatus::Closed {
                     self.apply_or_note(&ticket, Event::Created { spec }, "its file was seen");
+                    // Its own ticket was dropped when it vanished, or may have been.
+                    let is_known = renamed.is_some_and(|of| self.tickets.contains(&of));
+                    let origin = if is_known { Origin::Unknown } else { origin };
                     self.heed_new(&ticket, status, origin);
                     return;
                 }
@@ -77,7 +82,11 @@ impl Core {
             }
             Observation::Gone { ticket, origin } => {
                 self.renames.gone(&ticket);
-                let known = self.tickets.get(&ticket);
+                let has_file = self.folder.has(&ticket);
+                let known = self
+                    .tickets
+                    .get(&ticket)
+                    .filter(|known| has_file || !known.is_done());
                 self.folder.removed(&ticket, known, origin, self.now);
                 self.refiled(&ticket);
             }
@@ -213,8 +222,14 @@ impl Core {
                 self.wake_at(at + debounce);
                 continue;
             }
-            let renamed = self.renames.of(&id).cloned();
-            if origin != Origin::Person || renamed.is_some() {
+            let is_deleted = origin == Origin::Person;
+            let twin = self.renames.of(&id).is_none() && is_deleted;
+            let twin = twin.then(|| self.twin_of(ticket)).flatten();
+            let renamed = self.renames.of(&id).or(twin.as_ref()).cloned();
+            if !is_deleted || renamed.is_some() {
+                if let Some(twin) = &twin {
+                    self.leave(twin, Origin::Unknown, Some(FileStatus::InProgress), None);
+                }
                 let origin = match renamed {
                     Some(_) => Origin::Unknown,
                     None => origin,

@@ -207,7 +207,8 @@ impl Core {
             return;
         };
         let Some(retry_at) = target.retry_at else { return };
-        if retry_at > self.now {
+        // A longer wait is one of a clock that was set back since.
+        if retry_at > self.now && retry_at.0 <= self.now.0 + (AGAIN_AFTER << MOST_DOUBLINGS) {
             self.wake_at(retry_at);
             return;
         }

@@ -1,7 +1,7 @@
 //! Changes of ticket files that are no person's word: nothing is decided on them, and a person is asked where
 //! crew cannot see who made them.
 
-use model::ticket::{Event, FileStatus, Origin, State, Ticket, Unheeded};
+use model::ticket::{Done, Event, FileStatus, Origin, State, Ticket, Unheeded};
 use model::{Actor, Fence, TicketId};
 
 use super::Core;
@@ -169,7 +169,7 @@ impl Core {
         }
     }
 
-    /// The ticket at hand whose file this is under another name, where that is no ticket of its own.
+    /// The ticket whose file this is under another name, where that is no ticket of its own.
     pub(super) fn renamed_from(&self, seen: &Observation) -> Option<TicketId> {
         let Observation::Read {
             ticket,
@@ -179,15 +179,44 @@ impl Core {
         else {
             return None;
         };
-        let is_at_hand = self.ticket(of).is_some_and(|ticket| !ticket.is_done());
-        (is_at_hand && !self.tickets.contains(ticket)).then(|| of.clone())
+        let is_its = |of: &Ticket| !of.is_done() || is_left_over(of, seen);
+        (self.ticket(of).is_some_and(is_its) && !self.tickets.contains(ticket)).then(|| of.clone())
     }
 
-    /// Takes files for tickets of their own once the ticket that they stated to be is over, or has its file.
+    /// Has the file of a ticket that is done closed, under the name that it has now.
+    pub(super) fn close_left_over(&mut self, of: &TicketId) {
+        let is_done = self.ticket(of).is_some_and(Ticket::is_done);
+        if is_done && !self.folder.is_being_written(of) {
+            self.apply_or_note(of, Event::FileDrifted, "its file is there under another name");
+        }
+    }
+
+    /// The ticket that a person seems to have taken, and that has the text of this one, whose file is gone:
+    /// the file was renamed, and got another id too.
+    pub(super) fn twin_of(&self, gone: &Ticket) -> Option<TicketId> {
+        let is_twin = |other: &Ticket| {
+            other.id != gone.id
+                && other.state == State::Open
+                && other.spec == gone.spec
+                && self.folder.status(&other.id) == Some(FileStatus::InProgress)
+        };
+        let noted = gone.unheeded.as_ref().and_then(|change| change.renamed.as_ref());
+        let noted = noted.filter(|name| self.ticket(name).is_some_and(is_twin));
+        let twin = || {
+            let mut all = self.tickets.all().values();
+            all.find(|other| is_twin(other)).map(|other| &other.id)
+        };
+        noted.or_else(twin).cloned()
+    }
+
+    /// Takes files for tickets of their own once the ticket that they stated to be has its file, or is over.
     pub(super) fn end_renames(&mut self) {
         let (folder, tickets) = (&self.folder, &self.tickets);
-        let is_over = |of: &TicketId| folder.has(of) || tickets.get(of).is_none_or(Ticket::is_done);
-        for mut observation in self.renames.take_over(is_over) {
+        let is_own = |of: &TicketId, seen: &Observation| {
+            let is_over = |of: &Ticket| of.is_done() && !is_left_over(of, seen);
+            folder.has(of) || tickets.get(of).is_none_or(is_over)
+        };
+        for mut observation in self.renames.take_over(is_own) {
             if let Observation::Read { renamed, .. } = &mut observation {
                 *renamed = None;
             }
@@ -195,4 +224,18 @@ impl Core {
             self.observed_one(observation);
         }
     }
+}
+
+/// Whether a file under another name is as crew left it while it worked on a ticket that is done now. A
+/// ticket that was dropped because its file was gone leaves nothing.
+fn is_left_over(of: &Ticket, seen: &Observation) -> bool {
+    let is_in_progress = matches!(
+        seen,
+        Observation::Read {
+            status: FileStatus::InProgress,
+            ..
+        }
+    );
+    let by_deletion = matches!(&of.state, State::Done(Done::Dropped { by: Actor::File, .. }));
+    is_in_progress && of.is_done() && !by_deletion
 }

@@ -1,5 +1,7 @@
 //! Ticket files that git has changed, and those that nobody can explain: nothing is decided on them.
 
+use std::collections::BTreeSet;
+
 use engine::{Input, Observation};
 use model::command::Command;
 use model::ticket::{FileStatus, Origin};
@@ -243,10 +245,6 @@ fn a_file_under_another_name_is_asked_about_and_goes_on_when_it_is_back() {
         Observation::Unreadable { .. } | Observation::Gone { .. } => panic!("no file"),
     };
     let new = moved(&scene, true);
-    let gone = |ticket: &str| Observation::Gone {
-        ticket: id(ticket),
-        origin: Origin::Person,
-    };
     let seen = vec![new, gone("t-1")];
     let renamed = scene.step(Input::Observed { seen, whole: false });
     assert_eq!(renamed.events(), ["file_unheeded"], "{renamed}");
@@ -259,14 +257,100 @@ fn a_file_under_another_name_is_asked_about_and_goes_on_when_it_is_back() {
     let seen = vec![scene.observation(&id("t-1")), gone("t-9")];
     let back = scene.step(Input::Observed { seen, whole: false });
     assert_eq!(back.events(), ["file_heeded"], "{back}");
-    // Once the ticket is given up, the file is a ticket of its own.
+    // Once the ticket is given up, the file goes with it.
     let (ticket, reason) = (id("t-1"), String::new());
     dropped.ask(Command::Drop { ticket, reason });
     dropped.run_ends("t-1", crate::scene::failed(model::attempt::Class::Lost));
     assert_eq!(
         (dropped.state("t-1").as_str(), dropped.state("t-9").as_str()),
-        ("done/dropped", "open")
+        ("done/dropped", "unknown")
     );
+    assert!(
+        dropped.pending("t-1", "write_file").is_some(),
+        "it is closed there"
+    );
+    dropped.files_written("t-1");
+    // It lies there once more, as it was: it is closed again.
+    let again = dropped.step(Input::Observed {
+        seen: vec![moved(&scene_with_file(), true)],
+        whole: false,
+    });
+    assert_eq!(again.events(), ["file_drifted"], "{again}");
+    // A person who opens it makes it a ticket of its own.
+    let Observation::Read { spec, .. } = moved(&scene_with_file(), true) else {
+        panic!("no file")
+    };
+    let opened = dropped.step(Input::Observed {
+        seen: vec![Observation::Read {
+            ticket: id("t-9"),
+            spec,
+            status: FileStatus::Open,
+            tags: BTreeSet::new(),
+            changed_at: dropped.now,
+            origin: Origin::Person,
+            renamed: Some(id("t-1")),
+        }],
+        whole: false,
+    });
+    assert!(opened.events().contains(&"created"), "{opened}");
+}
+
+fn gone(ticket: &str) -> Observation {
+    Observation::Gone {
+        ticket: id(ticket),
+        origin: Origin::Person,
+    }
+}
+
+/// A ticket at work, whose file says so.
+fn scene_with_file() -> Scene {
+    let mut scene = states::working();
+    scene.files_written("t-1");
+    scene
+}
+
+#[test]
+fn a_file_that_was_renamed_with_its_id_is_asked_about_and_stops_nobody() {
+    let mut scene = scene_with_file();
+    let Observation::Read {
+        spec,
+        status,
+        tags,
+        changed_at,
+        origin,
+        ..
+    } = scene.observation(&id("t-1"))
+    else {
+        panic!("no file")
+    };
+    let new = Observation::Read {
+        ticket: id("t-9"),
+        renamed: None,
+        spec,
+        status,
+        tags,
+        changed_at,
+        origin,
+    };
+    let seen = vec![new, gone("t-1")];
+    let renamed = scene.step(Input::Observed { seen, whole: false });
+    assert_eq!(
+        renamed.events(),
+        ["created", "file_unheeded", "file_unheeded"],
+        "{renamed}"
+    );
+    assert_eq!(scene.state("t-1"), "in_progress/working");
+    let asks = |ticket: &str| {
+        scene
+            .core
+            .ticket(&id(ticket))
+            .unwrap()
+            .unheeded
+            .as_ref()
+            .unwrap()
+            .asks()
+    };
+    assert!(asks("t-1") && asks("t-9"));
 }
 
 #[test]

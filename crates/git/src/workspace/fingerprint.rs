@@ -1,4 +1,4 @@
-//! Fingerprint of a workspace: the same as long as neither its commit nor its files change.
+//! Fingerprint of a workspace: the same as long as its files do not change.
 
 use std::path::Path;
 
@@ -10,8 +10,9 @@ use crate::workspace::agent_refs::AgentRefs;
 use crate::workspace::snapshot::Excess;
 
 impl Repository {
-    /// The commit that is checked out in the workspace and its files that are not ignored, as one text. No
-    /// process of the agent may be running. Nothing is saved or imported.
+    /// The files of the workspace that are not ignored, and the way in which its HEAD is broken, if it is, as
+    /// one text. A commit alone changes nothing: what is committed is a file too. No process of the agent may
+    /// be running. Nothing is saved or imported.
     ///
     /// # Errors
     /// [`Error::WorkspaceMissing`], [`Error::Deadline`], [`Error::Failed`].
@@ -23,10 +24,13 @@ impl Repository {
             });
         }
         let _claim = workspace.claim()?;
-        let head = AgentRefs::of(workspace)?.head()?;
+        let broken = AgentRefs::of(workspace)?.head()?.err();
         let parent = self.last_known(workspace)?;
         let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits, Excess::LeftOut)?;
-        let (tree, nested) = (snapshot.tree, snapshot.nested);
-        Ok(format!("{head:?} {parent:?} {tree:?} {nested:?}"))
+        let nested = snapshot.nested;
+        let tree = snapshot
+            .tree
+            .map_or_else(|| self.tree_of(&parent).map(|tree| tree.0), Ok)?;
+        Ok(format!("{broken:?} {tree} {nested:?}"))
     }
 }

@@ -166,7 +166,7 @@ impl State {
         };
         if line.is_cut {
             if record::is_usage(line.bytes) {
-                self.note("a line of usage that is too long".into());
+                self.cannot_use("a line of usage that is too long".into());
             } else {
                 self.directive(valid_prefix(line.bytes).and_then(directive::parse_with_text));
             }
@@ -196,9 +196,10 @@ impl State {
                 (self.failure, self.pending.failure) = (Some(failure.clone()), Some(failure));
             }
             Record::Invalid { what, why } => {
-                // The reason may quote the line.
+                // Both may quote the line.
+                let what = sanitise::fit(&sanitise::line(&what), 40);
                 let why = sanitise::line(&why);
-                self.note(format!("a line of {what} that does not count: {why}"));
+                self.cannot_use(format!("a line of {what} that does not count: {why}"));
             }
         }
         true
@@ -220,6 +221,12 @@ impl State {
                 (self.signal, self.unusable) = (Some(signal), None);
             }
         }
+    }
+
+    /// A line that was meant for crew is not valid.
+    fn cannot_use(&mut self, text: String) {
+        self.unusable = Some(text.clone());
+        self.note(text);
     }
 
     fn note(&mut self, text: String) {

@@ -17,9 +17,9 @@ pub(super) enum Record {
     Usage(Usage),
     /// The step has failed.
     Failure(Failure),
-    /// A line that was meant as a record of `what` and is not valid. The reason is not sanitised.
+    /// A line that was meant as a record of `what` and is not valid. Neither text is sanitised.
     Invalid {
-        what: &'static str,
+        what: String,
         why: String,
     },
 }
@@ -27,14 +27,29 @@ pub(super) enum Record {
 /// Parses a line; `None` when it is not meant as a record. An agent's own JSON is text.
 pub(super) fn parse(line: &str) -> Option<Record> {
     let line = line.trim_end_matches([' ', '\t', '\r']);
-    let invalid = |what| move |why| Record::Invalid { what, why };
+    let invalid = |what: &'static str| {
+        move |why| Record::Invalid {
+            what: what.to_owned(),
+            why,
+        }
+    };
     if is_usage(line.as_bytes()) {
         Some(usage(line).map_or_else(invalid("usage"), Record::Usage))
     } else if mentions(line.as_bytes(), b"\"failure\"") {
         Some(failure(line).map_or_else(invalid("failure"), Record::Failure))
+    } else if mentions(line.as_bytes(), b"\"crew\"") {
+        unknown(line)
     } else {
         None
     }
+}
+
+/// A record of a kind that crew does not know.
+fn unknown(line: &str) -> Option<Record> {
+    let value = parse_json(line).ok()?;
+    let what = value.get("crew")?.as_str()?.to_owned();
+    let why = "a line for crew is of \"usage\" or \"failure\"".to_owned();
+    Some(Record::Invalid { what, why })
 }
 
 /// Whether a line, which may be cut, is meant as a record of usage.

@@ -81,6 +81,15 @@ fn done_is_done_only_alone_on_a_line() {
         "DONE\r\n",
         "text\nDONE\nmore\n",
         "DONE\r",
+        " DONE\n",
+        "\tDONE\n",
+        "DONE\0\n",
+        "\u{1b}[32mDONE\u{1b}[0m\n",
+        "\u{1b}]0;a title\u{7}DONE\n",
+        "DONE\u{200b}\n",
+        "\u{200b}DONE\n",
+        "DONE\u{a0}\n",
+        "DONE\u{b}\n",
     ] {
         assert_eq!(signal(out), Signal::Done, "{out:?}");
     }
@@ -88,8 +97,6 @@ fn done_is_done_only_alone_on_a_line() {
         "",
         "done\n",
         "Done\n",
-        " DONE\n",
-        "\tDONE\n",
         "DONE.\n",
         "DONE!\n",
         "DONE: x\n",
@@ -99,16 +106,12 @@ fn done_is_done_only_alone_on_a_line() {
         "I am DONE\n",
         "\"DONE\"\n",
         "`DONE`\n",
+        "**DONE**\n",
         "> DONE\n",
         "- DONE\n",
         "DONE DONE\n",
         "DO\nNE\n",
-        "DONE\0\n",
-        "\u{1b}[32mDONE\u{1b}[0m\n",
-        "DONE\u{200b}\n",
-        "DONE\u{a0}\n",
         "working\rDONE\n",
-        "DONE\u{b}\n",
         "{\"text\":\"DONE\"}\n",
         "echo DONE\n",
     ] {
@@ -169,7 +172,6 @@ fn the_other_lines_are_taken_with_their_text() {
         assert_eq!(said(&format!("MODE: {}\n", mode.name())).mode, Some(mode));
     }
     for out in [
-        " BLOCKED: x\n",
         "blocked: x\n",
         "BLOCKED x\n",
         "XBLOCKED: x\n",
@@ -710,6 +712,10 @@ fn a_line_that_cannot_be_used_is_told_unless_a_signal_follows() {
         "WAKEUP: 0s",
         "BLOCKED:",
         "MODE: sleepy",
+        "**DONE**",
+        "`DONE`",
+        "DONE.",
+        "**BLOCKED:** no key",
     ] {
         let outcome = said(&format!("{line}\nmore\n"));
         assert_eq!(outcome.result, Ok(Signal::None), "{line}");
@@ -718,4 +724,32 @@ fn a_line_that_cannot_be_used_is_told_unless_a_signal_follows() {
         assert_eq!(said(&format!("{line}\nWAKEUP: 10m\n")).unusable, None);
     }
     assert_eq!(said("WAKEUP: 10m\n").unusable, None);
+}
+
+#[test]
+fn a_record_that_does_not_count_is_told_unless_a_signal_follows() {
+    for (line, part) in [
+        (
+            r#"{"crew":"nope"}"#,
+            "a line of nope that does not count: a line for crew is of \"usage\" or \"failure\"",
+        ),
+        (
+            r#"{"crew":"usage","input_tokens":"x"}"#,
+            "a line of usage that does not count: input_tokens",
+        ),
+        (
+            r#"{"crew":"failure","class":"nix"}"#,
+            "a line of failure that does not count: the class",
+        ),
+    ] {
+        let outcome = said(&format!("{line}\nmore\n"));
+        assert_eq!(outcome.result, Ok(Signal::None), "{line}");
+        assert!(outcome.unusable.unwrap().starts_with(part), "{line}");
+        assert_eq!(said(&format!("{line}\nDONE\n")).unusable, None);
+    }
+    let cut = format!("{{\"crew\":\"usage\",\"x\":\"{}\"}}\n", "x".repeat(LINE_LIMIT));
+    assert!(said(&cut).unusable.is_some());
+    for own in [r#"{"crew":["ada"]}"#, r#"{"crew":"nope""#, r#"{"my":"crew"}"#] {
+        assert_eq!(said(&format!("{own}\n")).unusable, None, "{own}");
+    }
 }

@@ -13,7 +13,10 @@ pub fn repeat(ticket: Option<&Ticket>, of: Fingerprint) -> Repeat {
 /// What it means that this came after `before`.
 #[must_use]
 pub fn again(before: Option<&Repeat>, of: Fingerprint) -> Repeat {
-    let times = before.filter(|before| before.of == of).map_or(0, |b| b.times) + 1;
+    let times = before
+        .filter(|before| before.of.is_same(&of))
+        .map_or(0, |b| b.times)
+        + 1;
     Repeat {
         of,
         times,
@@ -49,5 +52,20 @@ mod tests {
             [tip('b'), tip('b'), tip('b'), tip('b')].map(&mut left),
             [2, 1, 0, 0]
         );
+    }
+
+    #[test]
+    fn a_step_that_says_the_same_with_other_numbers_is_the_same() {
+        let step = |workspace: &str, words: &str| Fingerprint::Step {
+            workspace: workspace.to_owned(),
+            words: words.to_owned(),
+        };
+        let first = again(None, step("a", "nothing to do, took 12ms at 10:00:01"));
+        let second = again(Some(&first), step("a", "nothing to do, took 7ms at 10:02:44"));
+        assert_eq!((second.times, second.left), (2, 1));
+        let other = again(Some(&second), step("a", "something to do, took 7ms at 10:02:44"));
+        assert_eq!(other.times, 1, "other words");
+        let changed = again(Some(&second), step("b", "nothing to do, took 7ms at 10:02:44"));
+        assert_eq!(changed.times, 1, "other files");
     }
 }

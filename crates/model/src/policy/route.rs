@@ -8,6 +8,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use crate::policy::backoff;
 use crate::policy::budget::{Budget, Pause};
 use crate::target::{Target, Verdict};
 use crate::ticket::{Done, FileStatus, State, Ticket, Why};
@@ -327,7 +328,8 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
         return Err(Refusal::Epic);
     }
     let until = file.changed_at + queue.debounce;
-    if until > queue.now && !by_hand {
+    // A file whose time is later than any wait allows is of a clock that was set back since.
+    if !backoff::is_over(until, queue.debounce, queue.now) && !by_hand {
         return Err(Refusal::Debouncing { until });
     }
     depends(queue, ticket)?;
@@ -340,7 +342,8 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
             Recovery::Missing => return Err(Refusal::MissingDependency { id: recovers }),
         }
     }
-    if let Some(until) = ticket.due.filter(|due| *due > queue.now) {
+    let waits = |due: &Time| !backoff::is_over(*due, backoff::LONGEST_REOPEN, queue.now);
+    if let Some(until) = ticket.due.filter(waits) {
         return Err(Refusal::NotDue { until });
     }
     if let Some(pause) = queue.pause {

@@ -13,7 +13,7 @@ pub enum Fingerprint {
     NothingCommitted,
     /// A step ended well without a signal, left the workspace like this, and said this.
     Step {
-        /// A digest of the workspace's commit and of its files that are not committed.
+        /// A digest of the workspace's files, committed or not.
         workspace: String,
         /// The summary, else the last line.
         words: String,
@@ -55,6 +55,22 @@ impl Fingerprint {
         Fingerprint::Refused { why: kept }
     }
 
+    /// Whether this is the same failure as another. Numbers in the words of a step do not count: a program
+    /// that counts or takes its time says another one each time.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Fingerprint::Step { workspace, words },
+                Fingerprint::Step {
+                    workspace: its,
+                    words: said,
+                },
+            ) => workspace == its && without_numbers(words).eq(without_numbers(said)),
+            _ => self == other,
+        }
+    }
+
     /// The failure that came again, as the beginning of a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -80,6 +96,12 @@ impl Fingerprint {
             ),
         }
     }
+}
+
+/// The words that hold no digit.
+fn without_numbers(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split_whitespace();
+    words.filter(|word| !word.contains(|character: char| character.is_ascii_digit()))
 }
 
 /// The number of times that the same came, with nothing else in between.

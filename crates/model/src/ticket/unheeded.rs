@@ -27,7 +27,7 @@ pub struct Unheeded {
     pub origin: Origin,
     /// The status that the file states now; none if there is no file.
     pub says: Option<FileStatus>,
-    /// Another file that states to be this ticket's.
+    /// Another file that states to be this ticket, or has its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed: Option<TicketId>,
     /// The time at which it was noticed.
@@ -54,7 +54,7 @@ impl Unheeded {
     #[must_use]
     pub fn words(&self) -> String {
         if let Some(renamed) = &self.renamed {
-            return format!("its file is gone, and {renamed}.md states to be this ticket");
+            return format!("its file is gone, and {renamed}.md seems to be it under another name");
         }
         match (self.origin, self.says) {
             (Origin::Git, Some(status)) => {

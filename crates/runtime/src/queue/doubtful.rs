@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use engine::{Observation, driver};
 use model::ticket::Origin;
+use tickets::Folder;
 
+use super::aside;
 use super::origins::Origins;
 use super::seen::Seen;
 use crate::clock::Stopwatch;
@@ -44,7 +46,12 @@ impl Doubtful {
     }
 
     /// Reports the changes, all together, once each has stood for long enough and no git is at work.
-    pub(super) fn report<S: Fn(driver::Event)>(&mut self, origins: &mut Origins, to: &mut Seen<'_, S>) {
+    pub(super) fn report<S: Fn(driver::Event)>(
+        &mut self,
+        folder: &Folder,
+        origins: &mut Origins,
+        to: &mut Seen<'_, S>,
+    ) {
         let elapsed = || self.0.values().map(|change| change.since.elapsed());
         let (least, most) = (elapsed().min(), elapsed().max());
         let is_busy = origins.is_git_at_work() && most.is_some_and(|most| most < PATIENCE);
@@ -55,10 +62,13 @@ impl Doubtful {
         let blobs: Vec<(PathBuf, git::Oid)> =
             self.0.values().filter_map(|change| change.blob.clone()).collect();
         let committed: BTreeSet<PathBuf> = origins.committed(&blobs);
-        for (_, Change { mut seen, blob, .. }) in std::mem::take(&mut self.0) {
+        let is_any_gone = self.0.values().any(|change| change.blob.is_none());
+        let aside = is_any_gone.then(|| aside::names(folder)).unwrap_or_default();
+        for (name, Change { mut seen, blob, .. }) in std::mem::take(&mut self.0) {
             let is_committed = blob.as_ref().is_some_and(|(path, _)| committed.contains(path));
             let found = match (origins.has_moved(), is_committed, &blob) {
                 (true, _, _) => Origin::Git,
+                (false, false, None) if aside.contains(&name) => Origin::Unknown,
                 (false, true, _) | (false, false, None) => Origin::Person,
                 (false, false, Some(_)) => Origin::Unknown,
             };

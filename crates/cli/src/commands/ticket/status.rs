@@ -37,8 +37,14 @@ impl Call<'_> {
     /// Writes the status into the file, and tells crew that a person wants it. A file that git has taken away
     /// cannot be written: the word alone counts.
     fn set_status(&mut self, id: &str, status: Status) -> Result<Exit> {
-        let written = self.folder()?.set_status(id, status, self.own_ticket());
         let whole = self.folder()?.resolve(id).ok();
+        if self.context.is_agents() && whole.is_some() && whole.as_deref() != self.own_ticket() {
+            return Err(Error::refused(
+                "an agent of crew sets the status of its own ticket only",
+                "`crew ticket add-note` tells people about another one",
+            ));
+        }
+        let written = self.folder()?.set_status(id, status, self.own_ticket());
         let told = self.tell_engine(whole.as_deref().unwrap_or(id), status, written.is_ok())?;
         match (written, told) {
             (Ok(text), _) => self.print(&text),

@@ -438,8 +438,13 @@ fn an_agent_that_changes_nothing_and_says_the_same_is_paid_three_times() {
         .ticket("t-2")
         .agent("[ \"$RUN\" != 5 ] || { work t x; echo DONE; exit 0; }\necho $RUN >> notes\necho 'Not yet.'")
         .write();
+    // Neither a number nor a commit without a change is something else.
+    world
+        .ticket("t-3")
+        .agent("git commit -q --allow-empty -m \"try $RUN\"\necho \"Nothing to do, took $(date +%N) ms.\"")
+        .write();
     world.drain_held();
-    assert_eq!(world.runs("t-1"), 3);
+    assert_eq!((world.runs("t-1"), world.runs("t-3")), (3, 3));
     assert_eq!(world.landed(), ["t-2"]);
     let inbox = world.crew(&["inbox"]).out;
     assert!(
@@ -479,6 +484,28 @@ fn a_ticket_that_its_agent_closes_is_done_only_when_the_step_ends_well() {
     assert_ne!(world.front("t-1", "status"), "closed");
     let file = fs::read_to_string(world.ticket_file("t-2")).unwrap();
     assert!(!file.contains("closed-by-agent"), "{file}");
+}
+
+#[test]
+fn an_agent_may_not_close_the_ticket_of_another() {
+    let world = World::with(|s| s.run = "max_workers = 1".to_owned());
+    let crew = env!("CARGO_BIN_EXE_crew");
+    let set = "ticket close t-2 2>said && exit 1\ngrep -q 'its own ticket only' said || exit 1\nrm said";
+    world
+        .ticket("t-1")
+        .priority(0)
+        .agent(&format!("\"{crew}\" {set}\n{DONE}"))
+        .write();
+    world.ticket("t-2").agent(DONE).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1", "t-2"]);
+    assert_eq!(
+        (
+            world.count("t-1", "step_failed"),
+            world.count("t-2", "closed_by_person")
+        ),
+        (0, 0)
+    );
 }
 
 /// The prompt of the step that follows a first one that does this; the next one works and says DONE.

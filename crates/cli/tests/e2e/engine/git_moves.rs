@@ -346,13 +346,81 @@ fn a_ticket_at_work_whose_file_is_renamed_is_asked_about_and_goes_on_when_that_i
         item["why"]
             .as_str()
             .unwrap()
-            .contains("t-9.md states to be this ticket"),
+            .contains("t-9.md seems to be it under another name"),
         "{item}"
     );
     assert!(world.try_state("t-9").is_none(), "no ticket of its own");
     fs::rename(world.ticket_file("t-9"), world.ticket_file("t-1")).unwrap();
     world.wait("nothing is asked any more", || file_item(&world).is_none());
     goes_on(&world, &mut engine, "rename");
+}
+
+#[test]
+fn the_file_of_a_landed_ticket_is_closed_under_the_name_that_it_has_now() {
+    let (world, mut engine) = at_work();
+    fs::rename(world.ticket_file("t-1"), world.ticket_file("login-page")).unwrap();
+    world.wait("it is asked", || file_item(&world).is_some());
+    world.open("go");
+    world.wait("it is closed", || world.front("login-page", "status") == "closed");
+    world.must(&["stop"]);
+    engine.end();
+    assert!(world.is_landed("t-1") && file_item(&world).is_none());
+    // The same for a file that lies there when an engine comes.
+    let text = fs::read_to_string(world.ticket_file("login-page")).unwrap();
+    let left = text.replacen("status: closed", "status: in_progress", 1);
+    fs::write(world.ticket_file("front-page"), left).unwrap();
+    fs::remove_file(world.ticket_file("login-page")).unwrap();
+    world.drain_all();
+    assert_eq!(world.front("front-page", "status"), "closed");
+    assert!(world.try_state("login-page").is_none() && world.try_state("front-page").is_none());
+}
+
+#[test]
+fn a_ticket_at_work_goes_on_when_its_file_gets_another_id_or_lies_aside() {
+    let ways: [(&str, fn(&World)); 2] = [
+        ("id", |world| {
+            let text = fs::read_to_string(world.ticket_file("t-1")).unwrap();
+            let text = text.replacen("id: t-1", "id: login-page", 1);
+            fs::write(world.ticket_file("login-page"), text).unwrap();
+            fs::remove_file(world.ticket_file("t-1")).unwrap();
+        }),
+        ("folder", |world| {
+            let aside = world.project(".tickets/archive");
+            fs::create_dir(&aside).unwrap();
+            fs::rename(world.ticket_file("t-1"), aside.join("t-1.md")).unwrap();
+        }),
+    ];
+    for (way, moves) in ways {
+        let (world, mut engine) = at_work();
+        moves(&world);
+        world.wait("it is asked", || world.count("t-1", "file_unheeded") == 1);
+        assert!(file_item(&world).is_some(), "{way}");
+        world.open("go");
+        world.wait("it lands", || world.is_landed("t-1"));
+        world.must(&["stop"]);
+        engine.end();
+        assert_eq!(
+            (world.count("t-1", "stop_ordered"), world.runs("t-1")),
+            (0, 1),
+            "{way}"
+        );
+    }
+}
+
+#[test]
+fn a_ticket_whose_file_was_laid_aside_while_no_engine_ran_is_asked_about() {
+    let world = World::new();
+    world.ticket("t-1").agent("echo 'QUESTION: which?'").write();
+    world.drain_held();
+    let aside = world.project(".tickets/archive");
+    fs::create_dir(&aside).unwrap();
+    fs::rename(world.ticket_file("t-1"), aside.join("t-1.md")).unwrap();
+    world.crew(&["run", "--until-idle"]);
+    assert_eq!(
+        (world.count("t-1", "file_unheeded"), world.count("t-1", "dropped")),
+        (1, 0)
+    );
+    assert!(file_item(&world).is_some());
 }
 
 #[test]
