@@ -31,10 +31,11 @@ pub(crate) fn parse(line: &str) -> Option<Directive> {
     if !line.contains("DONE") {
         return parse_with_text(line);
     }
+    let is_code = is_code(line);
     let line = line.trim();
     let shown = shown(line);
     let is_whole = line.chars().nth(READ).is_none();
-    if is_whole && shown == "DONE" {
+    if is_whole && shown == "DONE" && !is_code {
         return Some(Directive::Signal(Signal::Done));
     }
     if is_whole && bare(&shown) == "DONE" {
@@ -49,9 +50,10 @@ pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
     if !WITH_TEXT.iter().any(|keyword| line.contains(keyword)) {
         return None;
     }
+    let is_code = is_code(line);
     let line = shown(line);
     let (keyword, rest) = line.split_once(':')?;
-    if !WITH_TEXT.contains(&keyword) {
+    if !WITH_TEXT.contains(&keyword) || is_code {
         let meant = WITH_TEXT.iter().find(|known| bare(keyword) == **known)?;
         return Some(decorated(&line, &format!("{meant}: …")));
     }
@@ -81,6 +83,12 @@ pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
 fn shown(line: &str) -> String {
     let head: String = line.chars().take(READ).collect();
     sanitise::text(&head).trim().to_owned()
+}
+
+/// Whether a line is indented as a block of code is in Markdown: an agent quotes its task so.
+fn is_code(line: &str) -> bool {
+    let text = sanitise::text(&line.chars().take(READ).collect::<String>());
+    text.starts_with("    ")
 }
 
 /// The text without the punctuation around it.

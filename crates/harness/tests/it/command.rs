@@ -109,6 +109,7 @@ fn done_is_done_only_alone_on_a_line() {
         "**DONE**\n",
         "> DONE\n",
         "- DONE\n",
+        "    DONE\n",
         "DONE DONE\n",
         "DO\nNE\n",
         "working\rDONE\n",

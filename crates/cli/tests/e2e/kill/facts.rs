@@ -16,7 +16,8 @@ use crate::kill::world::{Kit, World};
 use testkit::wait;
 
 /// Facts that the queue of this file comes by, and no other.
-const FACTS: [&str; 25] = [
+const FACTS: [&str; 26] = [
+    "target_left_unchecked",
     "woken",
     "woken_early",
     "wait_timed_out",
