@@ -87,8 +87,7 @@ fn shown(line: &str) -> String {
 
 /// Whether a line is indented as a block of code is in Markdown: an agent quotes its task so.
 fn is_code(line: &str) -> bool {
-    let text = sanitise::text(&line.chars().take(READ).collect::<String>());
-    text.starts_with("    ")
+    line.starts_with("    ")
 }
 
 /// The text without the punctuation around it.
