@@ -63,7 +63,11 @@ impl Doubtful {
             self.0.values().filter_map(|change| change.blob.clone()).collect();
         let committed: BTreeSet<PathBuf> = origins.committed(&blobs);
         let is_any_gone = self.0.values().any(|change| change.blob.is_none());
-        let aside = is_any_gone.then(|| aside::names(folder)).unwrap_or_default();
+        let aside = if is_any_gone {
+            aside::names(folder)
+        } else {
+            BTreeSet::new()
+        };
         for (name, Change { mut seen, blob, .. }) in std::mem::take(&mut self.0) {
             let is_committed = blob.as_ref().is_some_and(|(path, _)| committed.contains(path));
             let found = match (origins.has_moved(), is_committed, &blob) {

@@ -377,7 +377,8 @@ fn the_file_of_a_landed_ticket_is_closed_under_the_name_that_it_has_now() {
 
 #[test]
 fn a_ticket_at_work_goes_on_when_its_file_gets_another_id_or_lies_aside() {
-    let ways: [(&str, fn(&World)); 2] = [
+    type Way = fn(&World);
+    let ways: [(&str, Way); 2] = [
         ("id", |world| {
             let text = fs::read_to_string(world.ticket_file("t-1")).unwrap();
             let text = text.replacen("id: t-1", "id: login-page", 1);
