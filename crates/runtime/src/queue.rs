@@ -315,7 +315,7 @@ impl ConflictCopies {
 }
 
 /// The name of the ticket's file in the folder: its id, or another where a file states to be this ticket.
-fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
+pub(crate) fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
     let id = tickets::Id::new(id.as_str())?;
     let file = folder.file(&id);
     let is_there = |path: &Path| {

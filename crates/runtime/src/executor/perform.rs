@@ -194,12 +194,16 @@ impl Executor {
         empty.iter().map(|path| text::sanitise::prompt(path)).collect()
     }
 
+    /// The text of the ticket as its file has it, also under another name; none where there is no such file.
+    pub(super) fn text_of(&self, ticket: &Ticket) -> Option<String> {
+        let folder = tickets::Folder::at(&self.place.tickets_dir).ok()?;
+        let id = crate::queue::resolve(&folder, &ticket.id).ok()?;
+        Some(folder.read(&id).ok()?.body().to_owned())
+    }
+
     /// The variables of the templates.
     pub(crate) fn facts(&self, ticket: &Ticket, agent: &AgentName, step: u32) -> Facts {
-        let body = tickets::Folder::at(&self.place.tickets_dir)
-            .ok()
-            .and_then(|folder| folder.read(&tickets::Id::new(ticket.id.as_str()).ok()?).ok())
-            .map(|read| read.body().to_owned());
+        let body = self.text_of(ticket);
         let target_commit = self
             .repository
             .target(&self.target)

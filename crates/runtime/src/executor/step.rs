@@ -63,6 +63,12 @@ impl Executor {
         if let Some(why) = self.refuses_work() {
             return Report::Hindered { why };
         }
+        let needs_text = step.new_session || !self.remembers(step.harness);
+        if needs_text && self.text_of(ticket).is_none() {
+            return Report::Hindered {
+                why: "the ticket's file is not there, and the agent would not know its task".to_owned(),
+            };
+        }
         // An agent would be paid for finding out.
         if let Some(lost) = self.lost_base(ticket, step.agent, step.number) {
             return not_spawned(Class::Crash, lost);
@@ -106,10 +112,7 @@ impl Executor {
         dir: &std::path::Path,
     ) -> crate::Result<Run> {
         let mut facts = self.facts(ticket, step.agent, step.step);
-        // A program that remembers nothing gets the whole task with every step.
-        let table = self.settings.harness.get(&step.harness.name);
-        let remembers = table.is_none_or(|table| table.kind != HarnessKind::Command || table.session);
-        (facts.edited, facts.new_session) = (step.edited, step.new_session || !remembers);
+        (facts.edited, facts.new_session) = (step.edited, step.new_session || !self.remembers(step.harness));
         let failure = ticket
             .attempt()
             .and_then(|attempt| attempt.conversation.failure.as_ref());
@@ -144,6 +147,13 @@ impl Executor {
         let launch = harness.start(&request)?;
         let stdin = launch.stdin.as_deref().map(str::as_bytes);
         Ok(Run::create(dir, &launch.spec(), stdin)?)
+    }
+
+    /// Whether the agent's program knows its task from earlier steps. One that does not gets the whole task
+    /// with every step.
+    fn remembers(&self, harness: &HarnessId) -> bool {
+        let table = self.settings.harness.get(&harness.name);
+        table.is_none_or(|table| table.kind != HarnessKind::Command || table.session)
     }
 
     pub(super) fn stop_run(&self, run: &RunId) -> Report {

@@ -57,7 +57,7 @@ fn done_inside_a_sentence_is_not_done() {
         .agent(
             "work \"t.$RUN\" x\n\
              case $RUN in\n\
-             1) echo 'DONE with the first part'; echo 'not DONE'; echo '\"DONE\"'; echo ' DONE'; echo 'DONE.'; echo done ;;\n\
+             1) echo 'DONE with the first part'; echo 'not DONE'; echo '\"DONE\"'; echo '    DONE'; echo 'DONE.'; echo done ;;\n\
              2) echo 'the ticket said:' ; echo '> DONE' ; echo DONE >&2 ;;\n\
              *) echo DONE ;;\n\
              esac",

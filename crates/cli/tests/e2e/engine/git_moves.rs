@@ -355,6 +355,27 @@ fn a_ticket_at_work_whose_file_is_renamed_is_asked_about_and_goes_on_when_that_i
     goes_on(&world, &mut engine, "rename");
 }
 
+/// The set-up of the workspace gives the time to rename the file before the first step.
+#[test]
+fn the_first_step_of_a_ticket_whose_file_was_renamed_has_its_text() {
+    let world = World::with(|s| {
+        s.land = "[workspace]\nsetup = ['until [ -e \"$GATES/go\" ]; do sleep 0.1; done']".to_owned();
+    });
+    world.ticket("t-1").body("Count the sheep.").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("its workspace is prepared", || {
+        world.try_state("t-1").is_some_and(|state| state.contains("preparing"))
+    });
+    fs::rename(world.ticket_file("t-1"), world.ticket_file("sheep")).unwrap();
+    world.wait("it is asked", || file_item(&world).is_some());
+    world.open("go");
+    world.wait("it is closed", || world.front("sheep", "status") == "closed");
+    world.must(&["stop"]);
+    engine.end();
+    let prompt = world.prompt("t-1", 1);
+    assert!(prompt.contains("Count the sheep."), "{prompt}");
+}
+
 #[test]
 fn the_file_of_a_landed_ticket_is_closed_under_the_name_that_it_has_now() {
     let (world, mut engine) = at_work();
