@@ -572,12 +572,17 @@ fn an_agent_cannot_start_a_crew_of_its_own() {
     let world = World::new();
     world
         .ticket("t-1")
-        .agent("\"$CREW_BINARY\" run --until-idle > \"$LOGS/nested\" 2>&1 && exit 3\nwork t x\necho DONE")
+        .agent(
+            "\"$CREW_BINARY\" run --until-idle > \"$LOGS/nested\" 2>&1 && exit 3\n\
+             env -u CREW_WORKER \"$CREW_BINARY\" run --until-idle >> \"$LOGS/nested\" 2>&1 && exit 3\n\
+             work t x\necho DONE",
+        )
         .write();
     let script = std::fs::read_to_string(world.path("scripts/t-1")).unwrap();
     world.script("t-1", &script.replace("$CREW_BINARY", &testkit::world::crew()));
     world.drain_all();
     let said = std::fs::read_to_string(world.path("logs/nested")).unwrap();
+    assert!(said.contains("`crew run` is for people"), "{said}");
     assert!(said.contains("is an agent's workspace"), "{said}");
 }
 
