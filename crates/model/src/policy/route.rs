@@ -8,7 +8,6 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::policy::backoff;
 use crate::policy::budget::{Budget, Pause};
 use crate::target::{Target, Verdict};
 use crate::ticket::{Done, FileStatus, State, Ticket, Why};
@@ -328,8 +327,7 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
         return Err(Refusal::Epic);
     }
     let until = file.changed_at + queue.debounce;
-    // A file whose time is later than any wait allows is of a clock that was set back since.
-    if !backoff::is_over(until, queue.debounce, queue.now) && !by_hand {
+    if until > queue.now && !by_hand {
         return Err(Refusal::Debouncing { until });
     }
     depends(queue, ticket)?;
@@ -342,8 +340,7 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
             Recovery::Missing => return Err(Refusal::MissingDependency { id: recovers }),
         }
     }
-    let waits = |due: &Time| !backoff::is_over(*due, backoff::LONGEST_REOPEN, queue.now);
-    if let Some(until) = ticket.due.filter(waits) {
+    if let Some(until) = ticket.due.filter(|due| *due > queue.now) {
         return Err(Refusal::NotDue { until });
     }
     if let Some(pause) = queue.pause {

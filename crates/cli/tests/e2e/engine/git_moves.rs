@@ -364,7 +364,9 @@ fn the_first_step_of_a_ticket_whose_file_was_renamed_has_its_text() {
     world.ticket("t-1").body("Count the sheep.").agent(DONE).write();
     let mut engine = world.engine();
     world.wait("its workspace is prepared", || {
-        world.try_state("t-1").is_some_and(|state| state.contains("preparing"))
+        world
+            .try_state("t-1")
+            .is_some_and(|state| state.contains("preparing"))
     });
     fs::rename(world.ticket_file("t-1"), world.ticket_file("sheep")).unwrap();
     world.wait("it is asked", || file_item(&world).is_some());

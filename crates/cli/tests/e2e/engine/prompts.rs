@@ -119,7 +119,7 @@ fn an_edit_of_a_template_is_for_the_next_step_and_a_bad_one_leaves_the_last_good
         .read("crew.toml")
         .replace("[run]\n", "[run]\nmax_steps = 10000\n");
     world.commit("crew.toml", &toml);
-    let agent = "echo $RUN\ngrep -q 'NEW WORDS' \"$LOGS/t-1.$RUN.prompt\" || exit 0\nwork t x\necho DONE";
+    let agent = "echo $RUN | tr 0-9 a-j\ngrep -q 'NEW WORDS' \"$LOGS/t-1.$RUN.prompt\" || exit 0\nwork t x\necho DONE";
     world.ticket("t-1").agent(agent).write();
     let mut engine = world.engine();
     world.wait_for_run("t-1", 2);
@@ -143,7 +143,7 @@ fn an_edit_of_a_template_is_for_the_next_step_and_a_bad_one_leaves_the_last_good
 fn a_folder_that_is_named_while_the_engine_runs_is_heeded() {
     let world = World::with(|s| s.run = "max_steps = 10000".to_owned());
     world.commit("words/step.md", "OUR WORDS");
-    let agent = "echo $RUN\ngrep -q 'OUR WORDS' \"$LOGS/t-1.$RUN.prompt\" || exit 0\nwork t x\necho DONE";
+    let agent = "echo $RUN | tr 0-9 a-j\ngrep -q 'OUR WORDS' \"$LOGS/t-1.$RUN.prompt\" || exit 0\nwork t x\necho DONE";
     world.ticket("t-1").agent(agent).write();
     let mut engine = world.engine();
     world.wait_for_run("t-1", 2);
