@@ -21,7 +21,6 @@ use std::sync::Arc;
 use model::command::{OnStop, Outcome};
 use model::journal::{EffectId, Entry, Fact, Ordered, State, Stream, TimerRef, Write};
 use model::machine::Rejected;
-use model::policy::backoff;
 use model::project::{self, Project};
 use model::settings::Settings;
 use model::ticket::{self, Ticket, TimerKey, Why};
@@ -178,7 +177,6 @@ impl Core {
                 }
             }
             self.retry_what_could_not_run("the engine has started");
-            self.end_waits_of_a_later_clock();
         }
         self.take_output()
     }
@@ -196,27 +194,6 @@ impl Core {
         self.ready.touch();
         if is_set_up_otherwise {
             self.retry_set_ups("the settings have changed");
-        }
-    }
-
-    /// Ends the waits of held tickets that would last longer than any: the clock was set back while no engine
-    /// ran.
-    fn end_waits_of_a_later_clock(&mut self) {
-        let now = self.now;
-        let is_of_later_clock = |ticket: &&Ticket| {
-            let deadline = ticket
-                .deadline()
-                .filter(|deadline| deadline.key == TimerKey::Retry);
-            deadline.is_some_and(|deadline| {
-                deadline.at > now && backoff::is_over(deadline.at, backoff::LONGEST_REOPEN, now)
-            })
-        };
-        let waiting = self
-            .tickets()
-            .filter(is_of_later_clock)
-            .map(|ticket| ticket.id.clone());
-        for id in waiting.collect::<Vec<_>>() {
-            self.apply_or_note(&id, ticket::Event::RetryDue, "the clock was set back");
         }
     }
 

@@ -15,7 +15,6 @@ use crate::Time;
 use crate::conversation::Conversation;
 pub use crate::conversation::{AfterStop, Class, Failure, HarnessChange, HarnessId, Stuck, Throttled, Usage};
 use crate::machine::{self, Rejected};
-use crate::policy::backoff;
 
 /// An agent at work on a ticket: from its claim until its work is landed or given back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -186,13 +185,7 @@ impl Attempt {
     pub fn can_step(&self, now: Time) -> bool {
         let waiting = match &self.state {
             State::Ready => false,
-            State::Working(w) => {
-                let longest = match self.conversation.throttled {
-                    Some(_) => backoff::LONGEST_SERVICE,
-                    None => backoff::LONGEST_STEP,
-                };
-                w.due.is_some_and(|due| !backoff::is_over(due, longest, now))
-            }
+            State::Working(w) => w.due.is_some_and(|due| due > now),
             State::Preparing
             | State::WaitingForInput { .. }
             | State::WaitingForWakeup { .. }

@@ -207,8 +207,7 @@ impl Core {
             return;
         };
         let Some(retry_at) = target.retry_at else { return };
-        // A longer wait is one of a clock that was set back since.
-        if retry_at > self.now && retry_at.0 <= self.now.0 + (AGAIN_AFTER << MOST_DOUBLINGS) {
+        if retry_at > self.now {
             self.wake_at(retry_at);
             return;
         }

@@ -1,9 +1,6 @@
 //! Timers: what happens when the time of one has come, and that no other one is heeded.
 
-use std::collections::BTreeSet;
-
 use engine::Input;
-use model::Time;
 use model::ticket::{Ticket, TimerKey};
 
 use crate::matrix::matrix;
@@ -64,7 +61,7 @@ fn a_timer_before_its_time_or_of_another_key_changes_nothing() {
         for key in KEYS {
             let mut scene = scene.clone();
             let timer = scene.journal.timer(&id("t-1"), key.as_str());
-            scene.now = Time(deadline.at.0 - 1);
+            scene.now = model::Time(deadline.at.0 - 1);
             let early = scene.step(Input::TimerDue(timer.clone()));
             assert!(early.events().is_empty(), "{label}, {}:\n{early}", key.as_str());
             if key == deadline.key {
@@ -114,27 +111,4 @@ fn the_next_deadline_is_the_earliest_of_all_tickets_that_lies_ahead() {
         agent: crate::scene::name("ann"),
     });
     assert_eq!(scene.core.next_deadline(due), None, "nobody sleeps any more");
-}
-
-#[test]
-fn no_backoff_is_longer_than_its_own_length_when_the_clock_was_set_back_between_two_engines() {
-    let backoffs = [TimerKey::Step, TimerKey::Retry];
-    let mut keys = BTreeSet::new();
-    for (label, mut scene) in states_with_a_deadline() {
-        let before = deadline(&scene).unwrap();
-        let attempt = scene.core.ticket(&id("t-1")).and_then(Ticket::attempt);
-        // The time at which a service's limit ends is the service's own.
-        let is_limit = attempt.is_some_and(|attempt| attempt.conversation.throttled.is_some());
-        if is_limit || !backoffs.contains(&before.key) {
-            continue;
-        }
-        keys.insert(before.key.as_str());
-        scene.files_written("t-1");
-        scene.now = Time(scene.now.0 - 25 * 3_600_000);
-        scene.restart();
-        scene.look_at_all();
-        scene.tick();
-        assert_ne!(deadline(&scene), Some(before), "{label}");
-    }
-    assert_eq!(keys, ["retry", "step"].into());
 }

@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use crate::Time;
-
 /// The first and the longest wait between a failed step and the next.
 const STEP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
 /// The first and the longest wait before a ticket that came back is dispatched again.
@@ -29,18 +27,6 @@ const EFFECT_RETRY_LONGEST: Duration = Duration::from_mins(1);
 pub const HINDERED: Duration = Duration::from_mins(1);
 /// The shortest and the longest wait before landing is tried again while a person's edits are in the way.
 const LANDING: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
-
-/// The longest wait between a failed step and the next.
-pub const LONGEST_STEP: Duration = STEP.1;
-/// The longest wait before a ticket that came back, or that is held for a while, is tried again.
-pub const LONGEST_REOPEN: Duration = REOPEN.1;
-
-/// True if a wait `until` then is over. One that would last longer than the longest is over too: the clock
-/// was set back since it began, maybe while no engine ran.
-#[must_use]
-pub fn is_over(until: Time, longest: Duration, now: Time) -> bool {
-    until <= now || until > now + longest
-}
 
 /// The wait after the `errors`-th failed step in a row (from 1): 2, 4, 8, 16, 32, then 60 seconds.
 #[must_use]
@@ -106,15 +92,6 @@ mod tests {
         let waits: Vec<u64> = (1..=8).map(|n| step(n).as_secs()).collect();
         assert_eq!(waits, [2, 4, 8, 16, 32, 60, 60, 60]);
         assert_eq!(step(u32::MAX).as_secs(), 60);
-    }
-
-    #[test]
-    fn no_wait_is_longer_than_the_longest_whatever_the_clock_does() {
-        let is_over = |until| is_over(Time(until), LONGEST_STEP, Time(100_000));
-        assert_eq!(
-            [100_000, 100_001, 160_000, 160_001].map(is_over),
-            [true, false, false, true]
-        );
     }
 
     #[test]

@@ -361,12 +361,12 @@ fn the_first_step_of_a_ticket_whose_file_was_renamed_has_its_text() {
     let world = World::with(|s| {
         s.land = "[workspace]\nsetup = ['until [ -e \"$GATES/go\" ]; do sleep 0.1; done']".to_owned();
     });
-    world.ticket("t-1").body("Count the sheep.").agent(DONE).write();
+    world.ticket("t-1").body("Count the sheep.").agent(AGENT).write();
     let mut engine = world.engine();
     world.wait("its workspace is prepared", || {
         world
             .try_state("t-1")
-            .is_some_and(|state| state.contains("preparing"))
+            .is_some_and(|state| state.state_name().contains("preparing"))
     });
     fs::rename(world.ticket_file("t-1"), world.ticket_file("sheep")).unwrap();
     world.wait("it is asked", || file_item(&world).is_some());
