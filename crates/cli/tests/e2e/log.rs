@@ -70,7 +70,8 @@ fn the_log_has_the_decisions_effects_and_runs_of_a_ticket_that_landed() {
         &["state=started", "run=t-1.1.1", "pid=", "command=agent.sh"],
     );
     has(&log, "run", &["state=ended", "run=t-1.1.1", "signal=done"]);
-    has(&log, "check", &["state=started", "pid=", "command=test"]);
+    // It may have ended before anybody could look at its process.
+    has(&log, "check", &["state=started", "command=test"]);
     has(&log, "check", &["state=ended", "outcome=passed"]);
     let (first, last) = (log.lines().next().unwrap(), log.lines().last().unwrap());
     assert!(first.contains("engine state=started"), "{first}");

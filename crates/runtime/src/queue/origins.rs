@@ -33,6 +33,8 @@ pub(crate) struct Origins {
     moved_before: Option<bool>,
     /// The commits that were made since git last moved, after the one that HEAD was at before.
     commits: Option<(Oid, Vec<Oid>)>,
+    /// Whether this engine has looked at the files.
+    has_started: bool,
     /// Whether an engine was here before, and its journal is gone.
     is_journal_lost: bool,
 }
@@ -50,6 +52,7 @@ impl Origins {
             moved: None,
             moved_before: None,
             commits: None,
+            has_started: false,
             is_journal_lost: false,
         }
     }
@@ -57,6 +60,10 @@ impl Origins {
     /// An engine begins with the files. Where none was here before, they are as they came with the
     /// repository.
     pub(super) fn start(&mut self, is_journal_new: bool) {
+        // Later looks at everything come after this engine's own traces.
+        if std::mem::replace(&mut self.has_started, true) {
+            return;
+        }
         // crew's whole folder may be gone with the journal. git has the refs of attempts still.
         self.is_journal_lost =
             is_journal_new && (self.traces.is_some() || !self.tickets_with_attempts().is_empty());

@@ -84,7 +84,6 @@ fn a_target_that_is_gone_is_waited_for() {
     world.wait("it says what is missing", || world.says("t-1", "main"));
     assert!(engine.is_up());
     world.git(&["branch", "main", &tip]);
-    world.must(&["retry", "t-1"]);
     landed_at_once(&world, &mut engine, "t-1");
 }
 
