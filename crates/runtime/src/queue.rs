@@ -393,7 +393,11 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<tickets::Id,
 
 #[cfg(test)]
 mod tests {
+    use engine::Observation;
+    use model::ticket::Origin;
+
     use super::*;
+    use crate::place::tests::place_in;
 
     #[test]
     fn a_lock_that_another_process_holds_passes() {
@@ -402,6 +406,38 @@ mod tests {
             seconds: 30,
         };
         assert!(matches!(Unwritten::from(locked), Unwritten::Passing(_)));
+    }
+
+    #[test]
+    fn a_look_before_the_first_order_leaves_no_sign_of_an_earlier_engine() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place_in(dir.path());
+        std::fs::create_dir_all(&place.tickets_dir).unwrap();
+        std::fs::create_dir_all(&place.crew_dir).unwrap();
+        let text =
+            "---\nid: k-1\nstatus: in_progress\ndeps: []\nlinks: []\ntype: task\npriority: 2\n---\n# Mine\n";
+        std::fs::write(place.tickets_dir.join("k-1.md"), text).unwrap();
+        let (told, seen) = channel();
+        let queue = Queue::open(&place, false, move |event| drop(told.send(event))).unwrap();
+        let origin_in_look = |wanted: u64| {
+            seen.iter().find_map(|event| {
+                let driver::Event::Observed { look, seen, .. } = event else {
+                    return None;
+                };
+                seen.into_iter().find_map(|one| match one {
+                    Observation::Read { origin, .. } => Some(origin).filter(|_| look == wanted),
+                    Observation::Unreadable { .. } | Observation::Gone { .. } => None,
+                })
+            })
+        };
+        // A hint of the watch may come before the dispatcher's order.
+        queue.ask(Ask::Look);
+        assert_eq!(origin_in_look(0), Some(Origin::Person));
+        queue.ask(Ask::LookAnew {
+            number: 1,
+            is_journal_new: true,
+        });
+        assert_eq!(origin_in_look(1), Some(Origin::Person));
     }
 
     #[test]

@@ -226,28 +226,7 @@ pub(crate) fn client_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A repository with settings, in a folder.
-    fn place_in(folder: &std::path::Path) -> Place {
-        let git = |args: &[&str]| {
-            #[expect(clippy::disallowed_methods, reason = "a repository to stand in")]
-            let status = std::process::Command::new("git")
-                .args(["-c", "user.name=x", "-c", "user.email=x@x"])
-                .args(args)
-                .current_dir(folder)
-                .status();
-            assert!(status.unwrap().success());
-        };
-        git(&["init", "-q", "-b", "main"]);
-        git(&["commit", "-q", "--allow-empty", "-m", "first"]);
-        let text = "[agents]\nharness = \"x\"\n[harness.x]\nkind = \"command\"\ncommand = [\"true\"]\n";
-        std::fs::write(folder.join("crew.toml"), text).unwrap();
-        #[expect(clippy::disallowed_methods, reason = "where git is")]
-        let path = std::env::var("PATH").unwrap();
-        let env = [("PATH", path), ("HOME", folder.display().to_string())];
-        let env = env.map(|(name, value)| (name.to_owned(), value));
-        Place::find(folder, &BTreeMap::from(env)).unwrap()
-    }
+    use crate::place::tests::place_in;
 
     #[test]
     fn every_kind_of_harness_that_the_settings_accept_has_a_client() {

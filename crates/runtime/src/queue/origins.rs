@@ -33,6 +33,8 @@ pub(crate) struct Origins {
     moved_before: Option<bool>,
     /// The commits that were made since git last moved, after the one that HEAD was at before.
     commits: Option<(Oid, Vec<Oid>)>,
+    /// Whether an engine was here before this one.
+    has_predecessor: bool,
     /// Whether this engine has looked at the files.
     has_started: bool,
     /// Whether an engine was here before, and its journal is gone.
@@ -48,6 +50,7 @@ impl Origins {
             root: place.root.clone(),
             file,
             runs_dir: place.runs_dir.clone(),
+            has_predecessor: text.is_some(),
             traces: text.map(|text| Traces::of_text(&text)),
             moved: None,
             moved_before: None,
@@ -66,7 +69,7 @@ impl Origins {
         }
         // crew's whole folder may be gone with the journal. git has the refs of attempts still.
         self.is_journal_lost =
-            is_journal_new && (self.traces.is_some() || !self.tickets_with_attempts().is_empty());
+            is_journal_new && (self.has_predecessor || !self.tickets_with_attempts().is_empty());
     }
 
     /// Looks at the traces of git. `is_first`: every file is looked at then, and a git that is at work is
