@@ -250,6 +250,45 @@ fn pipenv_makes_its_environment_inside_the_checkout() {
 }
 
 #[test]
+fn the_lock_file_decides_between_poetry_and_pipenv() {
+    let project = "[tool.poetry]\nname = 'x'\n[tool.poetry.dependencies]\npytest = '*'\n";
+    for (locks, expected) in [
+        (
+            vec![],
+            "poetry: POETRY_VIRTUALENVS_IN_PROJECT=true; poetry install => poetry run pytest",
+        ),
+        (
+            vec![("Pipfile.lock", "{}")],
+            "pipenv: PIPENV_VENV_IN_PROJECT=1; pipenv sync --dev => pipenv run pytest",
+        ),
+        (
+            vec![("Pipfile.lock", "{}"), ("poetry.lock", "")],
+            "poetry: POETRY_VIRTUALENVS_IN_PROJECT=true; poetry install => poetry run pytest",
+        ),
+    ] {
+        let mut files = locks.clone();
+        files.extend([("pyproject.toml", project), ("Pipfile", "[packages]\n")]);
+        assert_eq!(first(&files), format!("{expected} [.venv]"), "{locks:?}");
+    }
+}
+
+#[test]
+fn modules_in_src_that_nothing_installs_are_put_on_the_import_path() {
+    let files = [
+        ("src/app.py", ""),
+        ("tests/test_app.py", ""),
+        ("requirements.txt", "pytest\n"),
+    ];
+    assert_eq!(
+        first(&files),
+        "pytest: python3 -m venv .venv; .venv/bin/pip install -r requirements.txt \
+         => PYTHONPATH=src .venv/bin/python -m pytest [.venv]"
+    );
+    let installed = [("src/app.py", ""), ("tests/test_app.py", ""), ("setup.py", "")];
+    assert!(first(&installed).contains("=> .venv/bin/python -m pytest"));
+}
+
+#[test]
 fn tox_and_nox_come_behind_pytest_where_its_requirements_are_known() {
     let known = "[project]\nname = 'x'\n[project.optional-dependencies]\ntest = ['pytest']\n";
     assert_eq!(
