@@ -27,6 +27,26 @@ const TEST_FOLDERS: &[&str] = &[
     "androidTest",
 ];
 
+/// Folders of tools and of other people's code, beside those whose name begins with a dot (`.yarn/releases` has
+/// the package manager itself): a check fails without them, whether it looks at the sources or not.
+const FOREIGN_FOLDERS: &[&str] = &["buildSrc", "build-logic", "node_modules", "third_party", "vendor"];
+
+/// Stems of files that steer tools or start the tests, beside those that are inputs of the set-up.
+const STEERING: &[&str] = &[
+    "Gruntfile",
+    "gulpfile",
+    "jest.setup",
+    "vitest.setup",
+    "vitest.workspace",
+    "setupTests",
+    "test-setup",
+    "manage",
+    "versioneer",
+    "hatch_build",
+    "fabfile",
+    "dodo",
+];
+
 /// The text that stands in place of a source: no language accepts it. PHP prints everything up to its mark.
 const BROKEN: &str =
     "<?php )]}> crew has put this text here for a moment, to see whether the check reads it <{[( \"'`\n";
@@ -130,9 +150,17 @@ pub fn broken(path: &str, checks: &Checks) -> Option<&'static str> {
         || ["_test", ".test", ".spec", "_spec", "Test", "Tests", "Spec"]
             .iter()
             .any(|end| stem.ends_with(end));
+    let is_foreign = folders
+        .split('/')
+        .any(|folder| folder.starts_with('.') || FOREIGN_FOLDERS.contains(&folder));
     // A script that steers tools is read before any test is, and says nothing about the sources.
-    let steers = stem.ends_with(".config") || stem.starts_with('.') || input(path, checks).is_some();
-    (is_source && !in_tests && !is_test && !steers).then_some(BROKEN)
+    let steers = [".config", ".conf", ".gradle"]
+        .iter()
+        .any(|end| stem.ends_with(end))
+        || stem.starts_with('.')
+        || STEERING.contains(&stem)
+        || input(path, checks).is_some();
+    (is_source && !in_tests && !is_test && !is_foreign && !steers).then_some(BROKEN)
 }
 
 /// Whether a command is known to run tests of the sources.
@@ -229,6 +257,14 @@ mod tests {
             "test.js",
             "shop/tests.py",
             "App.sln",
+            ".yarn/releases/yarn-4.4.1.cjs",
+            ".pnp.cjs",
+            "vendor/lib/a.go",
+            "buildSrc/src/main/kotlin/Plugin.kt",
+            "gradle/publishing.gradle.kts",
+            "karma.conf.js",
+            "web/src/setupTests.ts",
+            "manage.py",
         ] {
             assert!(broken(path, &checks).is_none(), "{path}");
         }
