@@ -26,11 +26,10 @@ pub(super) fn find(files: &Files<'_>) -> Vec<Detected> {
     }
     // Yarn 2 and later do not run this one when they install.
     let is_run = |name: &&str| *name != "prepare" || !manager.is_later_yarn(files);
-    let builds = scripts::that_build(&package).filter(is_run);
-    let builds = builds
-        .map(|name| format!("{runner} run {name}"))
-        .collect::<Vec<_>>();
-    found.commands.splice(0..0, builds);
+    let builds: Vec<&str> = scripts::that_build(&package).filter(is_run).collect();
+    for build in builds.into_iter().rev() {
+        found = found.built_by(&format!("{runner} run {build}"));
+    }
     let install = manager.install(files, &package);
     let kept: &[&str] = if install.is_some() { &["node_modules"] } else { &[] };
     vec![found.setup(install).keep_ignored(kept)]

@@ -116,8 +116,7 @@ fn uv(files: &Files<'_>, manifest: &Manifest, needs: &Needs) -> Detected {
         .needs("uv")
         .keep(&[".venv"]);
     if let (true, Some(name)) = (manifest.is_compiled, &manifest.name) {
-        let build = format!("{sync} --reinstall-package {}", quoted(name));
-        found.commands.insert(0, build);
+        found = found.built_by(&format!("{sync} --reinstall-package {}", quoted(name)));
     }
     found.setup([sync])
 }
@@ -140,7 +139,7 @@ fn poetry(files: &Files<'_>, manifest: &Manifest, needs: &Needs) -> Detected {
         found = found.setup(["poetry run pip install pytest"]);
     }
     if manifest.is_compiled {
-        found.commands.insert(0, "poetry install --only-root".to_owned());
+        found = found.built_by("poetry install --only-root");
     }
     let stays_inside = files.toml("poetry.toml").is_some_and(|settings| {
         let inside = settings.pointer("/virtualenvs/in-project");
@@ -212,7 +211,7 @@ fn plain(files: &Files<'_>, manifest: &Manifest, needs: &Needs, seen_in: String)
         .setup(setup)
         .keep_ignored(&[".venv"]);
     if manifest.is_package && manifest.is_compiled {
-        found.commands.insert(0, format!("{PIP} --no-deps -e ."));
+        found = found.built_by(&format!("{PIP} --no-deps -e ."));
     }
     found
 }

@@ -80,17 +80,17 @@ fn a_check_builds_again_what_an_installation_has_built() {
         (
             r#""prepare":"npm run build""#,
             "package-lock.json",
-            "npm: npm ci => npm run prepare; npm test",
+            "npm: npm ci => npm run prepare && npm test",
         ),
         (
             r#""prepare":"tsc -p .","postinstall":"node-gyp rebuild""#,
             "pnpm-lock.yaml",
-            "pnpm: pnpm install --frozen-lockfile => pnpm run postinstall; pnpm run prepare; pnpm test",
+            "pnpm: pnpm install --frozen-lockfile => pnpm run postinstall && pnpm run prepare && pnpm test",
         ),
         (
             r#""prepare":"rollup -c""#,
             "yarn.lock",
-            "yarn: yarn install --frozen-lockfile => yarn run prepare; yarn test",
+            "yarn: yarn install --frozen-lockfile => yarn run prepare && yarn test",
         ),
         // Scripts that install hooks of git, or apply patches, build nothing of the sources.
         (
@@ -111,10 +111,10 @@ fn a_check_builds_again_what_an_installation_has_built() {
     ];
     assert_eq!(
         first(&later_yarn),
-        "yarn: yarn install --immutable => yarn run postinstall; yarn test [node_modules]"
+        "yarn: yarn install --immutable => yarn run postinstall && yarn test [node_modules]"
     );
     let without_packages = [("package.json", &*package(r#""prepare":"tsc""#))];
-    assert_eq!(first(&without_packages), "npm: npm run prepare; npm test []");
+    assert_eq!(first(&without_packages), "npm: npm run prepare && npm test []");
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn a_package_with_compiled_parts_is_installed_again_by_each_check() {
         assert_eq!(
             first(&files),
             "pytest: python3 -m venv .venv; .venv/bin/pip install -e . pytest \
-             => .venv/bin/pip install --no-deps -e .; .venv/bin/python -m pytest [.venv]"
+             => .venv/bin/pip install --no-deps -e . && .venv/bin/python -m pytest [.venv]"
         );
     }
 }
@@ -201,7 +201,7 @@ fn uv_is_asked_for_groups_and_extras_that_it_does_not_take_by_itself() {
          [dependency-groups]\ndev = ['pytest']\n";
     assert_eq!(
         first(&[("pyproject.toml", compiled), ("uv.lock", "")]),
-        "uv: uv sync --locked => uv sync --locked --reinstall-package x; uv run pytest [.venv]"
+        "uv: uv sync --locked => uv sync --locked --reinstall-package x && uv run pytest [.venv]"
     );
     // There is nothing to test.
     assert!(proposals(&[("pyproject.toml", "[project]\nname = 'x'\n"), ("uv.lock", "")]).is_empty());
