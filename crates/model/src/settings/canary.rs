@@ -27,8 +27,8 @@ const TEST_FOLDERS: &[&str] = &[
     "androidTest",
 ];
 
-/// Folders of tools and of other people's code, beside those whose name begins with a dot (`.yarn/releases` has
-/// the package manager itself): a check fails without them, whether it looks at the sources or not.
+/// Folders of tools and of other people's code, beside those whose name begins with a dot (`.yarn/releases`
+/// has the package manager itself): a check fails without them, whether it looks at the sources or not.
 const FOREIGN_FOLDERS: &[&str] = &["buildSrc", "build-logic", "node_modules", "third_party", "vendor"];
 
 /// Stems of files that steer tools or start the tests, beside those that are inputs of the set-up.

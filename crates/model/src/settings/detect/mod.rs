@@ -152,8 +152,8 @@ impl Detected {
         }
     }
 
-    /// Builds what is tested first. That is one command with the tests: with broken sources they would else run
-    /// on what the set-up has built, pass, and look blind.
+    /// Builds what is tested first. That is one command with the tests: with broken sources they would else
+    /// run on what the set-up has built, pass, and look blind.
     fn built_by(mut self, build: &str) -> Self {
         if let Some(test) = self.commands.first_mut() {
             *test = format!("{build} && {test}");
