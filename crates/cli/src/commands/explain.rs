@@ -171,8 +171,10 @@ impl Explain {
         }
         if let Some(failure) = failure {
             let rule = failure::reaction(failure.class);
-            let errors = agent.map_or(0, |agent| agent.errors);
-            let count = failure::in_a_row(failure.class, errors).filter(|_| errors > 0);
+            let attempt = ticket.filter(|_| agent.is_some()).and_then(Ticket::attempt);
+            let counts = attempt.map(|attempt| &attempt.conversation);
+            let (errors, in_a_row) = counts.map_or((0, 0), |counts| (counts.errors, counts.in_a_row));
+            let count = failure::in_a_row(failure.class, errors, in_a_row).filter(|_| errors > 0);
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();
             let class = failure.class.name();
             out.wrapped(
