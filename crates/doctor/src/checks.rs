@@ -30,6 +30,7 @@ pub(super) fn look(caller: &Caller<'_>, subject: &Subject, found: &mut Vec<Findi
     if settings.checks.commands.is_empty() {
         return;
     }
+    found.extend(refuses(&subject.place));
     found.push(verdict(subject, settings, target));
     found.extend(canaries(settings, target));
 }
@@ -43,6 +44,7 @@ pub(super) fn not_run_yet(caller: &Caller<'_>, place: &Place, settings: &Setting
         AREA,
         "they have not been run yet: `crew run` runs them on the bare target before it starts the first agent",
     ));
+    found.extend(refuses(place));
     let missing = match runtime::missing_programs(place, settings, &caller.options()) {
         Ok(missing) => missing,
         Err(error) => return found.push(Finding::error(AREA, &error.into())),
@@ -63,6 +65,12 @@ pub(super) fn not_run_yet(caller: &Caller<'_>, place: &Place, settings: &Setting
             false => Finding::note(AREA, says, hint),
         });
     }
+}
+
+/// The reason for which there is no place for checks, so that no engine starts.
+fn refuses(place: &Place) -> Option<Finding> {
+    let error = place.check_slots_dir().err()?;
+    Some(Finding::error(AREA, &error.into()))
 }
 
 fn verdict(subject: &Subject, settings: &Settings, target: &Target) -> Finding {

@@ -104,6 +104,7 @@ fn title(app: &App, pane: Pane) -> String {
     };
     let place = match (pane, hidden) {
         (_, 0) => String::new(),
+        (Pane::Inbox, 1) => ", 1 line below".to_owned(),
         (Pane::Inbox, below) => format!(", {below} lines below"),
         (_, up) => format!(", {up} lines up"),
     };
