@@ -126,6 +126,7 @@ impl Facts {
                 }
             }
         }
+        facts.forget_undone_renames();
         // A file that is gone makes nobody wait for a ticket that is over.
         let linked: Vec<TicketId> = facts
             .tickets
@@ -197,6 +198,16 @@ impl Facts {
             });
         }
         self.renamed.insert(name, of);
+    }
+
+    /// Forgets the renames of files that have their names again, as the next engine will.
+    fn forget_undone_renames(&mut self) {
+        for (id, ticket) in &mut self.tickets {
+            let is_renamed = |change: &Unheeded| change.renamed.is_some();
+            if self.files.contains_key(id) && ticket.unheeded.as_ref().is_some_and(is_renamed) {
+                Arc::make_mut(ticket).unheeded = None;
+            }
+        }
     }
 
     /// Whether a ticket that no engine has seen is closed in its file.

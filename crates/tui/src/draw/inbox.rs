@@ -17,8 +17,8 @@ use crate::theme::Tone;
 /// A line with its tone.
 type Line = (Tone, String);
 
-/// The most lines of a check's output that are shown.
-const PRINTED: usize = 12;
+/// The lines of a check's output that are shown: as many as there is room for beside the advice.
+const PRINTED: [usize; 3] = [12, 5, 0];
 /// The indentation of the lines below a row.
 const INDENT: &str = "  ";
 
@@ -38,13 +38,20 @@ impl Below {
         let Some(item) = app.inbox.get(app.in_inbox.at()) else {
             return nothing;
         };
-        let mut lines = about(item, app.now, usize::from(area.width));
-        if app.focus != Pane::Inbox {
-            // Nobody scrolls now: every entry keeps its row.
-            shorten(&mut lines, room(area).saturating_sub(app.inbox.len()), area);
+        let is_focused = app.focus == Pane::Inbox;
+        // Where nobody scrolls, every entry keeps its row.
+        let rows = if is_focused { 1 } else { app.inbox.len() };
+        let fits = room(area).saturating_sub(rows);
+        let least = if is_focused { PRINTED[1] } else { PRINTED[2] };
+        let with = |printed| about(item, app.now, usize::from(area.width), printed);
+        let mut all = PRINTED.into_iter().filter(|printed| *printed >= least).map(with);
+        let mut lines = all
+            .find(|lines| lines.len() <= fits)
+            .unwrap_or_else(|| with(least));
+        if !is_focused {
+            shorten(&mut lines, fits, area);
             return Self { lines, ..nothing };
         }
-        let fits = room(area).saturating_sub(1);
         let max_scroll = lines.len().saturating_sub(fits);
         let scrolled = app.scroll.get(&Pane::Inbox).copied().unwrap_or(0);
         lines.drain(..scrolled.min(max_scroll));
@@ -70,8 +77,8 @@ fn shorten(lines: &mut Vec<Line>, most: usize, area: Rect) {
     }
 }
 
-/// An entry in lines: its title, its reason, the end of the output, and the advice.
-fn about(item: &Item, now: Time, columns: usize) -> Vec<Line> {
+/// An entry in lines: its title, its reason, at most so many lines of the output, and the advice.
+fn about(item: &Item, now: Time, columns: usize, printed: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut add = |tone, begin: &str, hang: &str, text: &str| {
         let width = columns.saturating_sub(INDENT.len() + hang.chars().count());
@@ -84,7 +91,7 @@ fn about(item: &Item, now: Time, columns: usize) -> Vec<Line> {
     for line in text::sanitise::text(item.why.trim()).lines() {
         add(Tone::Plain, "", "", line);
     }
-    for line in item.last_lines(PRINTED) {
+    for line in item.last_lines(printed) {
         add(Tone::Plain, "│ ", "│ ", &text::sanitise::indented_line(line));
     }
     if let Some(says) = item.by_itself(now) {
