@@ -153,8 +153,8 @@ pub fn how_it_ended(output: &str) -> Option<&str> {
         let begins = ["exit code ", "timed out after ", "ended by signal "];
         begins.iter().any(|begin| how.starts_with(begin))
     };
-    // Hints may stand below it.
-    let last = output.lines().rev().take(3);
+    // A hint may stand below it.
+    let last = without_set_up(output.trim_end()).lines().rev().take(2);
     last.filter_map(|line| line.strip_prefix('(')?.strip_suffix(')'))
         .find(is_end)
 }
