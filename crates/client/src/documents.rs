@@ -36,7 +36,7 @@ pub use output::{OutputLine, Peek};
 pub use pause::Pause;
 pub use ps::{Engine, FailedSetUp, Paused, Ps};
 pub use queue::{Held, Landed, Queue, Ticket};
-pub use repository::{Clean, Init, Kept, Removed};
+pub use repository::{Clean, ForgotSetUp, Init, Kept, Removed};
 pub use run::{Ran, RunSummary, Waits};
 pub use schema::{of_documents, of_settings};
 pub use target::Target;
@@ -99,6 +99,7 @@ printed! {
     Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "answer", "wake", "stop";
     Document Clean: "clean";
     Document Removed: "clean --older";
+    Document ForgotSetUp: "clean --checks";
     Document Doctor: "doctor";
     Document Machines: "diagram";
     Document Machine: "diagram <machine>";

@@ -20,7 +20,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
-pub use checks::{CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, Loss, how_it_ended};
+pub use checks::{
+    CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended,
+    without_set_up,
+};
 pub use done::Done;
 pub use event::{Effect, Event, Released};
 pub use held::{Held, Why};

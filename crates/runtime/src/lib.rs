@@ -44,7 +44,7 @@ pub mod undeletable;
 mod users_folders;
 mod workspaces;
 
-pub use check::is_canary;
+pub use check::{MissingProgram, forget_set_up, is_canary, missing_programs};
 pub use engine::TargetFound;
 pub use error::{Error, Result};
 pub use folders::folders;

@@ -343,7 +343,7 @@ impl Prompts {
                 "checks_failed",
                 facts,
                 context! {
-                    which, output, nothing_committed => false, refused => which == Prompt::TAKING_OVER,
+                    which, output => ticket::without_set_up(output), nothing_committed => false, refused => which == Prompt::TAKING_OVER,
                 },
             )?,
             Prompt::NothingCommitted => self.render(

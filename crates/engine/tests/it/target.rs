@@ -46,6 +46,7 @@ fn red() -> Verdict {
 fn hindered() -> Verdict {
     Verdict::CouldNotRun {
         why: "no network".to_owned(),
+        missing: None,
     }
 }
 

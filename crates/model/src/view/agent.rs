@@ -328,7 +328,11 @@ fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
     let failure = attempt.conversation.throttled.as_ref().map(|t| &t.failure);
     let what = match (failure.or(attempt.conversation.failure.as_ref()), working.due) {
         (Some(failure), Some(_)) => {
-            let count = failure::in_a_row(failure.class, attempt.conversation.errors);
+            let count = failure::in_a_row(
+                failure.class,
+                attempt.conversation.errors,
+                attempt.conversation.in_a_row,
+            );
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();
             format!(
                 "its next step, after a failure ({}{count}): {}",

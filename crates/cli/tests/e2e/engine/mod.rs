@@ -1,5 +1,6 @@
 //! The engine at work: scripted agents, the real git and real processes.
 
+mod advice;
 mod agent_commands;
 mod agents;
 mod checkout;
