@@ -176,7 +176,7 @@ impl Verdict {
             }
             Verdict::Blind { which } => Some(format!(
                 "`{which}` passes although crew has broken the sources for it: it looks at another tree, such as a \
-                 checkout that is installed in an environment"
+                 checkout that is installed in an environment, or at what the set-up has built"
             )),
             Verdict::CouldNotRun { why, .. } => {
                 let first = why.lines().next().unwrap_or_default().trim_end_matches(':');
@@ -192,8 +192,8 @@ impl Verdict {
             Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed => return None,
             Verdict::Blind { .. } => {
                 return Some(
-                    "let [checks] setup make an environment of the checks' own, or say `blind = \"allow\"` there if \
-                     that is as it should be"
+                    "let [checks] setup make an environment of the checks' own and let [checks] commands build what \
+                     is tested, or say `blind = \"allow\"` there if that is as it should be"
                         .to_owned(),
                 );
             }

@@ -27,6 +27,26 @@ const TEST_FOLDERS: &[&str] = &[
     "androidTest",
 ];
 
+/// Folders of tools and of other people's code, beside those whose name begins with a dot (`.yarn/releases` has
+/// the package manager itself): a check fails without them, whether it looks at the sources or not.
+const FOREIGN_FOLDERS: &[&str] = &["buildSrc", "build-logic", "node_modules", "third_party", "vendor"];
+
+/// Stems of files that steer tools or start the tests, beside those that are inputs of the set-up.
+const STEERING: &[&str] = &[
+    "Gruntfile",
+    "gulpfile",
+    "jest.setup",
+    "vitest.setup",
+    "vitest.workspace",
+    "setupTests",
+    "test-setup",
+    "manage",
+    "versioneer",
+    "hatch_build",
+    "fabfile",
+    "dodo",
+];
+
 /// The text that stands in place of a source: no language accepts it. PHP prints everything up to its mark.
 const BROKEN: &str =
     "<?php )]}> crew has put this text here for a moment, to see whether the check reads it <{[( \"'`\n";
@@ -39,6 +59,7 @@ const RUNNERS: &[&[&str]] = &[
     &["nose2"],
     &["tox"],
     &["nox"],
+    &["hatch", "test"],
     &["npm", "test"],
     &["npm", "t"],
     &["npm", "run", "test"],
@@ -46,9 +67,15 @@ const RUNNERS: &[&[&str]] = &[
     &["pnpm", "run", "test"],
     &["yarn", "test"],
     &["yarn", "run", "test"],
+    &["yarn", "workspaces", "run", "test"],
+    &["yarn", "workspaces", "foreach", "run", "test"],
     &["bun", "test"],
     &["bun", "run", "test"],
     &["deno", "test"],
+    &["turbo", "test"],
+    &["turbo", "run", "test"],
+    &["nx", "test"],
+    &["lerna", "run", "test"],
     &["node", "--test"],
     &["jest"],
     &["vitest"],
@@ -59,6 +86,9 @@ const RUNNERS: &[&[&str]] = &[
     &["go", "test"],
     &["gotestsum"],
     &["rspec"],
+    &["rake", "test"],
+    &["rake", "spec"],
+    &["rails", "test"],
     &["mix", "test"],
     &["phpunit"],
     &["pest"],
@@ -71,6 +101,12 @@ const RUNNERS: &[&[&str]] = &[
     &["dart", "test"],
     &["flutter", "test"],
     &["sbt", "test"],
+    &["lein", "test"],
+    &["stack", "test"],
+    &["cabal", "test"],
+    &["dune", "test"],
+    &["zig", "build", "test"],
+    &["crystal", "spec"],
     &["ctest"],
 ];
 
@@ -86,9 +122,14 @@ const STARTERS: &[&[&str]] = &[
     &["pnpm", "exec"],
     &["yarn", "exec"],
     &["bunx"],
+    &["corepack"],
+    &["nyc"],
+    &["c8"],
     &["python", "-m"],
     &["python3", "-m"],
     &["coverage", "run", "-m"],
+    &["mise", "exec"],
+    &["mise", "x"],
     &["env"],
     &["exec"],
     &["time"],
@@ -109,9 +150,17 @@ pub fn broken(path: &str, checks: &Checks) -> Option<&'static str> {
         || ["_test", ".test", ".spec", "_spec", "Test", "Tests", "Spec"]
             .iter()
             .any(|end| stem.ends_with(end));
+    let is_foreign = folders
+        .split('/')
+        .any(|folder| folder.starts_with('.') || FOREIGN_FOLDERS.contains(&folder));
     // A script that steers tools is read before any test is, and says nothing about the sources.
-    let steers = stem.ends_with(".config") || stem.starts_with('.') || input(path, checks).is_some();
-    (is_source && !in_tests && !is_test && !steers).then_some(BROKEN)
+    let steers = [".config", ".conf", ".gradle"]
+        .iter()
+        .any(|end| stem.ends_with(end))
+        || stem.starts_with('.')
+        || STEERING.contains(&stem)
+        || input(path, checks).is_some();
+    (is_source && !in_tests && !is_test && !is_foreign && !steers).then_some(BROKEN)
 }
 
 /// Whether a command is known to run tests of the sources.
@@ -208,6 +257,14 @@ mod tests {
             "test.js",
             "shop/tests.py",
             "App.sln",
+            ".yarn/releases/yarn-4.4.1.cjs",
+            ".pnp.cjs",
+            "vendor/lib/a.go",
+            "buildSrc/src/main/kotlin/Plugin.kt",
+            "gradle/publishing.gradle.kts",
+            "karma.conf.js",
+            "web/src/setupTests.ts",
+            "manage.py",
         ] {
             assert!(broken(path, &checks).is_none(), "{path}");
         }
@@ -251,6 +308,17 @@ mod tests {
             "./mvnw --batch-mode --no-transfer-progress test",
             "dotnet test App.sln",
             "mix test",
+            "npm test --workspaces --if-present",
+            "pnpm --recursive test",
+            "yarn workspaces foreach --all run test",
+            "bun run --filter='*' test",
+            "PYTHONPATH=src .venv/bin/python -m pytest",
+            // Others that start a runner.
+            "corepack pnpm test",
+            "npx nyc --reporter=text mocha",
+            "mise exec -- cargo test",
+            "npx turbo run test",
+            "bundle exec rake spec",
         ] {
             assert!(runs_tests(command), "{command}");
         }
@@ -264,6 +332,8 @@ mod tests {
             "cargo build",
             "cargo fmt --check",
             "npm run lint",
+            "npm run prepare",
+            "bundle exec rake",
             "go vet ./...",
             "echo pytest",
             "test ! -e red",

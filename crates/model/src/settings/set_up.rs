@@ -50,6 +50,7 @@ const MANIFESTS: &[&str] = &[
     "Gemfile.lock",
     "gems.rb",
     "gems.locked",
+    "*.gemfile",
     "*.gemspec",
     // Elixir and Erlang
     "mix.exs",
@@ -119,6 +120,7 @@ const MANIFESTS: &[&str] = &[
     "flake.lock",
     "devbox.json",
     "devbox.lock",
+    "mise.lock",
     "MODULE.bazel",
     "MODULE.bazel.lock",
 ];
@@ -130,11 +132,17 @@ const STEERING: &[&str] = &[
     ".yarnrc",
     ".yarnrc.yml",
     ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
     "bunfig.toml",
+    "binding.gyp",
+    "*.prisma",
     ".nvmrc",
     ".node-version",
     ".python-version",
     ".ruby-version",
+    ".java-version",
+    ".sdkmanrc",
+    ".go-version",
     ".tool-versions",
     "mise.toml",
     ".mise.toml",
@@ -182,7 +190,10 @@ pub fn input(path: &str, checks: &Checks) -> Option<Input> {
     {
         return Some(Input::Known);
     }
-    let is_steering = is_one_of(STEERING) || checks.setup.iter().any(|command| mentions(command, path));
+    // Patches of dependencies: an installation applies them.
+    let is_patch = folder.rsplit('/').next() == Some("patches") && name.ends_with(".patch");
+    let is_steering =
+        is_patch || is_one_of(STEERING) || checks.setup.iter().any(|command| mentions(command, path));
     is_steering.then_some(Input::Steering)
 }
 
@@ -239,7 +250,15 @@ mod tests {
 
     #[test]
     fn a_script_that_set_up_runs_is_an_input_which_tells_nothing_of_others() {
-        for path in ["ci/setup.sh", "deps/list", "Makefile", ".tool-versions"] {
+        for path in [
+            "ci/setup.sh",
+            "deps/list",
+            "Makefile",
+            ".tool-versions",
+            "patches/left-pad+1.3.0.patch",
+            ".yarn/patches/left-pad.patch",
+            "prisma/schema.prisma",
+        ] {
             assert_eq!(input(path, &checks()), Some(Input::Steering), "{path}");
         }
         for path in [
@@ -250,6 +269,7 @@ mod tests {
             "setup.sh",
             "Cargo.toml.orig",
             "requirements/README.md",
+            "tests/data/a.patch",
         ] {
             assert_eq!(input(path, &checks()), None, "{path}");
         }

@@ -277,6 +277,53 @@ fn a_node_package_with_a_lock_file_is_checked_by_the_proposal_alone() {
 }
 
 #[test]
+fn a_node_package_that_its_installation_builds_is_built_again_by_each_check() {
+    if !runs(&Repo::none(), &["npm", "--version"]) {
+        eprintln!("skipped: npm is not here");
+        return;
+    }
+    let repo = Repo::new();
+    let lock = r#"{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0"}}}"#;
+    for (path, text) in [
+        (
+            "package.json",
+            r#"{"name":"x","version":"1.0.0","scripts":{"prepare":"node build.config.js","test":"node test.js"}}"#,
+        ),
+        ("package-lock.json", lock),
+        (".gitignore", "dist\nnode_modules\n"),
+        (
+            "build.config.js",
+            "require('./index.js'); require('fs').cpSync('index.js', 'dist/index.js');\n",
+        ),
+        ("index.js", "module.exports = 2;\n"),
+        (
+            "test.js",
+            "require('assert').equal(require('./dist/index.js'), 2, 'this is not two');\n",
+        ),
+    ] {
+        repo.write(path, text);
+    }
+    repo.commit("package");
+    let said = repo.crew(&["init", "--yes", "--try"]);
+    assert_eq!(said.code, 0, "{said}");
+    for line in [
+        "checked by      npm run prepare && npm test   (npm seen in package.json)",
+        "set up by       npm ci",
+        "with broken sources: npm run prepare && npm test",
+        "main passes its checks",
+    ] {
+        assert!(said.out.contains(line), "{line} is missing: {said}");
+    }
+    // The set-up stays the same, and what it has built is that of the last commit.
+    repo.write("index.js", "module.exports = 3;\n");
+    repo.commit("break it");
+    std::fs::remove_file(repo.root.join("crew.toml")).unwrap();
+    let said = repo.crew(&["init", "--yes", "--try"]);
+    assert_eq!(said.code, 3, "{said}");
+    assert!(said.out.contains("this is not two"), "{said}");
+}
+
+#[test]
 fn what_init_prints_works_where_git_ignores_every_new_file() {
     let repo = Repo::new();
     repo.write(".gitignore", "/*\n!/README\n");

@@ -152,6 +152,15 @@ impl Detected {
         }
     }
 
+    /// Builds what is tested first. That is one command with the tests: with broken sources they would else run
+    /// on what the set-up has built, pass, and look blind.
+    fn built_by(mut self, build: &str) -> Self {
+        if let Some(test) = self.commands.first_mut() {
+            *test = format!("{build} && {test}");
+        }
+        self
+    }
+
     fn needs(mut self, program: &str) -> Self {
         self.needs.push(program.to_owned());
         self

@@ -22,8 +22,19 @@ fn just(files: &Files<'_>) -> Option<Detected> {
     // just takes any capitals.
     let name = files.find(|path| ["justfile", ".justfile"].contains(&path.to_lowercase().as_str()))?;
     let justfile = files.text(name)?;
-    let recipe = TASKS.iter().find(|recipe| has_recipe(&justfile, recipe))?;
+    let recipe = TASKS
+        .iter()
+        .find(|recipe| has_recipe(&justfile, aliased(&justfile, recipe).unwrap_or(recipe)))?;
     Some(Detected::new(Runner::Just, name, format!("just {recipe}")).needs("just"))
+}
+
+/// The recipe for which a justfile has this other name.
+fn aliased<'j>(justfile: &'j str, wanted: &str) -> Option<&'j str> {
+    justfile.lines().find_map(|line| {
+        let (name, recipe) = line.strip_prefix("alias ")?.split_once(":=")?;
+        let recipe = recipe.split('#').next().unwrap_or_default().trim();
+        (name.trim() == wanted).then_some(recipe)
+    })
 }
 
 /// True if a justfile has a recipe of that name that can be run without arguments.

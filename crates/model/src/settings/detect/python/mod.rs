@@ -80,13 +80,16 @@ fn with_pytest(files: &Files<'_>, manifest: &Manifest, needs: &Needs, seen_in: S
     if has_uv && manifest.is_project {
         return uv(files, manifest, needs);
     }
-    if files.has("poetry.lock") || manifest.tool("poetry", "dependencies").is_some() {
+    // A lock file decides between two manifests.
+    let names_poetry = || manifest.tool("poetry", "dependencies").is_some();
+    let is_pipenv = || files.has("Pipfile") && (files.has("Pipfile.lock") || !names_poetry());
+    if files.has("poetry.lock") || (names_poetry() && !is_pipenv()) {
         return poetry(files, manifest, needs);
     }
-    if files.has("Pipfile") {
+    if is_pipenv() {
         return pipenv(files, needs);
     }
-    plain(manifest, needs, seen_in)
+    plain(files, manifest, needs, seen_in)
 }
 
 fn uv(files: &Files<'_>, manifest: &Manifest, needs: &Needs) -> Detected {
@@ -113,8 +116,7 @@ fn uv(files: &Files<'_>, manifest: &Manifest, needs: &Needs) -> Detected {
         .needs("uv")
         .keep(&[".venv"]);
     if let (true, Some(name)) = (manifest.is_compiled, &manifest.name) {
-        let build = format!("{sync} --reinstall-package {}", quoted(name));
-        found.commands.insert(0, build);
+        found = found.built_by(&format!("{sync} --reinstall-package {}", quoted(name)));
     }
     found.setup([sync])
 }
@@ -137,7 +139,7 @@ fn poetry(files: &Files<'_>, manifest: &Manifest, needs: &Needs) -> Detected {
         found = found.setup(["poetry run pip install pytest"]);
     }
     if manifest.is_compiled {
-        found.commands.insert(0, "poetry install --only-root".to_owned());
+        found = found.built_by("poetry install --only-root");
     }
     let stays_inside = files.toml("poetry.toml").is_some_and(|settings| {
         let inside = settings.pointer("/virtualenvs/in-project");
@@ -166,7 +168,7 @@ fn pipenv(files: &Files<'_>, needs: &Needs) -> Detected {
 }
 
 /// pytest in a virtual environment that Python itself makes.
-fn plain(manifest: &Manifest, needs: &Needs, seen_in: String) -> Detected {
+fn plain(files: &Files<'_>, manifest: &Manifest, needs: &Needs, seen_in: String) -> Detected {
     const PIP: &str = ".venv/bin/pip install";
     let make = match needs.groups.is_empty() {
         true => "python3 -m venv .venv",
@@ -196,14 +198,20 @@ fn plain(manifest: &Manifest, needs: &Needs, seen_in: String) -> Detected {
     if !wanted.is_empty() {
         setup.push(format!("{PIP} {}", wanted.join(" ")));
     }
-    // Through the interpreter: the repository's root is then on the import path, as its tests expect.
-    let mut found = Detected::new(Runner::Pytest, seen_in, ".venv/bin/python -m pytest")
+    // Through the interpreter: the repository's root is then on the import path, as its tests expect. Modules
+    // in `src` are found only if that folder is on it too, where nothing installs them.
+    let in_src = |path: &str| path.starts_with("src/") && path.ends_with(".py");
+    let command = match !manifest.is_package && files.find(in_src).is_some() {
+        true => "PYTHONPATH=src .venv/bin/python -m pytest",
+        false => ".venv/bin/python -m pytest",
+    };
+    let mut found = Detected::new(Runner::Pytest, seen_in, command)
         .needs("python3")
         // Only Python 3.13 and later put a rule into it.
         .setup(setup)
         .keep_ignored(&[".venv"]);
     if manifest.is_package && manifest.is_compiled {
-        found.commands.insert(0, format!("{PIP} --no-deps -e ."));
+        found = found.built_by(&format!("{PIP} --no-deps -e ."));
     }
     found
 }

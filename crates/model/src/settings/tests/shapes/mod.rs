@@ -1,5 +1,6 @@
 //! The proposals for repositories of many shapes, each as a real one has it.
 
+mod node;
 mod others;
 mod python;
 

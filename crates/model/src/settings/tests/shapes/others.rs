@@ -198,6 +198,7 @@ fn just_needs_a_recipe_that_takes_no_argument() {
         ("test filter='':\n  y\n", "test"),
         ("check:\n  y\n", "check"),
         ("test name:\n  y\ncheck:\n  y\n", "check"),
+        ("alias test := unit # the fast ones\n\nunit:\n  y\n", "test"),
     ] {
         for name in ["justfile", "Justfile", ".justfile"] {
             assert_eq!(
@@ -212,6 +213,7 @@ fn just_needs_a_recipe_that_takes_no_argument() {
         "tests:\n  y\n",
         "a:\n  test: y\n",
         "alias t := test\n",
+        "alias test := check-all\nalias check-all := test\n",
         "test-all:\n  y",
     ] {
         assert!(proposals(&[("justfile", justfile)]).is_empty(), "{justfile}");

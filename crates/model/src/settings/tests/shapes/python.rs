@@ -161,7 +161,7 @@ fn a_package_with_compiled_parts_is_installed_again_by_each_check() {
         assert_eq!(
             first(&files),
             "pytest: python3 -m venv .venv; .venv/bin/pip install -e . pytest \
-             => .venv/bin/pip install --no-deps -e .; .venv/bin/python -m pytest [.venv]"
+             => .venv/bin/pip install --no-deps -e . && .venv/bin/python -m pytest [.venv]"
         );
     }
 }
@@ -201,7 +201,7 @@ fn uv_is_asked_for_groups_and_extras_that_it_does_not_take_by_itself() {
          [dependency-groups]\ndev = ['pytest']\n";
     assert_eq!(
         first(&[("pyproject.toml", compiled), ("uv.lock", "")]),
-        "uv: uv sync --locked => uv sync --locked --reinstall-package x; uv run pytest [.venv]"
+        "uv: uv sync --locked => uv sync --locked --reinstall-package x && uv run pytest [.venv]"
     );
     // There is nothing to test.
     assert!(proposals(&[("pyproject.toml", "[project]\nname = 'x'\n"), ("uv.lock", "")]).is_empty());
@@ -247,6 +247,45 @@ fn pipenv_makes_its_environment_inside_the_checkout() {
         first(&files),
         "pipenv: PIPENV_VENV_IN_PROJECT=1; pipenv sync --dev => pipenv run pytest [.venv]"
     );
+}
+
+#[test]
+fn the_lock_file_decides_between_poetry_and_pipenv() {
+    let project = "[tool.poetry]\nname = 'x'\n[tool.poetry.dependencies]\npytest = '*'\n";
+    for (locks, expected) in [
+        (
+            vec![],
+            "poetry: POETRY_VIRTUALENVS_IN_PROJECT=true; poetry install => poetry run pytest",
+        ),
+        (
+            vec![("Pipfile.lock", "{}")],
+            "pipenv: PIPENV_VENV_IN_PROJECT=1; pipenv sync --dev => pipenv run pytest",
+        ),
+        (
+            vec![("Pipfile.lock", "{}"), ("poetry.lock", "")],
+            "poetry: POETRY_VIRTUALENVS_IN_PROJECT=true; poetry install => poetry run pytest",
+        ),
+    ] {
+        let mut files = locks.clone();
+        files.extend([("pyproject.toml", project), ("Pipfile", "[packages]\n")]);
+        assert_eq!(first(&files), format!("{expected} [.venv]"), "{locks:?}");
+    }
+}
+
+#[test]
+fn modules_in_src_that_nothing_installs_are_put_on_the_import_path() {
+    let files = [
+        ("src/app.py", ""),
+        ("tests/test_app.py", ""),
+        ("requirements.txt", "pytest\n"),
+    ];
+    assert_eq!(
+        first(&files),
+        "pytest: python3 -m venv .venv; .venv/bin/pip install -r requirements.txt \
+         => PYTHONPATH=src .venv/bin/python -m pytest [.venv]"
+    );
+    let installed = [("src/app.py", ""), ("tests/test_app.py", ""), ("setup.py", "")];
+    assert!(first(&installed).contains("=> .venv/bin/python -m pytest"));
 }
 
 #[test]

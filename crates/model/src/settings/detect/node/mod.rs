@@ -1,5 +1,8 @@
 //! Node: the `test` script of a `package.json`, by the package manager that the repository uses.
 
+mod members;
+mod scripts;
+
 use serde_json::Value;
 
 use super::files::Files;
@@ -8,41 +11,32 @@ use super::{Detected, Runner};
 const MANIFEST: &str = "package.json";
 
 pub(super) fn find(files: &Files<'_>) -> Vec<Detected> {
-    let Some(package) = package(files) else {
+    let Some(package) = files.text(MANIFEST).and_then(|text| parsed(&text)) else {
         return Vec::new();
     };
     let manager = Manager::of(files, &package);
-    let has_script = has_test_script(&package);
-    // Bun finds tests by itself; with the other ones, there are none without the script.
-    let is_tested_by_name = manager.program == Program::Bun && files.find(is_bun_test).is_some();
-    if !has_script && !is_tested_by_name {
+    let script = scripts::test(&package);
+    let Some(command) = manager.test(files, &package, script) else {
         return Vec::new();
-    }
-    let command = match (manager.program, has_script) {
-        (Program::Npm, _) => "npm test",
-        (Program::Pnpm, _) => "pnpm test",
-        (Program::Yarn, _) => "yarn test",
-        (Program::Bun, true) => "bun run test",
-        (Program::Bun, false) => "bun test",
     };
     let runner = manager.program.runner();
-    let found = Detected::new(runner, MANIFEST, command).needs(&runner.to_string());
+    let mut found = Detected::new(runner, MANIFEST, command).needs(&runner.to_string());
+    if script.is_some_and(scripts::watches) {
+        found = found.env("CI", "true");
+    }
+    // Yarn 2 and later do not run this one when they install.
+    let is_run = |name: &&str| *name != "prepare" || !manager.is_later_yarn(files);
+    let builds: Vec<&str> = scripts::that_build(&package).filter(is_run).collect();
+    for build in builds.into_iter().rev() {
+        found = found.built_by(&format!("{runner} run {build}"));
+    }
     let install = manager.install(files, &package);
     let kept: &[&str] = if install.is_some() { &["node_modules"] } else { &[] };
     vec![found.setup(install).keep_ignored(kept)]
 }
 
-fn package(files: &Files<'_>) -> Option<Value> {
-    let text = files.text(MANIFEST)?;
-    serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
-}
-
-fn has_test_script(package: &Value) -> bool {
-    let script = package.get("scripts").and_then(|scripts| scripts.get("test"));
-    // `npm init` writes a script that only prints this message and fails.
-    script
-        .and_then(Value::as_str)
-        .is_some_and(|script| !script.trim().is_empty() && !script.contains("no test specified"))
+fn parsed(manifest: &str) -> Option<Value> {
+    serde_json::from_str(manifest.trim_start_matches('\u{feff}')).ok()
 }
 
 /// Bun's own naming of files with tests.
@@ -122,10 +116,37 @@ impl Manager {
         }
     }
 
+    /// The command that runs the tests: by the test script, by those of the packages of a workspace, or by
+    /// Bun, which finds tests by itself.
+    fn test(&self, files: &Files<'_>, package: &Value, script: Option<&str>) -> Option<&'static str> {
+        if script.is_some() {
+            return Some(match self.program {
+                Program::Npm => "npm test",
+                Program::Pnpm => "pnpm test",
+                Program::Yarn => "yarn test",
+                Program::Bun => "bun run test",
+            });
+        }
+        if members::have_tests(files, package) {
+            match self.program {
+                Program::Npm => return Some("npm test --workspaces --if-present"),
+                Program::Pnpm => return Some("pnpm --recursive test"),
+                Program::Yarn if self.is_later_yarn(files) => {
+                    return Some("yarn workspaces foreach --all run test");
+                }
+                // Yarn 1 fails where one of the packages has no test script.
+                Program::Yarn => return None,
+                Program::Bun => return Some("bun run --filter='*' test"),
+            }
+        }
+        let finds_tests = self.program == Program::Bun && files.find(is_bun_test).is_some();
+        finds_tests.then_some("bun test")
+    }
+
     /// The command that installs what the package needs, without writing a lock file; none if it needs
     /// nothing.
     fn install(&self, files: &Files<'_>, package: &Value) -> Option<&'static str> {
-        if self.lock.is_none() && !needs_packages(package) {
+        if self.lock.is_none() && !needs_packages(package) && !files.has(members::OF_PNPM) {
             return None;
         }
         let is_locked = self.lock.is_some();
