@@ -462,7 +462,7 @@ fn a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
         "for-each-ref",
         "--format=%(refname)",
         "refs/crew",
-        "refs/heads/agent",
+        "refs/heads",
     ]);
     let found = kept.lines().any(|name| {
         let show = program("git")
