@@ -242,6 +242,10 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
         2,
         Style::Plain,
     )?;
+    // The reason often stands above the last lines, which are only a summary.
+    if verdict.printed().is_some() {
+        out.line("  all that the checks printed: crew logs --check")?;
+    }
     Ok(Exit::Held)
 }
 

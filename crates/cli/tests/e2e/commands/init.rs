@@ -320,7 +320,11 @@ fn a_node_package_that_its_installation_builds_is_built_again_by_each_check() {
     std::fs::remove_file(repo.root.join("crew.toml")).unwrap();
     let said = repo.crew(&["init", "--yes", "--try"]);
     assert_eq!(said.code, 3, "{said}");
-    assert!(said.out.contains("this is not two"), "{said}");
+    assert!(said.out.contains("actual: 3"), "{said}");
+    // The message stands above the last lines, which are all that is shown here.
+    assert!(said.out.contains("crew logs --check"), "{said}");
+    let all = repo.crew(&["logs", "--check"]).ok();
+    assert!(all.out.contains("this is not two"), "{all}");
 }
 
 #[test]

@@ -21,7 +21,11 @@ pub(super) fn find(files: &Files<'_>) -> Vec<Detected> {
         true => "BUNDLE_FROZEN=true bundle install",
         false => "bundle install",
     };
-    let found = Detected::new(Runner::Rspec, seen_in, "bundle exec rspec").needs("bundle");
-    let kept: &[&str] = if own_settings { &[] } else { &["vendor/bundle"] };
-    vec![found.setup(path.into_iter().chain([install])).keep_ignored(kept)]
+    let mut found = Detected::new(Runner::Rspec, seen_in, "bundle exec rspec").needs("bundle");
+    if !own_settings {
+        // Bundler writes the setting of the path there.
+        found.to_ignore.push(".bundle".to_owned());
+        found = found.keep_ignored(&["vendor/bundle"]);
+    }
+    vec![found.setup(path.into_iter().chain([install]))]
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Scripts of the package itself that an installation runs, in their order.
 const OF_INSTALLATION: [&str; 4] = ["preinstall", "install", "postinstall", "prepare"];
 /// Words of scripts that build something from the sources.
-const BUILDERS: [&str; 20] = [
+const BUILDERS: [&str; 21] = [
     "babel",
     "build",
     "bundle",
@@ -20,6 +20,7 @@ const BUILDERS: [&str; 20] = [
     "rollup",
     "rolldown",
     "swc",
+    "tshy",
     "tsc",
     "tsdown",
     "tsup",
@@ -37,11 +38,20 @@ pub(super) fn test(package: &Value) -> Option<&str> {
 }
 
 /// The scripts with which an installation builds from the sources. The set-up of checks has the result for
-/// the sources of one commit, so each check has to run these scripts again.
+/// the sources of one commit, so each check has to run these scripts again, unless the test script does.
 pub(super) fn that_build(package: &Value) -> impl Iterator<Item = &'static str> {
-    OF_INSTALLATION
-        .into_iter()
-        .filter(|name| script(package, name).is_some_and(builds))
+    let is_repeated = |name: &str, text: &str| {
+        let mut tests = ["pretest", "test"]
+            .into_iter()
+            .filter_map(|test| script(package, test));
+        tests.any(|test| {
+            let mut parts = test.split("&&").map(str::trim);
+            parts.any(|part| part == text.trim() || part.ends_with(&format!("run {name}")))
+        })
+    };
+    OF_INSTALLATION.into_iter().filter(move |name| {
+        script(package, name).is_some_and(|text| builds(text) && !is_repeated(name, text))
+    })
 }
 
 /// Whether a test script ends by itself only where `CI` is set.

@@ -92,6 +92,22 @@ fn a_check_builds_again_what_an_installation_has_built() {
             "yarn.lock",
             "yarn: yarn install --frozen-lockfile => yarn run prepare && yarn test",
         ),
+        (
+            r#""prepare":"tsc","pretest":"tsc --noEmit""#,
+            "package-lock.json",
+            "npm: npm ci => npm run prepare && npm test",
+        ),
+        // The tests do it themselves.
+        (
+            r#""prepare":"tshy","pretest":"npm run prepare""#,
+            "package-lock.json",
+            "npm: npm ci => npm test",
+        ),
+        (
+            r#""prepare":"npm run build","pretest":"npm run build && lint""#,
+            "package-lock.json",
+            "npm: npm ci => npm test",
+        ),
         // Scripts that install hooks of git, or apply patches, build nothing of the sources.
         (
             r#""prepare":"husky","postinstall":"patch-package","preinstall":" ""#,

@@ -257,9 +257,14 @@ fn folders_that_ignore_themselves_need_no_rule() {
         (&["setup.py"], &[".venv"]),
         (&["package.json", "package-lock.json"], &["node_modules"]),
         (&["Cargo.toml"], &[]),
+        (&["Gemfile", ".rspec"], &[".bundle", "vendor/bundle"]),
+        (&["Gemfile", ".rspec", ".bundle/config"], &[]),
     ] {
         let mut paths = vec!["tests/test_x.py"];
-        if files[0].starts_with("pack") || files[0].starts_with("Cargo") {
+        if ["pack", "Cargo", "Gemfile"]
+            .iter()
+            .any(|begin| files[0].starts_with(begin))
+        {
             paths.clear();
         }
         paths.extend(files);
