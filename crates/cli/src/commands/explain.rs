@@ -84,6 +84,7 @@ impl Explain {
         let whole = run.map(|run| place.run_dir(&run)).filter(|dir| dir.is_dir());
         let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
         let state = ticket.map_or_else(|| "unknown".to_owned(), Ticket::state_name);
+        let kept = ticket.map_or(&[][..], |ticket| &ticket.kept);
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
@@ -98,6 +99,7 @@ impl Explain {
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
+                kept: kept.iter().map(documents::KeptWork::from).collect(),
                 printed,
                 printed_in: whole.map(|dir| dir.display().to_string()),
             })?;
@@ -129,6 +131,9 @@ impl Explain {
                 HANG,
                 Style::Dim,
             )?;
+        }
+        for work in kept {
+            out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;
         }
         // The agent of a ticket that waits for a person waits for that too.
         if let Some(waits) = agent
