@@ -63,7 +63,11 @@ impl Repository {
         let (parent, before, lost_head) = match self.import_claimed(workspace, limits) {
             Ok(imported) => (imported.tip.clone(), Some(imported), None),
             Err(Error::Refused { refusals, .. }) if is_lost_head(&refusals) => {
-                let why = crate::types::refusal::list(&refusals);
+                let remedy = refusals
+                    .iter()
+                    .find_map(|refusal| refusal.remedy(workspace.base()));
+                let why = [Some(crate::types::refusal::list(&refusals)), remedy];
+                let why = why.into_iter().flatten().collect::<Vec<_>>().join("\n");
                 (self.last_known(workspace)?, None, Some(why))
             }
             Err(other) => return Err(other),

@@ -37,7 +37,11 @@ impl Executor {
                 could_not(error)
             }
             Err(error @ git::Error::BranchInUse { .. }) => Report::CouldNotRun {
-                why: format!("{}: switch to another branch there", text::with_causes(&error)),
+                why: format!(
+                    "{}: switch to another branch there (git switch {}), and the work is taken over by itself",
+                    text::with_causes(&error),
+                    self.target.short()
+                ),
             },
             Err(error) => could_not(error),
         }
