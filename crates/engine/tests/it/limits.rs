@@ -97,32 +97,6 @@ fn a_branch_that_is_refused_three_times_for_the_same_is_not_paid_again() {
     assert_eq!(states, [working, working, working, working, held]);
 }
 
-/// Refused work is in no branch: another attempt would begin without it.
-#[test]
-fn a_refused_branch_goes_back_to_its_agent_after_a_retry_if_the_agent_is_free() {
-    for (is_free, state) in [(true, "in_progress/working"), (false, "in_progress/preparing")] {
-        let mut scene = states::building();
-        let refuse = |scene: &mut Scene| {
-            let why = "a".to_owned();
-            scene.report("t-1", "build_candidate", Report::ImportRefused { why });
-        };
-        for _ in 0..2 {
-            refuse(&mut scene);
-            scene.finishes("t-1", Signal::Done);
-        }
-        refuse(&mut scene);
-        assert_eq!(scene.state("t-1"), "verify/checking (held)");
-        if !is_free {
-            scene.add("t-2");
-            assert_eq!(scene.state("t-2"), "in_progress/preparing");
-        }
-        scene.ask(Command::Retry { ticket: id("t-1") });
-        refuse(&mut scene);
-        assert_eq!(scene.state("t-1"), state, "its agent is free: {is_free}");
-        assert_eq!(scene.pending("t-1", "keep_work").is_none(), is_free);
-    }
-}
-
 #[test]
 fn a_workspace_that_vanishes_each_time_holds_the_ticket() {
     let mut scene = states::starting();

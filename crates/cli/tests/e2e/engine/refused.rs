@@ -35,7 +35,7 @@ fn work_of(note: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_refused_branch_is_gone_on_with_after_a_retry_where_all_of_its_work_is() {
+fn a_retry_of_a_refused_branch_says_that_it_begins_anew_and_where_the_work_is() {
     let world = with_submodule(|_| {});
     world.ticket("t-1").agent(BUMPS).write();
     world.drain_held();
@@ -54,10 +54,11 @@ fn a_refused_branch_is_gone_on_with_after_a_retry_where_all_of_its_work_is() {
         assert!(shown.contains("git -C lib checkout --detach "), "{shown}");
         assert!(shown.contains("The work is in "), "{shown}");
     }
-    // The remedy is what the refusal says.
+    // The next attempt takes what is of use from the commit that its prompt names.
     world.script(
         "t-1",
-        "sh -c \"$(grep -o 'git -C lib checkout .* && git commit' \"$LOGS/t-1.$RUN.prompt\") -q -m back\"\necho DONE",
+        "commit=$(grep -o 'git log HEAD[.][.][0-9a-f]*' \"$LOGS/t-1.$RUN.prompt\" | cut -d. -f3)\n\
+         git checkout -q \"$commit\" -- own\ngit commit -q -m own\necho DONE",
     );
     world.must(&["retry", "t-1"]);
     world.drain_all();
@@ -65,6 +66,22 @@ fn a_refused_branch_is_gone_on_with_after_a_retry_where_all_of_its_work_is() {
     assert_eq!(world.runs("t-1"), 4);
     let history = world.must(&["history", "t-1"]).out;
     assert!(!history.contains("attempt 1's work"), "{history}");
+    assert!(
+        history.contains("git log refs/crew/rescue/t-1/1 --not --branches"),
+        "{history}"
+    );
+    world.assert_at_rest();
+}
+
+#[test]
+fn the_commands_that_a_refusal_names_are_its_remedy() {
+    let world = with_submodule(|_| {});
+    let mends = "sh -c \"$(grep -o 'git -C lib checkout .* && git commit' \"$LOGS/t-1.$RUN.prompt\") -q -m back\"\necho DONE";
+    let script = format!("if [ \"$RUN\" = 1 ]; then\n{BUMPS}\nelse\n{mends}\nfi");
+    world.ticket("t-1").agent(&script).write();
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+    assert_eq!(world.on_main("own").as_deref(), Some("own\n"));
     world.assert_at_rest();
 }
 

@@ -3,7 +3,7 @@
 use super::{Draft, Taken};
 use crate::attempt::{self, Slot};
 use crate::policy::budget::Budget;
-use crate::ticket::{Fingerprint, Held, Repeat, Stage, State, Why};
+use crate::ticket::{Held, Repeat, Stage, State, Why};
 use crate::{Actor, SessionId, Time};
 
 impl Draft<'_> {
@@ -52,13 +52,6 @@ impl Draft<'_> {
     pub(super) fn retry(&mut self, by: &Actor, slot_free: bool, fresh: &SessionId) -> Taken {
         let for_money = self.is_held_for_budget();
         let held = self.ticket.held.take().is_some();
-        let was_refused = matches!(
-            &self.ticket.repeat,
-            Some(Repeat {
-                of: Fingerprint::Refused { .. },
-                ..
-            })
-        );
         if !held && !matches!(self.ticket.state, State::InProgress(_)) {
             return self.no("it is not held");
         }
@@ -92,10 +85,6 @@ impl Draft<'_> {
             State::Verify(verify) => {
                 verify.attempt.resolutions = 0;
                 verify.stage = Stage::Queued;
-                // Work that is refused again can go to no other agent: it is nowhere but in this workspace.
-                if was_refused && slot_free {
-                    verify.attempt.claim.slot = Slot::Taken;
-                }
                 Ok(())
             }
         }

@@ -39,7 +39,7 @@ pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
     let mut why = vec![reason.words()];
     why.extend(ticket.kept.iter().map(KeptWork::words));
     Some(Item {
-        why: why.join("\n"),
+        why: why.join("; "),
         until: reason.until(),
         ..item
     })
