@@ -122,8 +122,8 @@ fn answer(arguments: Arguments) -> Result<Exit> {
 }
 
 impl Command {
-    /// Refuses a command that decides something to a program of crew's: an agent could approve its own work, or
-    /// end the work of others, also by a test that it has written, and the history would name a person.
+    /// Refuses a command that decides something to a program of crew's: an agent could approve its own work,
+    /// or end the work of others, also by a test that it has written, and the history would name a person.
     fn refuse_to(&self, program: Program) -> Result<()> {
         let Some(name) = self.of_people() else {
             return Ok(());

@@ -18,7 +18,8 @@ pub(crate) const INHERITED: [&str; 7] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR
 /// `pass` names, overridden by `set`. The variables of a step are added later
 /// ([`StepRequest::variables`](crate::StepRequest::variables)).
 ///
-/// Errors: [`Error::Reserved`] when `set` or `pass` has a variable that is crew's own (`CREW_…`, `TICKETS_DIR`);
+/// Errors: [`Error::Reserved`] when `set` or `pass` has a variable that is crew's own (`CREW_…`,
+/// `TICKETS_DIR`);
 /// [`Error::BadVariable`] for a name that is empty or has `=` or NUL, or a value with NUL.
 pub fn assemble(ours: &Environment, set: &BTreeMap<String, String>, pass: &[String]) -> Result<Environment> {
     for variable in set.keys().chain(pass) {

@@ -1,5 +1,5 @@
-//! The smallest program that has a shim, for the tests: without arguments it is the shim, and `shim start DIR` is
-//! an engine that starts the run and is gone.
+//! The smallest program that has a shim, for the tests: without arguments it is the shim, and `shim start
+//! DIR` is an engine that starts the run and is gone.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -25,8 +25,8 @@ use crate::watch::Watch;
 /// How long a shim may take until it reports that it has begun.
 const SHIM_BEGINS: Duration = Duration::from_secs(30);
 
-/// The variable of a shim's environment that names the run's directory. A command line that names it holds the
-/// path of the repository, and whoever ends programs by a word of that (`pkill -f`) would end the shim.
+/// The variable of a shim's environment that names the run's directory. A command line that names it holds
+/// the path of the repository, and whoever ends programs by a word of that (`pkill -f`) would end the shim.
 pub const RUN_DIR: &str = "CREW_SHIM_RUN";
 
 /// How to start a shim: an executable, and the arguments that make it call [`shim_main`](crate::shim_main)

@@ -37,8 +37,8 @@ pub enum Slot {
 pub enum StartPoint {
     /// The target branch as it is when the workspace is made.
     Target,
-    /// The last tip that an attempt left under `refs/crew/attempts/<ticket>/`; the target, where there is none
-    /// that may be gone on with.
+    /// The last tip that an attempt left under `refs/crew/attempts/<ticket>/`; the target, where there is
+    /// none that may be gone on with.
     Kept {
         /// The attempt before.
         number: u32,
