@@ -27,7 +27,7 @@ pub use answer::Answer;
 pub use cost::Cost;
 pub use demo::{DemoSummary, DemoTicket, Demonstrated};
 pub use event::{Event, Events, Warning, state_name};
-pub use explain::Explanation;
+pub use explain::{Explanation, KeptWork};
 pub use finding::{Area, Doctor, Finding, Level};
 pub use history::{History, HistoryEvent, Past};
 pub use item::{Inbox, Item, News};

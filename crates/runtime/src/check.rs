@@ -10,6 +10,7 @@ mod environment;
 mod missing;
 mod slot;
 
+pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
 pub(crate) use missing::missing_program;
 pub use missing::{MissingProgram, missing_programs};
@@ -129,6 +130,7 @@ impl Executor {
         let mut spec = Spec::new(id, "/bin/sh", checkout);
         spec.args = vec![OsString::from("-c"), OsString::from(check.command)];
         spec.env = self.check_env.variables.clone();
+        spec.env.insert(CHECK_MARK.into(), "1".into());
         spec.timeout_ms = u64::try_from(self.settings.checks.timeout.as_millis()).ok();
         private_dir(&self.place.check_runs_dir())?;
         let run = Run::create(dir, &spec, None)?;

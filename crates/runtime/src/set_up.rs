@@ -27,6 +27,9 @@ use crate::executor::perform::could_not;
 use crate::executor::{Executor, private_dir};
 use crate::{Place, Result, outputs};
 
+/// The variable by which `crew` knows that the set-up of a workspace calls it, and no person.
+pub const SET_UP_MARK: &str = "CREW_SETUP";
+
 /// The wish of the dispatcher for a set-up that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
@@ -316,6 +319,7 @@ impl Executor {
         }
         all.extend([
             ("CREW_WORKER".into(), "1".into()),
+            (SET_UP_MARK.into(), "1".into()),
             ("CREW_TICKET_ID".into(), of.ticket.id.as_str().into()),
             ("CREW_AGENT".into(), of.agent.as_str().into()),
             ("TICKETS_DIR".into(), self.place.tickets_dir.clone().into()),

@@ -94,6 +94,7 @@ impl Explain {
             None if facts.is_closed_unseen(&id) => "closed".to_owned(),
             None => "unknown".to_owned(),
         };
+        let kept = ticket.map_or(&[][..], |ticket| &ticket.kept);
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
@@ -108,6 +109,7 @@ impl Explain {
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
+                kept: kept.iter().map(documents::KeptWork::from).collect(),
                 printed,
                 printed_in: whole.map(|dir| dir.display().to_string()),
             })?;
@@ -163,6 +165,9 @@ impl Explain {
         for failing in unsaid {
             out.wrapped(&format!("  {}", failing.why), HANG, Style::Red)?;
             out.wrapped(&format!("    hint: {MEND}"), HANG + 2, Style::Plain)?;
+        }
+        for work in kept {
+            out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;
         }
         // The agent of a ticket that waits for a person waits for that too.
         if let Some(waits) = agent

@@ -134,6 +134,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Reopened { .. }
             | ticket::Event::FileUnheeded { .. }
             | ticket::Event::WorkFound
+            | ticket::Event::WorkKept { .. }
             | ticket::Event::BudgetSpent { .. }
             | ticket::Event::BudgetRaised { .. } => true,
         },
@@ -328,6 +329,10 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::WorkFound => {
             "an engine whose journal is gone had given it to an agent: it is given out again".to_owned()
         }
+        Event::WorkKept { work } => {
+            let work: Vec<String> = work.iter().map(ticket::KeptWork::words).collect();
+            work.join("; ")
+        }
         Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
     }
@@ -442,8 +447,10 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     match effect {
         Effect::PrepareWorkspace { agent, from, .. } => match from {
             attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
-            attempt::StartPoint::Kept { number } => {
-                format!("make the workspace of {agent} on attempt {number}'s work")
+            attempt::StartPoint::Kept { .. } => {
+                format!(
+                    "make the workspace of {agent} on the branch that earlier attempts left, or on the target"
+                )
             }
         },
         Effect::Attempt(effect) => match effect {

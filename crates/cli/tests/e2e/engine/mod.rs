@@ -21,6 +21,7 @@ mod moved;
 mod people;
 mod prompts;
 mod queue;
+mod refused;
 mod set_up;
 mod submodule_files;
 mod target;
