@@ -21,11 +21,18 @@ pub(crate) enum Report {
 
 impl Report {
     /// The report that a shim has written. A program that is no shim may write anything: its text is then the
-    /// reason why nothing began.
+    /// reason why nothing began. A shim that was killed writes nothing.
     pub(crate) fn parse(written: &[u8]) -> Self {
-        serde_json::from_slice(written).unwrap_or_else(|_| Self::GaveUp {
-            why: String::from_utf8_lossy(written).trim().to_owned(),
-            errno: None,
+        serde_json::from_slice(written).unwrap_or_else(|_| {
+            let text = String::from_utf8_lossy(written);
+            let why = match text.trim() {
+                "" => "it ended without a word",
+                words => words,
+            };
+            Self::GaveUp {
+                why: why.to_owned(),
+                errno: None,
+            }
         })
     }
 }

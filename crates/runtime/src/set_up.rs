@@ -200,7 +200,12 @@ async fn begin<T: Send + 'static>(
 
 pub(crate) fn failed(error: &crate::Error) -> Report {
     let mut why = text::with_causes(error);
-    if error.is_passing() {
+    // A shim that was killed, or gave up, has begun nothing: that is no fault of the command.
+    let is_the_shims = matches!(
+        error,
+        crate::Error::Process(process::Error::ShimGaveUp { .. } | process::Error::ShimSilent { .. })
+    );
+    if error.is_passing() || is_the_shims {
         return Report::Hindered { why };
     }
     if let Some(hint) = error.hint() {

@@ -432,7 +432,10 @@ fn a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
     let world = World::new();
     world
         .ticket("t-1")
-        .agent("echo precious > left.txt\n: > \"$GATES/left\"\nuntil_there \"$GATES/go\"\necho DONE\n")
+        .agent(
+            "if [ -e \"$GATES/left\" ]; then echo other > other.txt; echo DONE; exit; fi\n\
+             echo precious > left.txt\n: > \"$GATES/left\"\nuntil_there \"$GATES/go\"\necho DONE\n",
+        )
         .write();
     let first = world.engine();
     world.wait("the agent has left something", || {
@@ -443,9 +446,14 @@ fn a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
     fs::rename(world.project(".crew"), world.path("moved")).unwrap();
     let said = world.crew(&["run", "--until-idle"]);
     assert_eq!(said.code, Some(4), "{said}");
-    // The first one is killed, and the second has a journal of its own.
+    // The first one is killed, and the second has a journal of its own: it gives the ticket out again.
     drop(first);
-    world.crew(&["run", "--until-idle"]);
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(
+        (said.code, world.landed()),
+        (Some(0), vec!["t-1".to_owned()]),
+        "{said}"
+    );
     let left = world
         .workspaces()
         .iter()
@@ -454,7 +462,7 @@ fn a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
         "for-each-ref",
         "--format=%(refname)",
         "refs/crew",
-        "refs/heads/agent",
+        "refs/heads",
     ]);
     let found = kept.lines().any(|name| {
         let show = program("git")
