@@ -27,9 +27,9 @@ impl Witness {
         }
     }
 
-    /// While the checks of the bare target have not passed, no ticket is given to an agent, and no step of one
-    /// begins that was given to an agent before and had none yet, or that a person has set going again. An old
-    /// engine may not know of that yet.
+    /// While the checks of the bare target have not passed, no ticket is given to an agent, and no step
+    /// begins of one that was given to an agent before and had none yet, or that a person has set going
+    /// again. An old engine may not know of that yet.
     pub(super) fn target_is_good(
         &mut self,
         id: &TicketId,
