@@ -308,7 +308,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__clean)
-            opts="-y -C -h --yes --older --json --help"
+            opts="-y -C -h --yes --older --checks --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -9,10 +9,11 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::Runtime;
 
 use crate::commands;
-use crate::context::Context;
+use crate::context::{Context, Program};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
+use runtime::{CHECK_MARK, SET_UP_MARK};
 
 /// A foreman for coding agents: takes tickets, gives each to an agent in its own workspace, checks what comes
 /// back and lands it.
@@ -93,16 +94,16 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
 fn answer(arguments: Arguments) -> Result<Exit> {
     let mut context = Context::read(arguments.dir.as_deref(), arguments.json)?;
     if let Some(command) = &arguments.command
-        && context.is_agents()
+        && let Some(program) = context.program()
     {
-        command.refuse_to_agent()?;
+        command.refuse_to(program)?;
     }
     let exit = match arguments.command {
         Some(command) => dispatch(&mut context, command).map_err(|error| match (error, context.place()) {
             (Error::Client(error), Ok(place)) => client::repository::locked_by(&place, error).into(),
             (error, _) => error,
         })?,
-        None if !context.is_agents() && commands::dashboard::Dashboard::opens_alone(&context) => {
+        None if context.program().is_none() && commands::dashboard::Dashboard::opens_alone(&context) => {
             wait(commands::dashboard::Dashboard::default().run(&mut context))?
         }
         None => {
@@ -121,18 +122,35 @@ fn answer(arguments: Arguments) -> Result<Exit> {
 }
 
 impl Command {
-    /// Refuses a command that decides something to the process of an agent: its agent could approve its own
-    /// work, or end the work of others, and the history would name a person.
-    fn refuse_to_agent(&self) -> Result<()> {
+    /// Refuses a command that decides something to a program of crew's: an agent could approve its own work,
+    /// or end the work of others, also by a test that it has written, and the history would name a person.
+    fn refuse_to(&self, program: Program) -> Result<()> {
         let Some(name) = self.of_people() else {
             return Ok(());
         };
-        Err(Error::usage(
-            format!("`crew {name}` is for people, and an agent of crew runs it here (CREW_WORKER is set)"),
-            format!(
-                "an agent asks: `QUESTION: please run crew {name} …`, alone on a line, ends its step\n\
-                 a person types `crew {name} …` in a terminal of their own"
+        let (who, instead) = match program {
+            Program::Agent => (
+                "an agent of crew runs it here (CREW_WORKER is set)".to_owned(),
+                format!(
+                    "an agent asks: `QUESTION: please run crew {name} …`, alone on a line, ends its step"
+                ),
             ),
+            Program::SetUp => (
+                format!("the set-up of a workspace runs it here ({SET_UP_MARK} is set)"),
+                "take it out of `[workspace] setup`, and of what those commands call".to_owned(),
+            ),
+            Program::Check => (
+                format!(
+                    "a check of crew's runs it here ({CHECK_MARK} is set), whose code an agent may have written"
+                ),
+                format!(
+                    "take it out of the check; one that tries crew in a repository of its own unsets {CHECK_MARK} for that"
+                ),
+            ),
+        };
+        Err(Error::usage(
+            format!("`crew {name}` is for people, and {who}"),
+            format!("{instead}\na person types `crew {name} …` in a terminal of their own"),
         ))
     }
 

@@ -11,7 +11,7 @@ use client::error::Doing as _;
 use client::repository::settings;
 use client::submit::Submitter;
 use model::settings::Settings;
-use runtime::Place;
+use runtime::{CHECK_MARK, Place, SET_UP_MARK};
 
 /// A command's surroundings.
 #[derive(Debug)]
@@ -26,6 +26,17 @@ pub(crate) struct Context {
     pub(crate) json: bool,
     /// Standard output.
     pub(crate) out: Out,
+}
+
+/// A program that crew has started, and that may run code which no person wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// An agent's.
+    Agent,
+    /// The set-up of a workspace.
+    SetUp,
+    /// A check, or the set-up of one.
+    Check,
 }
 
 impl Context {
@@ -72,9 +83,21 @@ impl Context {
             .filter(|value| !value.is_empty())
     }
 
-    /// Whether an agent of crew runs this, who speaks for no person.
+    /// Whether an agent of crew runs this, or the set-up of its workspace.
     pub(crate) fn is_agents(&self) -> bool {
         self.whole_env.contains_key(OsStr::new("CREW_WORKER"))
+    }
+
+    /// The program of crew's that runs this and speaks for no person; none where a person does.
+    pub(crate) fn program(&self) -> Option<Program> {
+        let is_set = |name: &str| self.whole_env.contains_key(OsStr::new(name));
+        if is_set(CHECK_MARK) {
+            Some(Program::Check)
+        } else if is_set(SET_UP_MARK) {
+            Some(Program::SetUp)
+        } else {
+            self.is_agents().then_some(Program::Agent)
+        }
     }
 
     /// The repository that the command was called in.

@@ -13,7 +13,7 @@ mod live;
 mod notices;
 mod ui;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -21,14 +21,24 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     // This comes before anything else: a shim is started for every step, and must be a process that has done
     // nothing yet.
-    if let [_, command, run] = arguments.as_slice()
+    if let [_, command] = arguments.as_slice()
         && command == "shim"
+        && let Some(run) = shims_run()
     {
-        return process::shim_main(Path::new(run));
+        return process::shim_main(Path::new(&run));
     }
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
     if called == Some(OsStr::new("tk")) {
         return commands::ticket::tk(&arguments[1..]);
     }
     arguments::run(arguments)
+}
+
+/// The directory of the run that this process is to own as its shim.
+fn shims_run() -> Option<OsString> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a frontend: it tells the rest what the environment says"
+    )]
+    std::env::var_os(process::RUN_DIR)
 }

@@ -186,6 +186,25 @@ pub async fn steps(place: &Place, ledger: &Ledger, crew: &Snapshot, agent: &Agen
     Ok(steps.into_values().flatten().collect())
 }
 
+/// The steps at a ticket and the commands that set up its workspaces, whichever agent had it, the oldest
+/// first.
+pub async fn steps_at(
+    place: &Place,
+    ledger: &Ledger,
+    crew: &Snapshot,
+    ticket: &TicketId,
+) -> Result<Vec<Step>> {
+    let mut steps = Vec::new();
+    of_tickets(ledger, crew, [ticket.clone()].into(), |_, row| {
+        let State::Ticket(after) = &row.after else { return };
+        if let Some(attempt) = after.attempt() {
+            steps.extend(Step::of_row(place, row, &attempt.claim.agent));
+        }
+    })
+    .await?;
+    Ok(steps)
+}
+
 /// The agent's last step, or the command that set up its workspace since. An archived step is older than one
 /// that is not, so the archive is read only when there is nothing else.
 pub async fn last_step(

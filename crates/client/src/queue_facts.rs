@@ -37,6 +37,8 @@ pub struct Facts {
     pub problems: Vec<String>,
     /// Files that are no tickets.
     pub bad: Vec<BadFile>,
+    /// Files that seem to be a ticket's under another name, each with that ticket.
+    pub renamed: BTreeMap<TicketId, TicketId>,
 }
 
 impl Facts {
@@ -68,6 +70,7 @@ impl Facts {
             now,
             problems: Vec::new(),
             bad: Vec::new(),
+            renamed: BTreeMap::new(),
         };
         let folder = Folder::at(&place.tickets_dir).ok();
         let readings = folder.as_ref().map(Folder::each).transpose()?;
@@ -83,6 +86,13 @@ impl Facts {
             let Ok(id) = TicketId::new(reading.name.as_str()) else {
                 continue;
             };
+            if let Some(of) = folder
+                .as_ref()
+                .and_then(|folder| facts.renamed_from(crew, folder, &reading))
+            {
+                facts.rename(id, of);
+                continue;
+            }
             let is_archived = crew.archived.tickets.contains(&id);
             let is_over = is_archived || facts.tickets.get(&id).is_some_and(|known| known.is_done());
             match understood {
@@ -116,6 +126,7 @@ impl Facts {
                 }
             }
         }
+        facts.forget_undone_renames();
         // A file that is gone makes nobody wait for a ticket that is over.
         let linked: Vec<TicketId> = facts
             .tickets
@@ -154,6 +165,56 @@ impl Facts {
             all.insert(id.clone(), Arc::new(ticket));
         }
         Some(all)
+    }
+
+    /// The ticket whose file this is under another name, as the engine sees it: it states to be that ticket,
+    /// which is not over and has no file.
+    fn renamed_from(&self, crew: &Snapshot, folder: &Folder, reading: &tickets::Reading) -> Option<TicketId> {
+        let stated = reading.problems().iter().find_map(|problem| {
+            let ProblemKind::IdDiffers(stated) = &problem.kind else {
+                return None;
+            };
+            Some(stated)
+        })?;
+        let of = TicketId::new(stated.as_str()).ok()?;
+        let name = TicketId::new(reading.name.as_str()).ok()?;
+        let has_file = folder
+            .file(&tickets::Id::new(stated).ok()?)
+            .try_exists()
+            .unwrap_or(true);
+        let is_at_stake = crew.tickets.get(&of).is_some_and(|of| !of.is_done());
+        (is_at_stake && !has_file && !crew.tickets.contains_key(&name)).then_some(of)
+    }
+
+    fn rename(&mut self, name: TicketId, of: TicketId) {
+        if let Some(known) = self.tickets.get_mut(&of)
+            && known.unheeded.as_ref().and_then(|change| change.renamed.as_ref()) != Some(&name)
+        {
+            Arc::make_mut(known).unheeded = Some(Unheeded {
+                origin: Origin::Unknown,
+                says: None,
+                renamed: Some(name.clone()),
+                since: self.now,
+            });
+        }
+        self.renamed.insert(name, of);
+    }
+
+    /// Forgets the renames of files that have their names again, as the next engine will.
+    fn forget_undone_renames(&mut self) {
+        for (id, ticket) in &mut self.tickets {
+            let is_renamed = |change: &Unheeded| change.renamed.is_some();
+            if self.files.contains_key(id) && ticket.unheeded.as_ref().is_some_and(is_renamed) {
+                Arc::make_mut(ticket).unheeded = None;
+            }
+        }
+    }
+
+    /// Whether a ticket that no engine has seen is closed in its file.
+    pub fn is_closed_unseen(&self, id: &TicketId) -> bool {
+        let file = self.files.get(id).filter(|file| !file.unreadable);
+        let is_closed = file.is_some_and(|file| file.status == FileStatus::Closed);
+        is_closed && !self.tickets.contains_key(id)
     }
 
     /// Whether the file of a ticket that is over is open, and not by a person's word.

@@ -1,15 +1,18 @@
 //! The checks: the last verdict on the bare target, and whether each command looks at the tree that it gets.
 //! Nothing is run for that.
 
+use std::collections::BTreeSet;
+
 use client::clock;
 use git::Branch;
 use model::Oid;
 use model::settings::{Blind, Settings};
-use model::target::{Shown, Target, Verdict};
+use model::target::{Shown, Target, Verdict, install};
 use model::ticket::CheckPlan;
 use model::view::span;
+use runtime::Place;
 
-use crate::{Area, Finding, Subject};
+use crate::{Area, Caller, Finding, Subject};
 
 const AREA: Area = Area::Checks;
 /// So many of the last lines of a check's output are shown.
@@ -17,21 +20,57 @@ const LINES: usize = 10;
 /// Where the whole output is.
 const WHOLE: &str = "`crew logs --check` shows all of the output";
 
-pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
+/// Shows the last verdict, or that there is none.
+pub(super) fn look(caller: &Caller<'_>, subject: &Subject, found: &mut Vec<Finding>) {
     let Some(settings) = &subject.settings else { return };
+    let Some(target) = subject.crew.project.target.as_deref() else {
+        return not_run_yet(caller, &subject.place, settings, found);
+    };
     // The part that looks at the settings says that nothing guards the target.
     if settings.checks.commands.is_empty() {
         return;
     }
-    let Some(target) = subject.crew.project.target.as_deref() else {
-        found.push(Finding::fine(
-            AREA,
-            "no engine has run them on the bare target yet: `crew run` does so before it starts the first agent",
-        ));
-        return;
-    };
+    found.extend(refuses(&subject.place));
     found.push(verdict(subject, settings, target));
     found.extend(canaries(settings, target));
+}
+
+/// Shows that no engine has run them, and the programs that they would not find.
+pub(super) fn not_run_yet(caller: &Caller<'_>, place: &Place, settings: &Settings, found: &mut Vec<Finding>) {
+    if settings.checks.commands.is_empty() {
+        return;
+    }
+    found.push(Finding::fine(
+        AREA,
+        "they have not been run yet: `crew run` runs them on the bare target before it starts the first agent",
+    ));
+    found.extend(refuses(place));
+    let missing = match runtime::missing_programs(place, settings, &caller.options()) {
+        Ok(missing) => missing,
+        Err(error) => return found.push(Finding::error(AREA, &error.into())),
+    };
+    let mut named = BTreeSet::new();
+    for one in missing
+        .into_iter()
+        .filter(|one| named.insert(one.program.clone()))
+    {
+        let says = format!(
+            "`{}` needs {}, which is not found on the PATH that checks get",
+            one.command, one.program
+        );
+        let hint = install(&one.program);
+        // A command before it may install it.
+        found.push(match one.is_first {
+            true => Finding::wrong(AREA, says, hint),
+            false => Finding::note(AREA, says, hint),
+        });
+    }
+}
+
+/// The reason for which there is no place for checks, so that no engine starts.
+fn refuses(place: &Place) -> Option<Finding> {
+    let error = place.check_slots_dir().err()?;
+    Some(Finding::error(AREA, &error.into()))
 }
 
 fn verdict(subject: &Subject, settings: &Settings, target: &Target) -> Finding {

@@ -23,10 +23,17 @@ use client::error::{Error, Result};
 
 const AREA: Area = Area::Journal;
 
-/// The journal, when there is one that can be read.
-pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledger> {
+/// The journal, as far as it can be opened.
+pub(super) enum Journal {
+    Open(Ledger),
+    NotThere,
+    Unreadable,
+}
+
+/// Opens the journal.
+pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Journal {
     match client::repository::journal(place).await {
-        Ok(Some(ledger)) => Some(ledger),
+        Ok(Some(ledger)) => Journal::Open(ledger),
         Ok(None) => {
             if place.settings_path.exists() {
                 found.push(Finding::fine(
@@ -34,11 +41,11 @@ pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledg
                     "there is none yet: nothing was run or asked here",
                 ));
             }
-            None
+            Journal::NotThere
         }
         Err(error) => {
             found.push(Finding::error(AREA, &error));
-            None
+            Journal::Unreadable
         }
     }
 }

@@ -29,6 +29,7 @@ pub use mend::mend;
 
 use client::documents::{Area, Level};
 use client::error::Result;
+use journal::Journal;
 use subject::Subject;
 
 /// Looks at everything that can be looked at here. A part that cannot be looked at because another is broken
@@ -49,12 +50,19 @@ pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
         harness::look(caller, &place, settings, &mut found);
     }
     tickets::look(&place, &mut found);
-    let ledger = journal::open(&place, &mut found).await;
-    if let Some(ledger) = ledger
-        && let Some(subject) = journal::look(place, settings, ledger, deep, &mut found).await?
-    {
-        checks::look(&subject, &mut found);
-        judge(subject, &mut found).await?;
+    match journal::open(&place, &mut found).await {
+        Journal::Open(ledger) => {
+            if let Some(subject) = journal::look(place, settings, ledger, deep, &mut found).await? {
+                checks::look(caller, &subject, &mut found);
+                judge(subject, &mut found).await?;
+            }
+        }
+        Journal::NotThere => {
+            if let Some(settings) = &settings {
+                checks::not_run_yet(caller, &place, settings, &mut found);
+            }
+        }
+        Journal::Unreadable => {}
     }
     found.sort_by_key(|finding| finding.area);
     Ok(found)

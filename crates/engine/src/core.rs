@@ -169,14 +169,7 @@ impl Core {
             events.extend(self.missing_agents());
             events.push(project::Event::Initialized);
             self.apply_to_project(events, "the engine has started");
-            // A person may have made way while no engine ran.
-            for id in self.tickets.active_ids() {
-                let deadline = self.ticket(&id).and_then(Ticket::deadline);
-                if deadline.is_some_and(|d| d.key == TimerKey::Land) {
-                    self.apply_or_note(&id, ticket::Event::LandingRetried, "the engine has started");
-                }
-            }
-            self.retry_what_could_not_run("the engine has started");
+            self.retry_what_may_be_mended("the engine has started");
         }
         self.take_output()
     }
@@ -193,38 +186,37 @@ impl Core {
         self.settings = settings;
         self.ready.touch();
         if is_set_up_otherwise {
-            self.retry_set_ups("the settings have changed");
+            let is_meant = |ticket: &Ticket| ticket.failed_set_up().is_some();
+            self.retry_all(is_meant, "the settings have changed");
         }
     }
 
-    /// Gives out the tickets again that are held because a workspace could not be set up: a person may have
-    /// mended that.
-    fn retry_set_ups(&mut self, cause: &'static str) {
-        self.retry_held(cause, |ticket| ticket.failed_set_up().is_some());
-    }
-
-    /// The same, and checks or lands the work again that could not be checked or landed. A try that is due is
-    /// made at once: an engine that ends when nothing moves would end before the timer fires.
-    fn retry_what_could_not_run(&mut self, cause: &'static str) {
+    /// Tries again whatever a person may have mended while crew could not see it: work that could not be set
+    /// up, checked or landed, and landings that wait for edits. A try that is due is made at once: an engine
+    /// that ends when nothing moves would end before the timer fires.
+    fn retry_what_may_be_mended(&mut self, cause: &'static str) {
         let now = self.now;
-        self.retry_held(cause, |ticket| {
-            let held = ticket.held.as_ref();
-            // While its file is away or in doubt, it waits for its time.
-            let may_be_mended = held.is_some_and(|held| matches!(held.why, Why::CouldNotRun | Why::Landing))
-                && ticket.unheeded.is_none();
-            may_be_mended || held.is_some_and(|held| held.retry_at.is_some_and(|at| at <= now))
-        });
+        let may_be_mended = |ticket: &Ticket| match &ticket.held {
+            None => true,
+            Some(held) => {
+                let is_for_it = matches!(held.why, Why::CouldNotRun | Why::Landing);
+                // While its file is away or in doubt, it waits for its time.
+                is_for_it && ticket.unheeded.is_none() || held.retry_at.is_some_and(|at| at <= now)
+            }
+        };
+        self.retry_all(may_be_mended, cause);
     }
 
-    /// Takes up the held tickets that go on by themselves, and that are meant, before their time.
-    fn retry_held(&mut self, cause: &'static str, is_meant: impl Fn(&Ticket) -> bool) {
-        let held = self.tickets().filter(|ticket| {
-            let goes_on = ticket.held.as_ref().is_some_and(|held| held.retry_at.is_some());
-            goes_on && is_meant(ticket)
+    /// Tries again, before their time, the tickets that are tried again by themselves and that are meant.
+    fn retry_all(&mut self, is_meant: impl Fn(&Ticket) -> bool, cause: &'static str) {
+        let retried = self.tickets().filter(|ticket| is_meant(ticket));
+        let retried = retried.filter_map(|ticket| match ticket.deadline()?.key {
+            TimerKey::Retry => Some((ticket.id.clone(), ticket::Event::RetryDue)),
+            TimerKey::Land => Some((ticket.id.clone(), ticket::Event::LandingRetried)),
+            TimerKey::Due | TimerKey::Step | TimerKey::Wakeup | TimerKey::Answer | TimerKey::Review => None,
         });
-        let held = held.map(|ticket| ticket.id.clone());
-        for id in held.collect::<Vec<_>>() {
-            self.apply_or_note(&id, ticket::Event::RetryDue, cause);
+        for (id, event) in retried.collect::<Vec<_>>() {
+            self.apply_or_note(&id, event, cause);
         }
     }
 

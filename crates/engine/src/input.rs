@@ -5,7 +5,9 @@ use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
-use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, Loss, Origin, Spec};
+use model::ticket::{
+    Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Loss, Origin, Spec,
+};
 use model::{Actor, Oid, RunId, TicketId, Time};
 
 /// Something that happened.
@@ -246,6 +248,11 @@ pub enum Report {
         /// The paths that are in the way, each with its obstacle.
         paths: Vec<InTheWay>,
     },
+    /// The workspace is gone, and left work that no branch holds.
+    WorkKept {
+        /// The work, with the places at which it is kept.
+        work: Vec<KeptWork>,
+    },
     /// Done; there is nothing to tell.
     Done,
 }
@@ -281,6 +288,7 @@ impl Report {
             | Report::Landed { .. }
             | Report::NotLanded
             | Report::CheckoutEdited { .. }
+            | Report::WorkKept { .. }
             | Report::Done => return None,
         })
     }

@@ -9,9 +9,10 @@ type Sanitise = fn(&str) -> String;
 
 pub(crate) fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let functions: [(&str, Sanitise); 4] = [
+    let functions: [(&str, Sanitise); 5] = [
         ("line", sanitise::line),
         ("output_line", sanitise::output_line),
+        ("indented_line", sanitise::indented_line),
         ("text", sanitise::text),
         ("excerpt", sanitise::excerpt),
     ];
@@ -22,6 +23,7 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     shown::one_line(&sanitise::line(&text));
     shown::one_line(&sanitise::output_line(&text));
+    shown::one_line(&sanitise::indented_line(&text));
     shown::harmless(&sanitise::prompt(&text).replace('\t', " "));
     assert!(
         sanitise::excerpt(&text).chars().count() <= sanitise::EXCERPT + 1,

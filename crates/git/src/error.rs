@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::types::holder::Holder;
 use crate::types::invalid::Invalid;
+use crate::types::not_copied::NotCopied;
 use crate::types::oid::Oid;
 use crate::types::refusal::Refusal;
 use crate::types::status::Status;
@@ -249,12 +250,12 @@ pub enum Error {
         left: Vec<Unsaved>,
     },
     /// A file that a workspace is to get as a copy may not be copied.
-    #[error("`[workspace] copy` names {}, which {why}", text::quoted(&.path.to_string_lossy()))]
+    #[error("`[workspace] copy` in crew.toml names {}, which {why}", text::quoted(&.path.to_string_lossy()))]
     NotCopied {
         /// The path in the checkout.
         path: PathBuf,
-        /// Why not, as the end of a sentence.
-        why: &'static str,
+        /// Why not.
+        why: NotCopied,
     },
     /// The set-up of a workspace has made more files than can be kept out of the agent's work.
     #[error(
@@ -357,9 +358,7 @@ impl Error {
             Self::BranchInUse { .. } => "check another branch out there: git switch -",
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
-            Self::NotCopied { .. } => {
-                "name ignored files only: a copy of any other would land, or be another file"
-            }
+            Self::NotCopied { why, .. } => why.remedy(),
             Self::SetUpMade { .. } => "name their folder in .gitignore",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",

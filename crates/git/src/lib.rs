@@ -43,6 +43,7 @@ pub use types::holder::Holder;
 pub use types::id::{Branch, Id};
 pub use types::identity::{Identity, Time};
 pub use types::invalid::Invalid;
+pub use types::not_copied::NotCopied;
 pub use types::oid::{Oid, Tree};
 pub use types::operation::Operation;
 pub use types::refusal::{Limits, Refusal};

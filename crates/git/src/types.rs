@@ -6,6 +6,7 @@ pub(crate) mod holder;
 pub(crate) mod id;
 pub(crate) mod identity;
 pub(crate) mod invalid;
+pub(crate) mod not_copied;
 pub(crate) mod oid;
 pub(crate) mod operation;
 pub(crate) mod paths;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    std::env::args_os()
-        .nth(1)
-        .map_or(ExitCode::from(2), |dir| process::shim_main(Path::new(&dir)))
+    #[expect(clippy::disallowed_methods, reason = "a program of its own")]
+    let run = std::env::var_os(process::RUN_DIR);
+    run.map_or(ExitCode::from(2), |dir| process::shim_main(Path::new(&dir)))
 }

@@ -18,15 +18,19 @@ pub(crate) const INHERITED: [&str; 7] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR
 /// `pass` names, overridden by `set`. The variables of a step are added later
 /// ([`StepRequest::variables`](crate::StepRequest::variables)).
 ///
-/// Errors: [`Error::Reserved`] when `set` has a variable that is crew's own (`CREW_…`, `TICKETS_DIR`);
+/// Errors: [`Error::Reserved`] when `set` or `pass` has a variable that is crew's own (`CREW_…`,
+/// `TICKETS_DIR`);
 /// [`Error::BadVariable`] for a name that is empty or has `=` or NUL, or a value with NUL.
 pub fn assemble(ours: &Environment, set: &BTreeMap<String, String>, pass: &[String]) -> Result<Environment> {
-    for (variable, value) in set {
+    for variable in set.keys().chain(pass) {
+        // An engine that runs inside of another crew has the other's.
         if variable.starts_with("CREW_") || variable == "TICKETS_DIR" {
             return Err(Error::Reserved {
                 variable: variable.clone(),
             });
         }
+    }
+    for (variable, value) in set {
         if value.contains('\0') {
             return Err(Error::BadVariable {
                 variable: variable.clone(),
@@ -107,6 +111,8 @@ mod tests {
             let error = assemble(&ours, &settings(&[(name, "x")]), &[]).unwrap_err();
             assert!(matches!(&error, Error::Reserved { variable } if variable == name));
             assert!(error.hint().is_some());
+            let error = assemble(&ours, &settings(&[]), &[name.into()]).unwrap_err();
+            assert!(matches!(&error, Error::Reserved { variable } if variable == name));
         }
         for name in ["", "A=B", "A\0"] {
             assert!(matches!(

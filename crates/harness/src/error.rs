@@ -62,8 +62,8 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// The settings set a variable that only crew may set.
-    #[error("the variable {variable} is crew's own and cannot be set")]
+    /// The settings set or pass a variable that only crew may set.
+    #[error("the variable {variable} is crew's own, and can be neither set nor passed on")]
     Reserved {
         /// The variable.
         variable: String,
@@ -107,7 +107,7 @@ impl Error {
                 product.name
             )),
             Self::TooOld { product, .. } => Some(format!("update it with `{}`", product.update)),
-            Self::Reserved { .. } => Some("take it out of `env` in crew.toml".into()),
+            Self::Reserved { .. } => Some("take it out of `env` or `pass_env` in crew.toml".into()),
             Self::BadVariable { .. } => {
                 Some("correct `env` or `pass_env` in crew.toml: a name is not empty and has no `=`".into())
             }

@@ -71,6 +71,9 @@ pub(crate) fn act(
             if matches!(deed, Deed::Drop | Deed::StopForDrop | Deed::EndLanding) {
                 next.left.drops -= 1;
             }
+            if deed == Deed::HoldLanding {
+                next.left.holds -= 1;
+            }
         }
         Move::Perform {
             engine,
@@ -111,6 +114,13 @@ pub(crate) fn act(
             };
             next.left.failures -= u8::from(guards.counted);
             up.todo[usize::from(place)].1 = Some(Report::Again);
+        }
+        Move::Hinder { engine, place } => {
+            let Engine::Up(up) = &mut next.engines[usize::from(engine)] else {
+                return Ok(None);
+            };
+            next.left.holds -= 1;
+            up.todo[usize::from(place)].1 = Some(Report::CouldNotRun);
         }
         Move::Tell { engine, place } => {
             let Engine::Up(up) = &mut next.engines[usize::from(engine)] else {
@@ -257,6 +267,7 @@ fn meaning(order: Order, report: Report) -> Option<Deed> {
         (_, Report::NotLanded) => Deed::NotLanded,
         (_, Report::Moved) => Deed::TargetMoved,
         (_, Report::InTheWay) => Deed::InTheWay,
+        (_, Report::CouldNotRun) => Deed::CouldNotRun,
         (_, Report::Nothing | Report::Passed | Report::Landed | Report::Again) => return None,
     })
 }

@@ -60,4 +60,7 @@ pub struct Bounds {
     pub edits: u8,
     /// Times an effect fails and is tried again.
     pub failures: u8,
+    /// Tickets that are held since their work cannot be merged, checked or landed. They are tried again by
+    /// themselves.
+    pub holds: u8,
 }

@@ -46,7 +46,13 @@ pub(crate) enum Deed {
     RetryLanding,
     /// A person drops it while it lands: the landing is ended first.
     EndLanding,
+    /// Landing it keeps failing: the landing is ended, and the ticket is held.
+    HoldLanding,
     NotLanded,
+    /// Its work could not be merged, or its check not be run: it is held.
+    CouldNotRun,
+    /// A held ticket is tried again by itself: as an engine starts, the target is back, or its time has come.
+    RetryHeld,
     /// The engine that took over found no worker behind it.
     WorkerLost,
 }
@@ -187,7 +193,19 @@ impl Deed {
                     reason: "not wanted".to_owned(),
                 },
             }],
+            Self::HoldLanding => vec![Event::LandingEndOrdered {
+                then: AfterLanding::Hold {
+                    why: "a lock is in the way".to_owned(),
+                    retry_at: soon,
+                },
+            }],
             Self::NotLanded => vec![Event::NotLanded],
+            // An earlier engine may have begun the check: the machine orders the end of it.
+            Self::CouldNotRun => vec![Event::CouldNotRun {
+                why: "no room".to_owned(),
+                retry_at: soon,
+            }],
+            Self::RetryHeld => vec![Event::RetryDue],
             Self::WorkerLost => {
                 let live = ticket.live_run().is_some();
                 let lost = live.then(|| Event::Attempt(failed(ticket, Class::Lost, "its host is gone")));

@@ -38,6 +38,8 @@ pub(crate) enum Move {
     Perform { engine: u8, place: u8, edited: bool },
     /// It fails, and will be tried again.
     Fail { engine: u8, place: u8 },
+    /// It cannot be done now, and the ticket is to be held for that.
+    Hinder { engine: u8, place: u8 },
     /// The report of an effect is written down.
     Tell { engine: u8, place: u8 },
 }
@@ -55,14 +57,15 @@ impl Move {
             Self::Fail { .. } => !guards.counted,
             Self::Hear { deed, .. } => !matches!(
                 deed,
-                Deed::Drop | Deed::StopForDrop | Deed::EndLanding | Deed::WorkerLost
+                Deed::Drop | Deed::StopForDrop | Deed::EndLanding | Deed::HoldLanding | Deed::WorkerLost
             ),
             Self::Kill { .. }
             | Self::RunOut
             | Self::Push
             | Self::Rewind
             | Self::Vanish { .. }
-            | Self::VanishCheck => false,
+            | Self::VanishCheck
+            | Self::Hinder { .. } => false,
         }
     }
 }
@@ -156,16 +159,26 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
                 None => {}
             }
         }
+        if facts.stands == Stands::Held {
+            hear(Deed::RetryHeld);
+        }
+        // Under a lease that runs out, the sleeper could land a commit that the other engine has found not
+        // landed: to prevent that takes a fence at the target itself.
+        let can_be_ended = match facts.stands {
+            Stands::Landing { waiting, ending, .. } => !waiting && !ending && !state.may_be_overtaken(),
+            Stands::Open
+            | Stands::Held
+            | Stands::AtWork { .. }
+            | Stands::Queued
+            | Stands::Checked
+            | Stands::Landed { .. }
+            | Stands::Over => false,
+        };
+        if can_be_ended && state.left.holds > 0 {
+            hear(Deed::HoldLanding);
+        }
         if state.left.drops > 0 && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over) {
-            // Under a lease that runs out, the sleeper could land a commit that the other engine has found
-            // not landed: to prevent that takes a fence at the target itself.
-            if let Stands::Landing {
-                waiting: false,
-                ending: false,
-                ..
-            } = facts.stands
-                && !state.may_be_overtaken()
-            {
+            if can_be_ended {
                 hear(Deed::EndLanding);
             }
             match (facts.live, facts.stopping) {
@@ -192,6 +205,9 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             });
             if state.left.failures > 0 || !guards.counted {
                 out.push(Move::Fail { engine, place });
+            }
+            if state.left.holds > 0 && matches!(ordered.order, Order::Build { .. } | Order::Check { .. }) {
+                out.push(Move::Hinder { engine, place });
             }
             if state.left.edits > 0 && matches!(ordered.order, Order::Land { .. }) {
                 out.push(Move::Perform {

@@ -72,6 +72,8 @@ pub(crate) enum Report {
     NotLanded,
     Moved,
     InTheWay,
+    /// It cannot be done now, and the ticket is held for that.
+    CouldNotRun,
     Nothing,
     /// It failed, and is to be performed again.
     Again,

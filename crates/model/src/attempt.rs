@@ -36,6 +36,10 @@ pub struct Attempt {
     /// The prompt of the running step mentions the edit. Only a step that ends well has shown it to the
     /// agent.
     pub edit_shown: bool,
+    /// Its next step begins something new, which waits for a target that lets agents start: the step is its
+    /// first one, or a person has set it going again.
+    #[serde(default)]
+    pub waits_for_target: bool,
     /// When it was claimed.
     pub claimed_at: Time,
     /// The time at which the present state began.
@@ -174,10 +178,32 @@ impl Attempt {
             summary: None,
             edited: false,
             edit_shown: false,
+            waits_for_target: true,
             claimed_at: at,
             since: at,
             state: State::Preparing,
         }
+    }
+
+    /// True if a step is the next thing that it needs.
+    #[must_use]
+    pub fn is_between_steps(&self) -> bool {
+        match self.state {
+            State::Ready | State::Working(_) => !self.conversation.has_live_worker(),
+            State::Preparing
+            | State::WaitingForInput { .. }
+            | State::WaitingForWakeup { .. }
+            | State::Verifying
+            | State::Done
+            | State::Stuck { .. } => false,
+        }
+    }
+
+    /// True if a step is the next thing that it needs, and none is started on a target that lets no agent
+    /// start.
+    #[must_use]
+    pub fn needs_target(&self) -> bool {
+        self.waits_for_target && self.is_between_steps()
     }
 
     /// True if the attempt itself allows a step at `now`.

@@ -97,6 +97,9 @@ pub enum Verdict {
     CouldNotRun {
         /// Why: sanitised, maybe of several lines.
         why: String,
+        /// The program that it needs and that checks do not find; none where the cause is another.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing: Option<String>,
     },
 }
 
@@ -146,6 +149,12 @@ impl Target {
     }
 }
 
+/// What a person can do about a program that the checks need and do not find.
+#[must_use]
+pub fn install(program: &str) -> String {
+    format!("install {program}, or set another command in crew.toml under [checks]")
+}
+
 /// A command that runs, in words.
 fn running(command: &str, is_canary: bool) -> String {
     match is_canary {
@@ -169,7 +178,7 @@ impl Verdict {
                 "`{which}` passes although crew has broken the sources for it: it looks at another tree, such as a \
                  checkout that is installed in an environment, or at what the set-up has built"
             )),
-            Verdict::CouldNotRun { why } => {
+            Verdict::CouldNotRun { why, .. } => {
                 let first = why.lines().next().unwrap_or_default().trim_end_matches(':');
                 Some(format!("the checks could not be run on the bare target: {first}"))
             }
@@ -178,17 +187,25 @@ impl Verdict {
 
     /// The remedy of the fault, as a request to a person.
     #[must_use]
-    pub fn remedy(&self) -> Option<&'static str> {
-        match self {
-            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed => None,
-            Verdict::Blind { .. } => Some(
-                "let [checks] setup make an environment of the checks' own and let [checks] commands build what is \
-                 tested, or say `blind = \"allow\"` there if that is as it should be",
-            ),
-            Verdict::Failed { .. } | Verdict::CouldNotRun { .. } => Some(
-                "mend it by a commit on the target, or mend [checks] in crew.toml: agents start by themselves",
-            ),
-        }
+    pub fn remedy(&self) -> Option<String> {
+        let mended = match self {
+            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed => return None,
+            Verdict::Blind { .. } => {
+                return Some(
+                    "let [checks] setup make an environment of the checks' own and let [checks] commands build what \
+                     is tested, or say `blind = \"allow\"` there if that is as it should be"
+                        .to_owned(),
+                );
+            }
+            Verdict::CouldNotRun {
+                missing: Some(program),
+                ..
+            } => install(program),
+            Verdict::Failed { .. } | Verdict::CouldNotRun { missing: None, .. } => {
+                "mend it by a commit on the target, or mend [checks] in crew.toml".to_owned()
+            }
+        };
+        Some(format!("{mended}: agents start by themselves"))
     }
 
     /// The end of the output of the check that failed; none where none did.
@@ -196,7 +213,7 @@ impl Verdict {
     pub fn printed(&self) -> Option<&str> {
         match self {
             Verdict::Failed { output, .. } => Some(output.trim_end()),
-            Verdict::CouldNotRun { why } => why.split_once('\n').map(|(_, output)| output.trim_end()),
+            Verdict::CouldNotRun { why, .. } => why.split_once('\n').map(|(_, output)| output.trim_end()),
             Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed | Verdict::Blind { .. } => None,
         }
     }

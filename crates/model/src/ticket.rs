@@ -6,6 +6,7 @@ mod done;
 mod event;
 mod held;
 mod in_the_way;
+mod kept;
 mod label;
 mod repeat;
 mod spec;
@@ -20,11 +21,15 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
-pub use checks::{CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, Loss, how_it_ended};
+pub use checks::{
+    CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended,
+    without_set_up,
+};
 pub use done::Done;
 pub use event::{Effect, Event, Released};
 pub use held::{Held, Why};
 pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
+pub use kept::KeptWork;
 pub use label::Label;
 pub use repeat::{Fingerprint, Repeat};
 pub use spec::Spec;
@@ -79,6 +84,9 @@ pub struct Ticket {
     /// person wants it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unheeded: Option<Unheeded>,
+    /// Work of its attempts that no branch holds, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptWork>,
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -130,6 +138,7 @@ impl Ticket {
             review_tries: 0,
             repeat: None,
             unheeded: None,
+            kept: Vec::new(),
             spent: Spent::default(),
         }
     }

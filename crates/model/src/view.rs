@@ -38,7 +38,7 @@ pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
 pub use standing::{Sign, Standing};
 pub use state_file::state_json;
-pub use words::{describe, describe_effect, matters, printed};
+pub use words::{describe, describe_effect, describe_with, matters, printed};
 
 use crate::attempt::{self, Usage};
 use crate::journal::{Fact, State, Stream};

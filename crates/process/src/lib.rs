@@ -44,7 +44,7 @@ pub use end::Pulse;
 pub use error::{Error, Result};
 pub use linux::{Identity, Life, life};
 pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
-pub use run::{Run, Shim, Status};
+pub use run::{RUN_DIR, Run, Shim, Status};
 pub use shim::shim_main;
 pub use spawn::{NotFound, find_program};
 pub use spec::{DEFAULT_BEAT_MS, DEFAULT_GRACE_MS, DEFAULT_OUTPUT_CAP, MARKER, Spec};

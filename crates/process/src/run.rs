@@ -25,13 +25,17 @@ use crate::watch::Watch;
 /// How long a shim may take until it reports that it has begun.
 const SHIM_BEGINS: Duration = Duration::from_secs(30);
 
+/// The variable of a shim's environment that names the run's directory. A command line that names it holds
+/// the path of the repository, and whoever ends programs by a word of that (`pkill -f`) would end the shim.
+pub const RUN_DIR: &str = "CREW_SHIM_RUN";
+
 /// How to start a shim: an executable, and the arguments that make it call [`shim_main`](crate::shim_main)
-/// with the directory that follows them.
+/// with the directory that [`RUN_DIR`] names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
     /// The executable, absolute.
     pub program: PathBuf,
-    /// Arguments before the directory.
+    /// Its arguments.
     pub args: Vec<OsString>,
 }
 
@@ -218,12 +222,12 @@ impl Run {
         }
         #[expect(clippy::disallowed_methods, reason = "the one place that starts a shim")]
         let mut command = Command::new(&shim.program);
-        // Without the marker or anything else of crew's environment: no sweep may take the shim for a
+        // Without the marker or anything else of an engine's environment: no sweep may take the shim for a
         // straggler of a run.
         command
             .args(&shim.args)
-            .arg(&self.dir)
             .env_clear()
+            .env(RUN_DIR, &self.dir)
             .envs(failpoint::environment())
             .current_dir(&self.dir);
         command
@@ -364,11 +368,16 @@ mod tests {
         };
         let error = run.start_within(&silent, Duration::from_millis(100)).unwrap_err();
         assert!(matches!(error, Error::ShimSilent { .. }), "{error}");
-        // The run's directory is its last argument.
-        let name = run.dir().display().to_string();
+        let name = format!("{RUN_DIR}={}", run.dir().display());
+        let is_of_run = |pid| {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|one| one == name.as_bytes())
+        };
         let alive = || {
             let mut children = linux::descendants(std::process::id()).unwrap().into_iter();
-            children.any(|process| linux::command_line(process.pid).ends_with(&name))
+            children.any(|process| is_of_run(process.pid))
         };
         let deadline = Deadline::after(Duration::from_secs(60));
         while alive() {

@@ -7,9 +7,14 @@ mod canary;
 
 pub use canary::is_canary;
 mod environment;
+mod missing;
 mod slot;
 
+pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
+pub(crate) use missing::missing_program;
+pub use missing::{MissingProgram, missing_programs};
+pub use slot::forget_set_up;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -19,7 +24,7 @@ use std::time::Duration;
 
 use engine::{CheckEnd, Report};
 use model::journal::EffectId;
-use model::ticket::{CheckOutcome, CheckPlan, CheckTask, Loss, Ticket};
+use model::ticket::{CheckOutcome, CheckPlan, CheckTask, KEPT_SET_UP, Loss, Ticket};
 use model::{Oid, RunId};
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
@@ -125,6 +130,7 @@ impl Executor {
         let mut spec = Spec::new(id, "/bin/sh", checkout);
         spec.args = vec![OsString::from("-c"), OsString::from(check.command)];
         spec.env = self.check_env.variables.clone();
+        spec.env.insert(CHECK_MARK.into(), "1".into());
         spec.timeout_ms = u64::try_from(self.settings.checks.timeout.as_millis()).ok();
         private_dir(&self.place.check_runs_dir())?;
         let run = Run::create(dir, &spec, None)?;
@@ -183,10 +189,19 @@ impl Executor {
         let left_out = self.check_env.left_out();
         // The agent has nothing to do with the surroundings of its check.
         let hint = left_out.filter(|_| task != Some(CheckTask::Candidate));
-        let outcome = outcome(&command.unwrap_or_default(), exit, run.dir(), limit, hint);
+        let command = command.unwrap_or_default();
+        let missing = missing_program(&command, &self.check_env.variables);
+        let mut outcome = outcome(&command, exit, run.dir(), limit, (missing.as_deref(), hint));
+        let is_of_commands = matches!(task, Some(CheckTask::Candidate | CheckTask::Target));
+        if let CheckOutcome::Failed { output } = &mut outcome
+            && is_of_commands
+            && self.is_set_up_kept()
+        {
+            output.push('\n');
+            output.push_str(KEPT_SET_UP);
+        }
         let about = spec.run_id.rsplit('-').next().unwrap_or_default();
-        let counts = matches!(task, Some(CheckTask::Candidate | CheckTask::Target));
-        if counts
+        if is_of_commands
             && outcome == CheckOutcome::Passed
             && let Err(error) = self.note_passed(about, id)
         {
@@ -270,13 +285,14 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     })
 }
 
-/// The verdict of a command, from its end. `hint`: a cause that may lie outside of the repository.
+/// The verdict of a command, from its end. `missing`: the program that it does not find; `hint`: a cause that
+/// may lie outside of the repository.
 pub(crate) fn outcome(
     command: &str,
     exit: &Exit,
     run_dir: &Path,
     limit: Option<Duration>,
-    hint: Option<&str>,
+    (missing, hint): (Option<&str>, Option<&str>),
 ) -> CheckOutcome {
     let hint = hint.map(|hint| format!("\n({hint})")).unwrap_or_default();
     let failed = |how: &str| CheckOutcome::Failed {
@@ -288,10 +304,16 @@ pub(crate) fn outcome(
     match (&exit.reason, exit.code) {
         (Reason::Exited, Some(0)) => CheckOutcome::Passed,
         (Reason::Exited, Some(code)) if NOT_A_COMMAND.contains(&code) => CheckOutcome::CouldNotRun {
-            why: format!(
-                "`{command}` cannot be run (exit code {code}):\n{}{hint}",
-                tail(run_dir)
-            ),
+            why: match missing {
+                Some(program) => format!(
+                    "`{command}` cannot be run, since {program} is not found on its PATH:\n{}{hint}",
+                    tail(run_dir)
+                ),
+                None => format!(
+                    "`{command}` cannot be run (exit code {code}):\n{}{hint}",
+                    tail(run_dir)
+                ),
+            },
         },
         (Reason::Exited, Some(code)) => failed(&format!("exit code {code}")),
         (Reason::TimedOut, _) => failed(&format!(

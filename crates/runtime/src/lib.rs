@@ -44,7 +44,7 @@ pub mod undeletable;
 mod users_folders;
 mod workspaces;
 
-pub use check::is_canary;
+pub use check::{CHECK_MARK, MissingProgram, forget_set_up, is_canary, missing_programs};
 pub use engine::TargetFound;
 pub use error::{Error, Result};
 pub use folders::folders;
@@ -53,7 +53,7 @@ pub use outputs::{ended_at, finish_taking_away, forget_passed_checks, take_away,
 pub use place::{Place, life_of, stopped};
 pub use queue::origin_of;
 pub use reading::Reading;
-pub use set_up::set_up_runs;
+pub use set_up::{SET_UP_MARK, set_up_runs};
 pub use signalled::{Told, stop_by_signal};
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};
 pub use target::try_target;

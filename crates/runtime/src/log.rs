@@ -300,6 +300,7 @@ fn outcome(report: &Report) -> (&'static str, Option<&str>) {
         Report::NotLanded => ("not_landed", None),
         Report::TargetMoved => ("target_moved", None),
         Report::CheckoutEdited { .. } => ("checkout_edited", None),
+        Report::WorkKept { .. } => ("work_kept", None),
         Report::Done => ("done", None),
     }
 }

@@ -54,7 +54,7 @@ const MOST_BYTES: u64 = 256 << 10;
 
 /// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
 /// prompt names it.
-const COMMON: [&str; 13] = [
+const COMMON: [&str; 14] = [
     "ticket",
     "title",
     "body",
@@ -65,6 +65,7 @@ const COMMON: [&str; 13] = [
     "step",
     "max_steps",
     "feedback",
+    "kept",
     "new_session",
     "checks",
     "empty_submodules",
@@ -106,6 +107,8 @@ pub(crate) struct Facts {
     pub(crate) max_steps: u32,
     /// The results of earlier attempts.
     pub(crate) feedback: Vec<String>,
+    /// The commits of earlier attempts that no branch holds.
+    pub(crate) kept: Vec<String>,
     /// Earlier questions and their answers.
     #[serde(skip)]
     pub(crate) answers: Vec<Answered>,
@@ -181,6 +184,7 @@ impl Facts {
             step: 1,
             max_steps: 20,
             feedback: some("It does not build."),
+            kept: some(&"1".repeat(40)),
             answers: Vec::new(),
             edited: !few,
             was_lost: false,
@@ -343,7 +347,7 @@ impl Prompts {
                 "checks_failed",
                 facts,
                 context! {
-                    which, output, nothing_committed => false, refused => which == Prompt::TAKING_OVER,
+                    which, output => ticket::without_set_up(output), nothing_committed => false, refused => which == Prompt::TAKING_OVER,
                 },
             )?,
             Prompt::NothingCommitted => self.render(

@@ -22,9 +22,13 @@ use process::{Exit, Run, Spec, Status};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 
+use crate::check::missing_program;
 use crate::executor::perform::could_not;
 use crate::executor::{Executor, private_dir};
 use crate::{Place, Result, outputs};
+
+/// The variable by which `crew` knows that the set-up of a workspace calls it, and no person.
+pub const SET_UP_MARK: &str = "CREW_SETUP";
 
 /// The wish of the dispatcher for a set-up that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,13 +164,24 @@ async fn run(
     let why = format!(
         "`{command}` failed in its new workspace; mend that, or `[workspace] setup` in crew.toml: it is tried again by itself"
     );
-    match crate::check::outcome(command, &exit, run.dir(), Some(limit), None) {
+    match crate::check::outcome(command, &exit, run.dir(), Some(limit), (None, None)) {
         CheckOutcome::Passed => Ok(()),
         CheckOutcome::Lost { .. } => Err(Report::Hindered {
             why: format!("`{command}`, which sets up its workspace, was ended by somebody"),
         }),
         CheckOutcome::Failed { output } => Err(Report::SetUpFailed { why, output }),
-        CheckOutcome::CouldNotRun { why: output } => Err(Report::SetUpFailed { why, output }),
+        CheckOutcome::CouldNotRun { why: output } => {
+            let (with, subject, line) = (Arc::clone(executor), of.clone(), command.to_owned());
+            let missing = begin(executor, move || with.missing_in_set_up(&subject, &line)).await?;
+            let why = match missing {
+                Some(program) => format!(
+                    "`{command}` cannot set up its new workspace, since {program} is not found on its PATH: install \
+                     {program}, or set another command in crew.toml under [workspace]; it is tried again by itself"
+                ),
+                None => why,
+            };
+            Err(Report::SetUpFailed { why, output })
+        }
         CheckOutcome::PassedBefore | CheckOutcome::NotSetUp => Ok(()),
     }
 }
@@ -304,12 +319,22 @@ impl Executor {
         }
         all.extend([
             ("CREW_WORKER".into(), "1".into()),
+            (SET_UP_MARK.into(), "1".into()),
             ("CREW_TICKET_ID".into(), of.ticket.id.as_str().into()),
             ("CREW_AGENT".into(), of.agent.as_str().into()),
             ("TICKETS_DIR".into(), self.place.tickets_dir.clone().into()),
             ("GIT_CEILING_DIRECTORIES".into(), workspace.ceiling().into()),
         ]);
         Ok(all)
+    }
+
+    /// The program that a command of a set-up does not find.
+    fn missing_in_set_up(&self, of: &Subject, command: &str) -> Result<Option<String>> {
+        let Some(workspace) = self.workspace(&of.ticket, &of.agent, of.number)? else {
+            return Ok(None);
+        };
+        let environment = self.set_up_environment(of, &workspace)?;
+        Ok(missing_program(command, &environment))
     }
 
     /// Ends the set-up of a ticket's workspace, whichever engine has begun it.

@@ -10,7 +10,7 @@ use model::target::{Canary, Shown, Verdict};
 use model::ticket::{Candidate, CheckOutcome, CheckPlan, CheckTask, Checks, Loss};
 use tokio::sync::{Notify, mpsc};
 
-use crate::check::Check;
+use crate::check::{Check, missing_program};
 use crate::dispatcher::Event;
 use crate::executor::perform::model_oid;
 use crate::executor::{Executor, Work};
@@ -47,6 +47,7 @@ pub async fn try_target(
         return Ok(TargetFound {
             verdict: Verdict::CouldNotRun {
                 why: format!("{commit} is no id that crew knows"),
+                missing: None,
             },
             canaries: Vec::new(),
             run: None,
@@ -142,7 +143,12 @@ impl Series<'_> {
             let command = self.checks.command(task).unwrap_or_default().to_owned();
             let outcome = self.run(task, None).await;
             if let Some(why) = self.checks.cannot_run(task, &outcome) {
-                return Some(Verdict::CouldNotRun { why });
+                let environment = &self.executor.check_env.variables;
+                let is_of_command = matches!(outcome, CheckOutcome::CouldNotRun { .. });
+                let missing = is_of_command
+                    .then(|| missing_program(&command, environment))
+                    .flatten();
+                return Some(Verdict::CouldNotRun { why, missing });
             }
             if let CheckOutcome::Failed { output } = outcome {
                 return Some(Verdict::Failed {

@@ -75,6 +75,9 @@ pub(crate) struct Witness {
     pub(crate) old_engine: bool,
     /// No agent may be started, by the last verdict on the target.
     is_target_bad: bool,
+    /// Tickets that were given to an agent, or that a person set going again, and that have had no step
+    /// since.
+    begins: BTreeSet<TicketId>,
     /// Tickets of which an effect was settled, with a fact or without.
     suspects: BTreeSet<TicketId>,
     /// Times that everything was checked.
@@ -201,7 +204,7 @@ impl Witness {
             self.reopened.push(id.clone());
         }
         is_woken_in_time(id, event, &before, at)?;
-        self.target_is_good(id, event)?;
+        self.target_is_good(id, event, &before, stored)?;
         self.limits_hold(id, event, &before, stored, options)?;
         self.waits_are_kept(id, event, &before, at)?;
         self.same_is_not_paid_again(id, event, &before, stored)?;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use model::attempt;
-use model::journal::{Fact, State, Stream, Write};
+use model::journal::{Entry, Fact, State, Stream, Write};
 use model::project::{self, HarnessPause};
 use model::settings::{Budget, Settings};
 use model::target::{Target, Verdict};
-use model::ticket::{Effect, FileStatus, Filing, SlotChange, TimerChange};
+use model::ticket::{Effect, Event, FileStatus, Filing, SlotChange, TimerChange};
 
 /// A bug, as the engine could have it. Production code knows nothing of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub enum Plant {
     SharedCheckout,
     /// Agents are started on a target whose checks fail.
     RedTarget,
+    /// An agent that waits for the target has its first step on one whose checks fail.
+    Impatient,
 }
 
 /// Marks a refusal whose end was moved.
@@ -92,6 +94,7 @@ impl Plant {
         Self::LeftCheck,
         Self::SharedCheckout,
         Self::RedTarget,
+        Self::Impatient,
     ];
 
     /// Changes the engine's settings.
@@ -107,6 +110,8 @@ impl Plant {
     /// Changes the core's decision; `version` gives the version of a stream.
     pub(crate) fn spoil(self, writes: &mut [Write], version: impl Fn(&Stream) -> u64) {
         let mut at = std::collections::BTreeMap::new();
+        let mut entries = writes.iter().flat_map(|write| &write.entries);
+        let begins = entries.clone().any(passes_target) && entries.any(is_first_step);
         for write in writes {
             match self {
                 Plant::UnfencedWrite => {
@@ -136,27 +141,12 @@ impl Plant {
                         }
                     }
                 }
-                Plant::RedTarget => {
-                    let fail = |target: &mut Target| {
-                        if target.verdict == Verdict::Passed {
-                            let (which, output) = ("test".to_owned(), "1 failed".to_owned());
-                            target.verdict = Verdict::Failed { which, output };
-                        }
-                    };
-                    for entry in &mut write.entries {
-                        if let Fact::Project(project::Event::Target(target)) = &mut entry.fact {
-                            fail(target);
-                        }
-                        if let State::Project(project) = &mut entry.after {
-                            project.target.iter_mut().for_each(|target| fail(target));
-                        }
-                    }
-                }
+                Plant::RedTarget => fail_target(write),
+                Plant::Impatient if begins => fail_target(write),
                 Plant::FreeSlot => write.slots.retain(|change| matches!(change, SlotChange::Free(_))),
                 Plant::Unsettled => write.completes = None,
                 Plant::Mute => write.answers = None,
                 Plant::DoubleCost => write.entries.iter_mut().for_each(|entry| {
-                    use model::ticket::Event;
                     if let Fact::Ticket(Event::Attempt(
                         attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },
                     )) = &mut entry.fact
@@ -164,7 +154,8 @@ impl Plant {
                         usage.cost_micro_usd *= 2;
                     }
                 }),
-                Plant::Spendthrift
+                Plant::Impatient
+                | Plant::Spendthrift
                 | Plant::DoubleStep
                 | Plant::OnlyAsked
                 | Plant::SharedCheckout
@@ -214,4 +205,45 @@ impl Plant {
             (_, effect) => vec![effect],
         }
     }
+}
+
+/// Has the target fail its checks where it passes them.
+fn fail_target(write: &mut Write) {
+    let fail = |target: &mut Target| {
+        if target.verdict == Verdict::Passed {
+            let (which, output) = ("test".to_owned(), "1 failed".to_owned());
+            target.verdict = Verdict::Failed { which, output };
+        }
+    };
+    for entry in &mut write.entries {
+        if let Fact::Project(project::Event::Target(target)) = &mut entry.fact {
+            fail(target);
+        }
+        if let State::Project(project) = &mut entry.after {
+            project.target.iter_mut().for_each(|target| fail(target));
+        }
+    }
+}
+
+/// True where the target passes its checks.
+fn passes_target(entry: &Entry) -> bool {
+    match &entry.fact {
+        Fact::Project(project::Event::Target(target)) => target.verdict == Verdict::Passed,
+        Fact::Project(_) | Fact::Ticket(_) => false,
+    }
+}
+
+/// True for the first step of an attempt.
+fn is_first_step(entry: &Entry) -> bool {
+    let starts = matches!(
+        entry.fact,
+        Fact::Ticket(Event::Attempt(attempt::Event::StepStarted { .. }))
+    );
+    let State::Ticket(ticket) = &entry.after else {
+        return false;
+    };
+    starts
+        && ticket
+            .attempt()
+            .is_some_and(|attempt| attempt.conversation.runs == 1)
 }

@@ -171,6 +171,7 @@ pub(crate) fn came(report: &Report) -> String {
         Report::TargetMoved => "the target has moved".to_owned(),
         Report::CheckoutEdited { paths } => format!("{} edits are in the way", paths.len()),
         Report::FileMissing => "no file is there".to_owned(),
+        Report::WorkKept { work } => format!("{} pieces of work are kept apart", work.len()),
         Report::Done => "done".to_owned(),
     }
 }

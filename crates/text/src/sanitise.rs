@@ -22,12 +22,24 @@ pub fn line(text: &str) -> String {
 
 /// As [`line()`], for a line of a program's output: of a line that overwrote itself (`10 %\r20 %`) the last
 /// part.
-pub fn output_line(text: &str) -> String {
-    let shown = text
-        .trim_end_matches(['\r', '\n'])
-        .rsplit('\r')
-        .find(|part| !part.trim().is_empty());
-    line(shown.unwrap_or_default())
+pub fn output_line(source: &str) -> String {
+    line(shown(source))
+}
+
+/// As [`output_line()`], but the spaces at its beginning stay and a tab becomes four spaces: the line may
+/// point at a place in the line above it.
+pub fn indented_line(source: &str) -> String {
+    let clean = text(shown(source)).replace('\n', " ");
+    clean.trim_end().to_owned()
+}
+
+/// The part of a line of output that is left on a terminal.
+fn shown(source: &str) -> &str {
+    let parts = source.trim_end_matches(['\r', '\n']).rsplit('\r');
+    parts
+        .into_iter()
+        .find(|part| !part.trim().is_empty())
+        .unwrap_or_default()
 }
 
 /// As [`line()`], but line breaks stay, as `\n`, and a tab becomes four spaces.

@@ -55,8 +55,8 @@ pub struct App {
     pub(crate) pending: Vec<String>,
     pub(crate) log: Log,
     pub(crate) history: History,
-    /// The number of lines by which a pane is scrolled: output and history up from their ends, cost down
-    /// from its top.
+    /// The number of lines by which a pane is scrolled: output and history up from their ends, cost and the
+    /// chosen entry of the inbox down from their tops.
     pub(crate) scroll: BTreeMap<Pane, usize>,
     pub(crate) agents: Vec<Agent>,
     pub(crate) queue: Vec<TicketId>,
@@ -263,7 +263,11 @@ impl App {
         self.agent.refresh(self.agents.iter().map(|agent| &agent.name));
         self.in_queue.refresh(self.queue.iter());
         self.in_train.refresh(self.train.iter());
+        let before = self.in_inbox.key().cloned();
         self.in_inbox.refresh(self.inbox.iter().map(|item| &item.id));
+        if before.as_ref() != self.in_inbox.key() {
+            self.scroll.remove(&Pane::Inbox);
+        }
     }
 
     /// The layout of a screen.

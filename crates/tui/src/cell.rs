@@ -51,6 +51,8 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<Cell>,
     pub(crate) last: Vec<Cell>,
     pub(crate) chosen: bool,
+    /// Sanitised lines below it, over all columns.
+    pub(crate) below: Vec<(Tone, String)>,
 }
 
 /// The least width of the last column.
@@ -79,16 +81,21 @@ impl Table<'_> {
                     .collect(),
                 last: vec![Cell::new(self.last, Tone::Dim)],
                 chosen: false,
+                below: Vec::new(),
             };
             self.row(buffer, area, theme, &widths, &heading);
             area.y += 1;
             area.height -= 1;
         }
-        for (row, y) in self.rows.iter().zip(area.top()..area.bottom()) {
-            let line = Rect { y, height: 1, ..area };
+        let mut lines = (area.top()..area.bottom()).map(|y| Rect { y, height: 1, ..area });
+        for row in &self.rows {
+            let Some(line) = lines.next() else { return };
             self.row(buffer, line, theme, &widths, row);
             if row.chosen {
                 buffer.set_style(line, theme.chosen(self.focused));
+            }
+            for ((tone, text), line) in row.below.iter().zip(&mut lines) {
+                put(buffer, line, 0, text, theme, *tone);
             }
         }
     }

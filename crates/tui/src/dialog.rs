@@ -81,7 +81,7 @@ pub(crate) const KEYS: [(&str, &[(&str, &str)]); 3] = [
         "look",
         &[
             ("1 … 7, Tab, Shift-Tab", "go to a pane"),
-            ("j k ↑ ↓, PgUp PgDn, g G", "choose, or scroll output and history"),
+            ("j k ↑ ↓, PgUp PgDn, g G", "choose, or scroll a long text"),
             ("Enter, z", "the pane alone, and back"),
             ("/", "filter agents and tickets; Esc shows all"),
             ("?", "this help"),

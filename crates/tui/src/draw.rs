@@ -2,6 +2,7 @@
 
 mod details;
 mod front;
+mod inbox;
 mod lists;
 mod wrap;
 
@@ -14,7 +15,7 @@ use ratatui::widgets::{Block, BorderType, Widget as _};
 
 use crate::app::App;
 use crate::cell::put;
-use crate::keys::remedies;
+use crate::keys::key_words;
 use crate::pane::Pane;
 use crate::theme::Tone;
 
@@ -47,7 +48,7 @@ fn on(app: &App, buffer: &mut Buffer, area: Rect) {
             Pane::Agents => lists::agents(app, buffer, content),
             Pane::Queue => lists::queue(app, buffer, content),
             Pane::Train => lists::train(app, buffer, content),
-            Pane::Inbox => lists::inbox(app, buffer, content),
+            Pane::Inbox => inbox::inbox(app, buffer, content),
             Pane::Output => details::output(app, buffer, content),
             Pane::History => details::history(app, buffer, content),
             Pane::Cost => details::cost(app, buffer, content),
@@ -95,13 +96,19 @@ fn title(app: &App, pane: Pane) -> String {
             .unwrap_or_default(),
         Pane::Cost => String::new(),
     };
-    let up = app.scroll.get(&pane).copied().unwrap_or(0);
-    let up = if up > 0 && pane != Pane::Cost {
-        format!(", {up} lines up")
-    } else {
-        String::new()
+    let scrolled = app.scroll.get(&pane).copied().unwrap_or(0);
+    let hidden = match pane {
+        Pane::Inbox => max_scroll(app, pane).saturating_sub(scrolled),
+        Pane::Output | Pane::History => scrolled,
+        Pane::Agents | Pane::Queue | Pane::Train | Pane::Cost => 0,
     };
-    format!("{} {}{about}{up}", pane.number(), pane.name())
+    let place = match (pane, hidden) {
+        (_, 0) => String::new(),
+        (Pane::Inbox, 1) => ", 1 line below".to_owned(),
+        (Pane::Inbox, below) => format!(", {below} lines below"),
+        (_, up) => format!(", {up} lines up"),
+    };
+    format!("{} {}{about}{place}", pane.number(), pane.name())
 }
 
 fn framed(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
@@ -231,14 +238,12 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
         Pane::Queue => "s assign  r retry  m merge  D drop  / filter",
         Pane::Train => "m merge  D drop  / filter",
         Pane::Inbox => {
-            inbox = app.chosen_item().map(remedies).unwrap_or_default();
+            inbox = app.chosen_item().map(key_words).unwrap_or_default();
             inbox.as_str()
         }
         Pane::Output | Pane::History => "↑↓ scroll  G end",
         Pane::Cost => "↑↓ scroll",
     };
     let text = format!("? help  q quit  Tab pane  Enter zoom  {acts}");
-    // A remedy by hand may contain untrusted text.
-    let text = text::sanitise::line(&text);
     put(buffer, area, 0, &text, app.theme, Tone::Dim);
 }

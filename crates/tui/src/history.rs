@@ -68,7 +68,7 @@ impl History {
             (fact, _) if view::matters(fact) => Tone::Plain,
             (Fact::Ticket(_) | Fact::Project(_), _) => Tone::Dim,
         };
-        let mut text = view::describe(&row.fact);
+        let mut text = view::describe_with(&row.fact, &row.after);
         if !row.cause.is_empty() && view::matters(&row.fact) {
             text = format!("{text} (because: {})", row.cause);
         }

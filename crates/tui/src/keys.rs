@@ -107,7 +107,7 @@ impl App {
             Pane::Agents => self.agent.step(self.agents.iter().map(|agent| &agent.name), by),
             Pane::Queue => self.in_queue.step(self.queue.iter(), by),
             Pane::Train => self.in_train.step(self.train.iter(), by),
-            Pane::Inbox => self.in_inbox.step(self.inbox.iter().map(|item| &item.id), by),
+            Pane::Inbox => self.move_in_inbox(by),
             Pane::Output | Pane::History | Pane::Cost => {
                 let max = draw::max_scroll(self, self.focus);
                 // Costs are scrolled from the top, output and history from their ends.
@@ -120,6 +120,20 @@ impl App {
                 *scroll = scroll.saturating_add_signed(by).min(max);
             }
         }
+    }
+
+    /// Scrolls the chosen entry of the inbox as far as it goes, and chooses another one then.
+    fn move_in_inbox(&mut self, by: isize) {
+        let max = draw::max_scroll(self, Pane::Inbox);
+        let at = self.scroll.get(&Pane::Inbox).copied().unwrap_or(0).min(max);
+        let is_to_an_end = by.unsigned_abs() > self.page();
+        let to = at.saturating_add_signed(by).min(max);
+        if to != at && !is_to_an_end {
+            self.scroll.insert(Pane::Inbox, to);
+            return;
+        }
+        self.scroll.remove(&Pane::Inbox);
+        self.in_inbox.step(self.inbox.iter().map(|item| &item.id), by);
     }
 
     /// The number of lines of a page in the focused pane.
@@ -460,25 +474,37 @@ impl App {
     }
 }
 
+/// The key of an act on an item of the inbox, and its name; none where a command is typed in a shell.
+pub(crate) fn key_of(act: &Act) -> Option<(char, &'static str)> {
+    Some(match act {
+        Act::Answer { .. } => ('a', "answer"),
+        Act::Approve { .. } => ('p', "approve"),
+        Act::Retry { .. } => ('r', "retry"),
+        Act::Waive { .. } => ('w', "waive"),
+        Act::Drop { .. } => ('D', "drop"),
+        Act::Merge { .. } => ('m', "merge"),
+        Act::Wake { .. } => ('W', "wake"),
+        Act::Kill { .. } => ('K', "kill"),
+        Act::Undep { .. } | Act::Reopen { .. } | Act::Close { .. } | Act::ByHand { .. } => return None,
+    })
+}
+
+/// The keys for an item of the inbox, with their names.
+pub(crate) fn key_words(item: &Item) -> String {
+    let keys = item.acts.iter().filter_map(key_of);
+    let words: Vec<String> = keys.map(|(key, name)| format!("{key} {name}")).collect();
+    words.join("  ")
+}
+
 /// The remedies for an item of the inbox: keys with their names, or command lines and texts; not sanitised.
 pub(crate) fn remedies(item: &Item) -> String {
-    let remedies = item.acts.iter().map(|act| match act {
-        Act::Answer { .. } => "a answer".to_owned(),
-        Act::Approve { .. } => "p approve".to_owned(),
-        Act::Retry { .. } => "r retry".to_owned(),
-        Act::Waive { .. } => "w waive".to_owned(),
-        Act::Drop { .. } => "D drop".to_owned(),
-        Act::Merge { .. } => "m merge".to_owned(),
-        Act::Wake { .. } => "W wake".to_owned(),
-        Act::Kill { .. } => "K kill".to_owned(),
-        Act::Undep { .. } | Act::Reopen { .. } | Act::Close { .. } | Act::ByHand { .. } => act.typed(),
-    });
     let mut words = String::new();
-    for one in remedies {
+    for act in &item.acts {
         if !words.is_empty() {
             words.push_str(if words.ends_with("then") { " " } else { ", " });
         }
-        words.push_str(&one);
+        let one = key_of(act).map(|(key, name)| format!("{key} {name}"));
+        words.push_str(&one.unwrap_or_else(|| act.typed()));
     }
     words
 }

@@ -47,18 +47,18 @@ impl Log {
             }
         }
         let open = String::from_utf8_lossy(&self.rest[0]);
-        self.open = short(&text::sanitise::output_line(&open));
+        self.open = short(&text::sanitise::indented_line(&open));
     }
 
     fn line(&mut self, error: bool, line: &str) {
         if error {
-            let clean = text::sanitise::output_line(line);
+            let clean = text::sanitise::indented_line(line);
             if !clean.is_empty() {
                 self.push(Tone::Waiting, &format!("stderr: {clean}"));
             }
             return;
         }
-        self.push(Tone::Plain, &text::sanitise::output_line(line));
+        self.push(Tone::Plain, &text::sanitise::indented_line(line));
     }
 
     fn push(&mut self, tone: Tone, line: &str) {
@@ -95,6 +95,12 @@ mod tests {
         let mut log = Log::default();
         log.feed(false, bytes);
         assert_eq!(log.open, "open");
+    }
+
+    #[test]
+    fn a_line_that_points_at_a_place_above_it_keeps_its_indentation() {
+        let seen = lines(&[b"E   assert two() == 3\nE\t      ^^^^^\n    done  \n"]);
+        assert_eq!(seen, ["E   assert two() == 3", "E          ^^^^^", "    done"]);
     }
 
     #[test]

@@ -103,10 +103,13 @@ fn stacked(body: Rect, wanted: Wanted) -> Vec<(Pane, Rect)> {
     let most = (body.height / 3).max(4);
     let [top, rest] =
         Layout::vertical([Constraint::Length(agents.clamp(4, most)), Constraint::Min(0)]).areas(body);
-    let [middle, bottom] =
-        Layout::vertical([Constraint::Percentage(48), Constraint::Percentage(52)]).areas(rest);
-    let [left, right] =
-        Layout::horizontal([Constraint::Percentage(55), Constraint::Percentage(45)]).areas(middle);
+    // The focused inbox has reasons and advice to be read.
+    let (high, broad) = match wanted.focus {
+        Pane::Inbox => (62, 62),
+        Pane::Agents | Pane::Queue | Pane::Train | Pane::Output | Pane::History | Pane::Cost => (48, 45),
+    };
+    let [middle, bottom] = Layout::vertical([Constraint::Percentage(high), Constraint::Min(0)]).areas(rest);
+    let [left, right] = Layout::horizontal([Constraint::Min(0), Constraint::Percentage(broad)]).areas(middle);
     vec![
         (Pane::Agents, top),
         (Pane::Queue, left),
@@ -127,10 +130,14 @@ fn wide(body: Rect, wanted: Wanted) -> Vec<(Pane, Rect)> {
         Constraint::Percentage(20),
     ])
     .areas(left);
+    let (inbox, below) = match wanted.focus {
+        Pane::Inbox => (45, 25),
+        Pane::Agents | Pane::Queue | Pane::Train | Pane::Output | Pane::History | Pane::Cost => (22, 34),
+    };
     let [inbox, output, below] = Layout::vertical([
-        Constraint::Percentage(22),
+        Constraint::Percentage(inbox),
         Constraint::Min(5),
-        Constraint::Percentage(34),
+        Constraint::Percentage(below),
     ])
     .areas(right);
     let below_is = if wanted.detail == Pane::Cost {

@@ -19,7 +19,7 @@ use client::error::Doing as _;
 use client::repository::journal;
 use client::{follow, lookup};
 
-/// Answer an agent's question; it hears it at its next step
+/// Answer an agent's question; the answer opens its next step
 #[derive(Debug, Args)]
 pub(crate) struct Answer {
     /// The ticket, or the agent.

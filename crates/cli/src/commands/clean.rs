@@ -27,11 +27,20 @@ pub(crate) struct Clean {
     /// Lists the commits that are kept for these tickets, too; `--yes` forgets them.
     #[arg(long, value_name = "SPAN")]
     older: Option<String>,
+    /// Only the set-up of checks: the next check runs it anew, in an empty checkout.
+    ///
+    /// Set-up runs anew by itself when a manifest or lock file has changed, or something that [checks]
+    /// setup_inputs names. This is for when it depends on something else.
+    #[arg(long, conflicts_with_all = ["older", "yes"])]
+    checks: bool,
 }
 
 impl Clean {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
+        if self.checks {
+            return forget_set_up(context, &place);
+        }
         if let Some(older) = &self.older {
             return outputs_older(context, &place, older, self.yes).await;
         }
@@ -72,6 +81,24 @@ impl Clean {
         }
         undeletable
     }
+}
+
+/// Has the next check run its set-up anew.
+fn forget_set_up(context: &mut Context, place: &Place) -> Result<Exit> {
+    let was_kept = runtime::forget_set_up(place)?;
+    if context.json {
+        context.out.json(&documents::ForgotSetUp { was_kept })?;
+        return Ok(Exit::Done);
+    }
+    let says = match was_kept {
+        true => {
+            "the next check runs its set-up anew, in an empty checkout; a target that has failed is checked \
+                 again when `crew run` starts"
+        }
+        false => "no set-up of checks is kept: the next check runs it in any case",
+    };
+    context.out.wrapped(says, 0, Style::Plain)?;
+    Ok(Exit::Done)
 }
 
 /// Removes the outputs of tickets that were closed long ago.

@@ -99,7 +99,12 @@ fn show(context: &mut Context, finding: &Finding, first: bool) -> Result<()> {
         .map(|columns| columns.saturating_sub(INDENT).max(20));
     let mut head = format!("{mark} {area:<INDENT$}", INDENT = INDENT - 2);
     let says = format!("{can}{}", finding.says);
-    for line in ui::wrap(&says, room, usize::MAX) {
+    // Lines of an output may point at each other, so their blanks stay.
+    let lines = says.lines().flat_map(|line| match line.starts_with('│') {
+        true => ui::wrap_line(line, room, 2),
+        false => ui::wrap(line, room, usize::MAX),
+    });
+    for line in lines {
         context.out.write(&format!("{head}{line}\n"))?;
         head = " ".repeat(INDENT);
     }

@@ -95,7 +95,7 @@ fn line(fold: &Recorded) -> String {
     format!(
         "{}  {of:<10}  {}{}",
         ui::clock_time(fold.at),
-        view::describe(&fold.fact),
+        view::describe_with(&fold.fact, &fold.after),
         aftermath(fold)
     )
 }
@@ -127,7 +127,7 @@ fn aftermath(fold: &Recorded) -> String {
 pub(crate) fn short(fold: &Recorded) -> String {
     let whole = ui::clock_time(fold.at);
     let time = whole.split_once(' ').map_or(whole.as_str(), |(_, time)| time);
-    let says = view::describe(&fold.fact) + &aftermath(fold);
+    let says = view::describe_with(&fold.fact, &fold.after) + &aftermath(fold);
     match (&fold.stream, &fold.fact, &fold.after) {
         (Stream::Ticket(id), Fact::Ticket(Event::Landed { .. }), State::Ticket(after)) => {
             format!("{time}  {id:<10}  {says}: {}", after.spec.title)

@@ -46,7 +46,10 @@ impl Explain {
         let outbox = Outbox::read(ledger.as_ref()).await?;
         let facts = Facts::gather(&crew, &place, &settings, &outbox.unwritten, now)?;
         let beside = inbox::context(&crew, &place, &settings, &facts, outbox.failing, now)?;
-        let refusal = client::refusals::refusal(&facts, &settings, &id);
+        let refusal = match facts.is_closed_unseen(&id) {
+            true => Some(Refusal::FileClosed),
+            false => client::refusals::refusal(&facts, &settings, &id),
+        };
         let runs = place.engine()?.is_some();
         let ticket = facts.tickets.get(&id).map(AsRef::as_ref);
         let need = ticket.map(|ticket| {
@@ -61,6 +64,9 @@ impl Explain {
         let says = match (&need, &refusal) {
             (Some(Need::Person(reason)), _) => because(reason, now),
             (Some(Need::Others(others)), _) => others.to_string(),
+            (_, _) if let Some(of) = facts.renamed.get(&id) => {
+                format!("{id}.md seems to be the file of {of} under another name")
+            }
             (_, Some(refusal)) => refusal.to_string(),
             (_, None) if runs => "nothing is in the way: it is given out next".to_owned(),
             (_, None) => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
@@ -83,7 +89,12 @@ impl Explain {
         let printed = printed.or_else(|| of_target.map(str::to_owned));
         let whole = run.map(|run| place.run_dir(&run)).filter(|dir| dir.is_dir());
         let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
-        let state = ticket.map_or_else(|| "unknown".to_owned(), Ticket::state_name);
+        let state = match ticket {
+            Some(ticket) => ticket.state_name(),
+            None if facts.is_closed_unseen(&id) => "closed".to_owned(),
+            None => "unknown".to_owned(),
+        };
+        let kept = ticket.map_or(&[][..], |ticket| &ticket.kept);
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
@@ -98,6 +109,7 @@ impl Explain {
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
+                kept: kept.iter().map(documents::KeptWork::from).collect(),
                 printed,
                 printed_in: whole.map(|dir| dir.display().to_string()),
             })?;
@@ -107,18 +119,6 @@ impl Explain {
         out.wrapped(&format!("{id}  {title}"), 2, Style::Bold)?;
         out.wrapped(&format!("state: {state}"), HANG, Style::Plain)?;
         out.wrapped(&says, HANG, Style::Plain)?;
-        if let Some(change) = ticket.and_then(|ticket| ticket.unheeded.as_ref()) {
-            if !says.contains(&change.words()) {
-                out.wrapped(&format!("  {}", change.words()), HANG, Style::Yellow)?;
-            }
-            let what = match ticket.is_some_and(Ticket::is_done) {
-                true => "`crew ticket close` leaves it done, `crew ticket reopen` has it done again",
-                false => {
-                    "`crew ticket reopen` or `crew ticket close` says what you want, `crew drop` gives it up"
-                }
-            };
-            out.wrapped(&format!("  hint: {what}"), HANG, Style::Plain)?;
-        }
         for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
             out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
         }
@@ -130,20 +130,51 @@ impl Explain {
                 Style::Dim,
             )?;
         }
+        // Where no file can be written, that is said below.
+        let is_told = |failing: &Failing| failing.is_file && place.refuses_files().is_some();
+        let of_it = |failing: &&Failing| failing.ticket == id && !is_told(failing);
+        let (said, unsaid): (Vec<&Failing>, Vec<&Failing>) = beside
+            .failing
+            .iter()
+            .filter(of_it)
+            .partition(|failing| failing.why == says);
+        let change = ticket.and_then(|ticket| ticket.unheeded.as_ref());
+        let (change_said, change_unsaid) = match change {
+            Some(change) if says.contains(&change.words()) => (Some(change), None),
+            change => (None, change),
+        };
+        let of_file = || file_hint(ticket.is_some_and(Ticket::is_done)).to_owned();
+        // Each problem stands above its own hint.
+        let mut hints = next(&id, refusal.as_ref(), &facts, now);
+        if let Some(Reason::Edits(waiting)) = reason {
+            let what = remedy(&waiting.paths);
+            hints.push((
+                "hint".to_owned(),
+                format!("{what}; `crew merge {id}` tries at once"),
+            ));
+        }
+        hints.extend(change_said.map(|_| ("hint".to_owned(), of_file())));
+        hints.extend(said.first().map(|_| ("hint".to_owned(), MEND.to_owned())));
+        for (label, line) in hints {
+            out.wrapped(&format!("  {label}: {line}"), HANG, Style::Plain)?;
+        }
+        if let Some(change) = change_unsaid {
+            out.wrapped(&format!("  {}", change.words()), HANG, Style::Yellow)?;
+            out.wrapped(&format!("    hint: {}", of_file()), HANG + 2, Style::Plain)?;
+        }
+        for failing in unsaid {
+            out.wrapped(&format!("  {}", failing.why), HANG, Style::Red)?;
+            out.wrapped(&format!("    hint: {MEND}"), HANG + 2, Style::Plain)?;
+        }
+        for work in kept {
+            out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;
+        }
         // The agent of a ticket that waits for a person waits for that too.
         if let Some(waits) = agent
             .and_then(|agent| agent.waiting(now))
             .filter(|_| reason.is_none())
         {
             out.wrapped(&format!("  it {waits}"), HANG, Style::Plain)?;
-        }
-        if let Some(Reason::Edits(waiting)) = reason {
-            let what = remedy(&waiting.paths);
-            out.wrapped(
-                &format!("  hint: {what}; `crew merge {id}` tries at once"),
-                HANG,
-                Style::Plain,
-            )?;
         }
         if let Some(why) = no_worker(&facts, &settings, ticket) {
             out.wrapped(&format!("  {why}"), HANG, Style::Plain)?;
@@ -159,20 +190,12 @@ impl Explain {
                 Style::Plain,
             )?;
         }
-        // Where no file can be written, that is said already.
-        let is_told = |failing: &Failing| failing.is_file && place.refuses_files().is_some();
-        let of_it = |failing: &&Failing| failing.ticket == id && !is_told(failing);
-        let of_it: Vec<&Failing> = beside.failing.iter().filter(of_it).collect();
-        for failing in of_it.iter().filter(|failing| failing.why != says) {
-            out.wrapped(&format!("  {}", failing.why), HANG, Style::Red)?;
-        }
-        if !of_it.is_empty() {
-            out.wrapped(&format!("  hint: {MEND}"), HANG, Style::Plain)?;
-        }
         if let Some(failure) = failure {
             let rule = failure::reaction(failure.class);
-            let errors = agent.map_or(0, |agent| agent.errors);
-            let count = failure::in_a_row(failure.class, errors).filter(|_| errors > 0);
+            let attempt = ticket.filter(|_| agent.is_some()).and_then(Ticket::attempt);
+            let counts = attempt.map(|attempt| &attempt.conversation);
+            let (errors, in_a_row) = counts.map_or((0, 0), |counts| (counts.errors, counts.in_a_row));
+            let count = failure::in_a_row(failure.class, errors, in_a_row).filter(|_| errors > 0);
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();
             let class = failure.class.name();
             out.wrapped(
@@ -188,9 +211,6 @@ impl Explain {
                 out.wrapped(&format!("  no step is started: {pause}"), HANG, Style::Plain)?;
             }
         }
-        for (label, line) in next(&id, refusal.as_ref(), &facts, now) {
-            out.wrapped(&format!("  {label}: {line}"), HANG, Style::Plain)?;
-        }
         let at_work = ticket.is_some_and(|ticket| matches!(ticket.state, State::InProgress(_)));
         if let Some(pause) = ps::pause(&crew, clock::now())
             && at_work
@@ -205,6 +225,14 @@ impl Explain {
             out.wrapped(&format!("  in its file: {problem}"), HANG, Style::Yellow)?;
         }
         Ok(Exit::Done)
+    }
+}
+
+/// What a person can say about a change of the ticket's file that crew cannot explain.
+fn file_hint(is_done: bool) -> &'static str {
+    match is_done {
+        true => "`crew ticket close` leaves it done, `crew ticket reopen` has it done again",
+        false => "`crew ticket reopen` or `crew ticket close` says what you want, `crew drop` gives it up",
     }
 }
 

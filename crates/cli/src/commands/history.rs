@@ -7,7 +7,7 @@ use model::journal::{EffectId, Fact, State, Stream};
 use model::policy::attention::Reason;
 use model::project::Event;
 use model::ticket::Effect;
-use model::view::{Snapshot, describe, describe_effect, printed};
+use model::view::{Snapshot, describe_effect, describe_with, printed};
 use store::{Journal as _, Ledger, Recorded};
 
 use crate::context::Context;
@@ -148,7 +148,7 @@ fn cells(fold: &Recorded, which: Option<&Either>) -> [Cell; 5] {
         ui::clock_time(fold.at).into(),
         ticket.into(),
         documents::state_name(&fold.after).into(),
-        describe(&fold.fact).into(),
+        describe_with(&fold.fact, &fold.after).into(),
     ]
 }
 

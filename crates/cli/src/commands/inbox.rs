@@ -155,25 +155,10 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
         out.line(&format!("  {line}"))?;
     }
     for line in item.printed.as_deref().map(ui::last_lines).into_iter().flatten() {
-        out.wrapped(&format!("  │ {}", ui::clean(line)), 4, Style::Plain)?;
+        out.wrapped(&format!("  │ {line}"), 4, Style::Plain)?;
     }
-    if let Some(until) = item.until.filter(|until| *until > now) {
-        let span = ui::left(until.since(now));
-        let says = match item.kind {
-            Kind::Question => format!("  goes on without an answer in {span}"),
-            Kind::Held(_)
-            | Kind::Checkout
-            | Kind::Unwritten
-            | Kind::Harness
-            | Kind::Dependency
-            | Kind::File
-            | Kind::Failing
-            | Kind::Target
-            | Kind::Disk => {
-                format!("  tried again by itself in {span}")
-            }
-        };
-        out.styled(&cut(&says), Style::Dim)?;
+    if let Some(says) = item.by_itself(now) {
+        out.styled(&cut(&format!("  {says}")), Style::Dim)?;
     }
     for act in &item.acts {
         // A line to be typed is never cut: the terminal breaks it, and it can be copied whole.

@@ -17,7 +17,7 @@ use crate::ui::{self, Style};
 use client::documents;
 use client::error::Doing as _;
 use found::Found;
-use model::target::Verdict;
+use model::target::{Verdict, install};
 use runtime::Place;
 
 /// Make this repository ready: write crew.toml, make .tickets/, ignore crew's own folder
@@ -100,6 +100,15 @@ impl Init {
                 )?;
             }
         }
+        // `crew run` would refuse to start.
+        let unplaced = match checks.commands.is_empty() {
+            true => None,
+            false => place.check_slots_dir().err(),
+        };
+        if let Some(error) = unplaced.as_ref().filter(|_| !context.json) {
+            let says = format!("  `crew run` will refuse to start: {}", text::with_causes(error));
+            context.out.styled(&says, Style::Yellow)?;
+        }
         if !self.yes && !context.out.confirm("Write crew.toml? [Y/n] ", true)? {
             context.out.line("nothing was written")?;
             return Ok(Exit::Failed);
@@ -123,15 +132,21 @@ impl Init {
         context.out.styled("wrote crew.toml", Style::Green)?;
         let in_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let mut exit = Exit::Done;
-        if (self.tries || in_terminal) && !checks.commands.is_empty() {
+        if (self.tries || in_terminal) && !checks.commands.is_empty() && unplaced.is_none() {
             exit = try_checks(context, &place, &target).await?;
-        } else if self.tries {
+        } else if self.tries && checks.commands.is_empty() {
             context.out.styled(
                 "nothing was tried: there are no checks. Name them in crew.toml, as [checks] commands",
                 Style::Yellow,
             )?;
         }
         context.out.line("next:")?;
+        for program in &found.missing {
+            context.out.line(&format!("  {}", install(program)))?;
+        }
+        if let Some(hint) = unplaced.and_then(|error| error.hint()) {
+            context.out.line(&format!("  {hint}"))?;
+        }
         if harness.is_none() {
             context
                 .out
@@ -219,7 +234,7 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
     };
     out.styled(&format!("warning: {why}"), Style::Yellow)?;
     for line in verdict.printed().map(ui::last_lines).into_iter().flatten() {
-        out.styled(&format!("  │ {}", ui::clean(line)), Style::Dim)?;
+        out.styled(&format!("  │ {line}"), Style::Dim)?;
     }
     let remedy = verdict.remedy().unwrap_or_default();
     out.wrapped(

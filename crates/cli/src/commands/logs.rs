@@ -23,12 +23,12 @@ use client::{checks, documents, follow, lookup, outputs};
 use runtime::Place;
 use store::Recorded;
 
-/// Show an agent's whole output, step by step, or that of the last checks
+/// Show the whole output of an agent or at a ticket, step by step, or that of the last checks
 #[derive(Debug, Args)]
 pub(crate) struct Logs {
-    /// The agent; with --check also a ticket.
-    #[arg(required_unless_present = "check")]
-    agent: Option<String>,
+    /// The agent or the ticket: of a ticket, the steps of every agent that was at it.
+    #[arg(required_unless_present = "check", value_name = "AGENT|TICKET")]
+    name: Option<String>,
     /// The last checks instead: of the ticket, or of the agent's ticket; without a name, of the bare target.
     #[arg(long)]
     check: bool,
@@ -58,23 +58,42 @@ impl Logs {
             step: None,
         };
         if self.check {
-            let ticket = checked(&crew, &place, self.agent.as_deref())?;
+            let ticket = checked(&crew, &place, self.name.as_deref())?;
             return log.checks(context, &place, ticket.as_ref(), self.follow).await;
         }
-        let agent = lookup::agent(&crew, self.agent.as_deref().unwrap_or_default())?;
-        let steps = match &ledger {
-            Some(ledger) => outputs::steps(&place, ledger, &crew, &agent).await?,
-            None => Vec::new(),
+        let of = lookup::either(&crew, &place, self.name.as_deref().unwrap_or_default())?;
+        let agent = match &of {
+            Either::Agent(agent) => Some(agent.clone()),
+            Either::Ticket(id) if self.follow => {
+                return Err(Error::refused(
+                    format!("{id} is a ticket, and --follow takes an agent"),
+                    format!("crew logs --follow <agent>; `crew explain {id}` shows who has it"),
+                ));
+            }
+            Either::Ticket(_) => None,
         };
+        let steps = match (&ledger, &of) {
+            (Some(ledger), Either::Agent(agent)) => outputs::steps(&place, ledger, &crew, agent).await?,
+            (Some(ledger), Either::Ticket(id)) => outputs::steps_at(&place, ledger, &crew, id).await?,
+            (None, _) => Vec::new(),
+        };
+        let is_empty = steps.is_empty();
         for step in steps {
             log.begin(context, step.source(&place))?;
             log.more(context)?;
         }
-        if let Some(ledger) = ledger.filter(|_| self.follow) {
+        if let (Some(ledger), Some(agent)) = (ledger.filter(|_| self.follow), agent) {
             let follow = Follow::new(ledger, crew.seq);
             return log.follow(context, &place, &agent, follow).await;
         }
         log.end(context)?;
+        if let Either::Ticket(id) = of
+            && is_empty
+            && !log.json
+            && !log.raw
+        {
+            context.out.line(&format!("no agent has been at {id} yet"))?;
+        }
         Ok(Exit::Done)
     }
 }

@@ -96,10 +96,10 @@ impl Tell for Journal {
         };
         if matters {
             let printed = view::printed(&fold.fact).map(ui::last_lines);
-            let printed = printed.into_iter().flatten().map(|line| {
-                let line = format!("          │ {}", ui::clean(line));
-                (line, Style::Dim)
-            });
+            let printed = printed
+                .into_iter()
+                .flatten()
+                .map(|line| (format!("          │ {line}"), Style::Dim));
             std::iter::once((events::short(fold), style(fold)))
                 .chain(printed)
                 .collect()

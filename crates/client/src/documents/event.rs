@@ -61,7 +61,7 @@ impl Event {
             version: fold.version,
             kind: fold.fact.name(),
             cause: fold.cause.clone(),
-            says: view::describe(&fold.fact),
+            says: view::describe_with(&fold.fact, &fold.after),
             state: state_name(&fold.after),
             event: body.unwrap_or_default(),
         }

@@ -1,7 +1,7 @@
 //! The reason why a ticket is, or is not, dispatched.
 
 use model::policy::route::Refusal;
-use model::{Moment, TicketId};
+use model::{Moment, TicketId, ticket};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,9 +34,32 @@ pub struct Explanation {
     /// The tasks that crew has for the ticket and cannot do, however often it tries, each with the reason:
     /// partly in git's or the system's words.
     pub failing: Vec<String>,
+    /// Work of its attempts that no branch holds.
+    pub kept: Vec<KeptWork>,
     /// The end of the output of the check for which it is held, or for which no agent is started on the
     /// target, and the way in which the check ended, in words; `null` where no check is in its way.
     pub printed: Option<String>,
     /// The folder with the whole of that output, in the files `out` and `err`; `null` where it is gone.
     pub printed_in: Option<String>,
+}
+
+/// Work of an attempt that no branch holds.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct KeptWork {
+    /// The ref that keeps it; or the folder that was set aside.
+    pub place: String,
+    /// A command that shows it.
+    pub command: String,
+    /// The work and its place, in words.
+    pub says: String,
+}
+
+impl From<&ticket::KeptWork> for KeptWork {
+    fn from(work: &ticket::KeptWork) -> Self {
+        Self {
+            place: work.place().to_owned(),
+            command: work.command(),
+            says: work.words(),
+        }
+    }
 }

@@ -56,6 +56,13 @@ pub struct Removed {
     pub old: Vec<Kept>,
 }
 
+/// The set-up of checks, of which crew forgot that it was made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ForgotSetUp {
+    /// Whether there was one. Without one, the next check runs the set-up in any case.
+    pub was_kept: bool,
+}
+
 /// A commit that is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kept {

@@ -50,7 +50,7 @@ impl Target {
             Verdict::Blind { which } => ("blind", Some(which.clone()), None),
             Verdict::Passed => ("passed", None, None),
             Verdict::Failed { which, output } => ("failed", Some(which.clone()), Some(output.clone())),
-            Verdict::CouldNotRun { why } => ("could_not_run", None, Some(why.clone())),
+            Verdict::CouldNotRun { why, .. } => ("could_not_run", None, Some(why.clone())),
         };
         let canaries = target.canaries.iter().map(|canary| Canary {
             command: canary.command.clone(),

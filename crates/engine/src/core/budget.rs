@@ -102,18 +102,9 @@ impl Core {
 
 /// Whether a step of it could be the next thing to happen.
 fn may_be_stepped(ticket: &Ticket) -> bool {
-    use model::attempt::State as Attempt;
     match &ticket.state {
         State::Open => true,
-        State::InProgress(attempt) => match attempt.state {
-            Attempt::Ready | Attempt::Working(_) => !attempt.conversation.has_live_worker(),
-            Attempt::Preparing
-            | Attempt::WaitingForInput { .. }
-            | Attempt::WaitingForWakeup { .. }
-            | Attempt::Verifying
-            | Attempt::Done
-            | Attempt::Stuck { .. } => false,
-        },
+        State::InProgress(attempt) => attempt.is_between_steps(),
         State::New | State::Verify(_) | State::Done(_) => false,
     }
 }

@@ -259,7 +259,7 @@ impl Core {
                 self.free_harness(harness, by);
                 return Ok(message);
             }
-            return Err(format!("{id} is not held: it is {state}"));
+            return Err(self.with_wait_for_target(id, format!("{id} is not held: it is {state}")));
         }
         let agent = ticket.attempt().map(|a| a.claim.agent.clone());
         let slot_free =
@@ -275,7 +275,7 @@ impl Core {
         if let Some(harness) = paused {
             self.free_harness(harness, by);
         }
-        Ok(answer)
+        Ok(self.with_wait_for_target(id, answer))
     }
 
     /// Ends a landing first: the wish of a person follows where the target does not hold the ticket's work.

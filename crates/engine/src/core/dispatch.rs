@@ -95,8 +95,10 @@ impl Core {
         let free = (limits.workers as usize).saturating_sub(live);
         let mut ready: Vec<(model::Time, TicketId)> = Vec::new();
         let mut paused_until: Option<model::Time> = None;
+        let may_begin = self.lets_agents_start();
         for (id, ticket) in self.active_tickets().filter(|(_, t)| t.held.is_none()) {
             match &ticket.state {
+                State::InProgress(attempt) if attempt.needs_target() && !may_begin => {}
                 State::InProgress(attempt) if attempt.can_step(self.now) => match self.pause_of(attempt) {
                     None => ready.push((attempt.since, id.clone())),
                     Some((_, pause)) => paused_until = paused_until.into_iter().chain(pause.until).min(),
@@ -136,10 +138,8 @@ impl Core {
         }
         self.refresh_ready();
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let target = self.project().target.as_deref();
-        let may_start = target.is_none_or(model::target::Target::lets_agents_start);
         let work = match self.project().pause {
-            None if may_start => self.ready.order().len(),
+            None if self.lets_agents_start() => self.ready.order().len(),
             Some(_) | None => 0,
         };
         let further = capacity::further(self.at_work(), &self.project().agents, limits, work);

@@ -235,6 +235,7 @@ impl Core {
                 paths,
                 retry_at: self.land_again_at(id),
             }),
+            Report::WorkKept { work } => event(Event::WorkKept { work }),
             Report::Stopped
             | Report::Done
             | Report::CheckSpawned

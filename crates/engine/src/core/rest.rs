@@ -35,8 +35,9 @@ impl Core {
     #[must_use]
     pub fn is_at_work(&self) -> bool {
         let blocker = self.blocker();
+        let target = self.project().target.as_deref().and_then(route::refused_by);
         self.at_work()
-            .any(|ticket| self.need(ticket, None, blocker).moves_by_itself())
+            .any(|ticket| self.need(ticket, target.as_ref(), blocker).moves_by_itself())
     }
 
     /// Whether a ticket moves, or will by itself.

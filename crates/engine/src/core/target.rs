@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use model::target::{Basis, Target, Verdict};
-use model::ticket::{CheckPlan, Event, Stage, State, Ticket, Why};
+use model::ticket::{CheckPlan, Stage, State, Ticket, Why};
 use model::{Oid, TicketId, Time, project};
 
 use super::{Core, Duty};
@@ -69,6 +69,36 @@ impl Core {
         })
     }
 
+    /// Whether tickets may be given to agents, and agents that have to wait for the target may be stepped.
+    pub(super) fn lets_agents_start(&self) -> bool {
+        let target = self.project().target.as_deref();
+        target.is_none_or(Target::lets_agents_start)
+    }
+
+    /// Adds to the answer to a person who has set a ticket going that it waits for the target, if it does.
+    pub(super) fn with_wait_for_target(&self, id: &TicketId, message: String) -> String {
+        let is_next = |ticket: &Ticket| match &ticket.state {
+            State::Open => true,
+            State::InProgress(attempt) => attempt.needs_target(),
+            State::New | State::Verify(_) | State::Done(_) => false,
+        };
+        let ticket = self.ticket(id).filter(|ticket| ticket.held.is_none());
+        let target = self.project().target.as_deref();
+        let Some(why) = target
+            .and_then(Target::in_the_way)
+            .filter(|_| ticket.is_some_and(is_next))
+        else {
+            return message;
+        };
+        match self.duty {
+            Duty::Drain => format!("{message}; the next step waits for the target: {why}"),
+            // Nobody has looked at the target since the last engine ended.
+            Duty::Command { .. } => {
+                format!("{message}; the next step waits for the target, which the next engine checks first")
+            }
+        }
+    }
+
     /// The target, while its checks go on: no candidate's checks begin then.
     pub(super) fn checking_target(&self) -> Option<&Target> {
         let target = self.project().target.as_deref()?;
@@ -97,7 +127,7 @@ impl Core {
             is_back,
         } = seen;
         if is_back {
-            self.retry_what_could_not_run("the target branch is back");
+            self.retry_what_may_be_mended("the target branch is back");
         }
         let plan = CheckPlan {
             setup: self.settings.checks.setup.clone(),
@@ -227,20 +257,11 @@ impl Core {
         self.ready.touch();
         self.apply_to_project([project::Event::Target(Box::new(target))], cause);
         if passes {
-            self.free_what_the_target_held();
-        }
-    }
-
-    /// Tries the tickets again that are held since the target did not pass.
-    fn free_what_the_target_held(&mut self) {
-        let is_held = |ticket: &Ticket| {
-            let held = ticket.held.as_deref();
-            held.is_some_and(|held| held.why == Why::TargetRed)
-        };
-        let held = self.active_tickets().filter(|(_, ticket)| is_held(ticket));
-        let held: Vec<TicketId> = held.map(|(id, _)| id.clone()).collect();
-        for id in held {
-            self.apply_or_note(&id, Event::RetryDue, "the target passes its checks now");
+            let is_held_for_it = |ticket: &Ticket| {
+                let held = ticket.held.as_deref();
+                held.is_some_and(|held| held.why == Why::TargetRed)
+            };
+            self.retry_all(is_held_for_it, "the target passes its checks now");
         }
     }
 }

@@ -123,7 +123,8 @@ impl Core {
                 return Ok(format!("{id} is {}", status.word()));
             }
         };
-        self.act(id, event, message)
+        let answer = self.act(id, event, message)?;
+        Ok(self.with_wait_for_target(id, answer))
     }
 
     /// A ticket was seen for the first time: whoever wrote its file, it is as that says. A file that is in

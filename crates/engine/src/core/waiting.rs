@@ -39,11 +39,9 @@ impl Core {
             text,
             question: asks,
         };
-        self.act(
-            &id,
-            Event::Attempt(event),
-            format!("{agent} hears it at its next step on {id}"),
-        )
+        let message = format!("{agent} hears it at its next step on {id}");
+        let answer = self.act(&id, Event::Attempt(event), message)?;
+        Ok(self.with_wait_for_target(&id, answer))
     }
 
     /// Wakes an agent before its time.

@@ -21,6 +21,7 @@ mod harness_pause;
 mod late;
 mod limits;
 mod loading;
+mod red_target;
 mod reports;
 mod rest;
 mod restore;

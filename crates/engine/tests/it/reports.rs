@@ -2,6 +2,7 @@
 
 use engine::Report;
 use model::attempt::{Class, Failure, Workspace};
+use model::ticket::KeptWork;
 
 use crate::matrix::table;
 use crate::scene::{Scene, candidate, oid};
@@ -119,6 +120,23 @@ fn a_landing_ends_the_ticket_or_is_tried_again() {
 #[test]
 fn work_that_is_kept_changes_nothing() {
     insta::assert_snapshot!(of(&states::killed(), "keep_work"));
+}
+
+#[test]
+fn work_that_no_branch_holds_is_noted_whatever_has_become_of_the_ticket() {
+    for (mut scene, effect) in [
+        (states::killed(), "keep_work"),
+        (states::landed(), "remove_workspace"),
+    ] {
+        let reference = "refs/crew/rescue/t-1/1".to_owned();
+        let work = vec![KeptWork::Workspace { reference }];
+        let before = scene.state("t-1");
+        scene.report("t-1", effect, Report::WorkKept { work: work.clone() });
+        assert_eq!(scene.state("t-1"), before);
+        let ticket = scene.core.ticket(&crate::scene::id("t-1")).unwrap();
+        assert_eq!(ticket.kept, work, "{before}");
+        assert_eq!(scene.pending("t-1", effect), None);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use model::target::{Canary, Shown, Target, Verdict};
 
 use crate::scene::{Scene, oid, secs};
 
-fn look(scene: &mut Scene, tree: char, anyway: bool, anew: bool) {
+pub(crate) fn look(scene: &mut Scene, tree: char, anyway: bool, anew: bool) {
     scene.step(Input::TargetSeen(TargetSeen {
         commit: oid('1'),
         tree: oid(tree),
@@ -17,7 +17,7 @@ fn look(scene: &mut Scene, tree: char, anyway: bool, anew: bool) {
     }));
 }
 
-fn find(scene: &mut Scene, verdict: Verdict) {
+pub(crate) fn find(scene: &mut Scene, verdict: Verdict) {
     find_with(scene, verdict, Vec::new());
 }
 
@@ -36,7 +36,7 @@ fn target(scene: &Scene) -> Target {
     target.unwrap().clone()
 }
 
-fn red() -> Verdict {
+pub(crate) fn red() -> Verdict {
     Verdict::Failed {
         which: "make test".to_owned(),
         output: "no".to_owned(),
@@ -46,6 +46,7 @@ fn red() -> Verdict {
 fn hindered() -> Verdict {
     Verdict::CouldNotRun {
         why: "no network".to_owned(),
+        missing: None,
     }
 }
 

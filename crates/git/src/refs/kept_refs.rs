@@ -54,6 +54,11 @@ pub struct Pin {
 pub struct Rescued {
     /// Refs that were made by this call.
     pub kept: Vec<Kept>,
+    /// The ref that keeps the workspace's HEAD with the files that were not committed; none where the branch
+    /// has them.
+    pub tip: Option<String>,
+    /// The repositories inside the workspace.
+    pub nested: Vec<NestedWork>,
     /// Those of them that are of worktrees which the agent made in its workspace.
     pub worktrees: Vec<NestedWork>,
     /// The commits that were made in repositories below ignored folders of the workspace.
@@ -63,7 +68,7 @@ pub struct Rescued {
 }
 
 impl KeptKind {
-    fn folder(self) -> &'static str {
+    pub(crate) fn folder(self) -> &'static str {
         match self {
             Self::Attempt => "refs/crew/attempts",
             Self::Rescue => "refs/crew/rescue",

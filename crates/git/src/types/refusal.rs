@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::types::id::Branch;
+use crate::types::oid::Oid;
 use crate::types::operation::Operation;
 
 /// The limits of one import.
@@ -17,18 +19,21 @@ pub struct Limits {
     pub paths: usize,
     /// Top folders that no agent may touch, compared without case.
     pub protected: Vec<String>,
+    /// The branch that work lands on: a commit of a submodule that it records may come in.
+    pub target: Option<Branch>,
     /// Time for each of its git calls.
     pub deadline: Duration,
 }
 
 impl Default for Limits {
-    /// 200,000 objects, 1 GiB, 20,000 paths, `.crew` and `agents`, 120 s.
+    /// 200,000 objects, 1 GiB, 20,000 paths, `.crew` and `agents`, no target, 120 s.
     fn default() -> Self {
         Self {
             objects: 200_000,
             bytes: 1 << 30,
             paths: 20_000,
             protected: vec![".crew".to_owned(), "agents".to_owned()],
+            target: None,
             deadline: Duration::from_secs(120),
         }
     }
@@ -62,10 +67,13 @@ pub enum Refusal {
         /// The path.
         path: PathBuf,
     },
-    /// A repository inside the repository, committed as a link to nothing.
+    /// A repository inside the repository, committed as a link to nothing; or a submodule's commit that only
+    /// the workspace has.
     Submodule {
         /// The path.
         path: PathBuf,
+        /// The commit that the target records there; none if this is no submodule of the target's.
+        recorded: Option<Oid>,
     },
     /// An operation of git's was begun in the workspace and not finished: the files hold half of its result.
     Unfinished {
@@ -121,13 +129,19 @@ impl fmt::Display for Refusal {
             Self::Unsound { why } => write!(f, "git finds the objects unsound: {why}"),
             Self::DotGit { path } => write!(f, "{} is a name of git's own", text::quoted(path)),
             Self::Protected { path } => write!(f, "{} is in a folder of crew's", text::quoted(path)),
-            Self::Submodule { path } => {
-                write!(
-                    f,
-                    "{} is a repository inside the repository, and no commit of one can land: put back what the target has there",
-                    text::quoted(path)
-                )
-            }
+            Self::Submodule {
+                path,
+                recorded: Some(_),
+            } => write!(
+                f,
+                "{} is a submodule, and crew brings over no commit of one that the target does not record",
+                text::quoted(path)
+            ),
+            Self::Submodule { path, recorded: None } => write!(
+                f,
+                "{} is a repository inside the repository, and git would record no file of it",
+                text::quoted(path)
+            ),
             Self::Unfinished { operation } => write!(
                 f,
                 "git {operation} is under way in the workspace: finish it (git {operation} --continue), or give it up (git {operation} --abort)"
@@ -135,7 +149,7 @@ impl fmt::Display for Refusal {
             Self::InConflict { path } => {
                 write!(
                     f,
-                    "{} is in conflict: resolve it, and add it to the index",
+                    "{} is in conflict: resolve it, git add it, and commit",
                     text::quoted(path)
                 )
             }
@@ -149,7 +163,7 @@ impl fmt::Display for Refusal {
             Self::LfsObject { path, object } => write!(
                 f,
                 "{} points to the LFS object {object}, which is neither in this repository's LFS store nor in the \
-                 user's: put the content into the file, add it anew, and amend the commit",
+                 user's: put the content into the file, git add it, and git commit --amend",
                 text::quoted(path)
             ),
             Self::TooMuch {
@@ -183,6 +197,72 @@ impl fmt::Display for Refusal {
                 )
             }
         }
+    }
+}
+
+impl Refusal {
+    /// What the author of the work can do about it, with the commands to type in the workspace; none where
+    /// the refusal itself says that. `base`: the commit from which the work began.
+    #[must_use]
+    pub fn remedy(&self, base: &Oid) -> Option<String> {
+        let anew = format!("git reset --soft {base} && git add -A && git commit");
+        Some(match self {
+            Self::Head { .. } => "Make HEAD name a commit again: .git/logs/HEAD lists those that it had, and git checkout -B \
+                 <this branch> <commit> takes one. Where git does not run at all, write `ref: refs/heads/<this branch>` into \
+                 .git/HEAD first."
+                .to_owned(),
+            Self::Objects { .. } => format!(
+                "git fsck names what is missing or broken. This makes one sound commit of the files as they are: {anew}"
+            ),
+            Self::Unsound { .. } => format!(
+                "Mend the file that git names, in every commit of the branch. This makes one commit of the files as they \
+                 are: {anew}"
+            ),
+            Self::DotGit { path } => format!(
+                "Give it another name, or take it out of the branch: git rm -r --cached {}, and commit.",
+                shell(path)
+            ),
+            Self::Protected { path } => format!(
+                "Take it out of the branch: git rm -r --cached {0}, and commit; if the target has it, git checkout {base} -- \
+                 {0} puts it back.",
+                shell(path)
+            ),
+            Self::Submodule {
+                path,
+                recorded: Some(recorded),
+            } => format!(
+                "Put back the commit that the target records: git -C {0} checkout --detach {recorded} && git add {0} && git \
+                 commit. For the new commit to land, a person brings it into the target first: git -C {0} push <address of \
+                 the submodule> HEAD:<branch> from here; then, in a checkout of the target, git -C {0} fetch, git -C {0} \
+                 checkout <the commit>, git commit {0}.",
+                shell(path)
+            ),
+            Self::Submodule { path, recorded: None } => format!(
+                "Take the link out of the branch: git rm --cached {0}, and commit. For its files to land, remove {0}/.git \
+                 and git add {0}. A new submodule can only be added by a person, on the target.",
+                shell(path)
+            ),
+            Self::TooMuch { most: None, .. } => format!(
+                "git diff --stat {base} shows where it is. A later commit that deletes files does not help: take them out of \
+                 every commit (git reset --soft {base}, git rm --cached <file>, git commit), and name them in .gitignore."
+            ),
+            Self::Unfinished { .. }
+            | Self::InConflict { .. }
+            | Self::NewFilter { .. }
+            | Self::LfsObject { .. }
+            | Self::TooLarge { .. }
+            | Self::TooMuch { most: Some(_), .. } => return None,
+        })
+    }
+}
+
+/// A path as a shell takes it.
+fn shell(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(&byte);
+    match path.bytes().all(plain) {
+        true => path.into_owned(),
+        false => format!("'{}'", path.replace('\'', "'\\''")),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::error::{Error, IoContext, Result};
 use crate::files::delete::names;
 use crate::files::openat;
 use crate::repository::Repository;
+use crate::types::not_copied::NotCopied;
 use crate::types::paths::{fields, path_of};
 use crate::workspace::Workspace;
 
@@ -23,22 +24,13 @@ const DEPTH: usize = 100;
 /// Folders of which nothing is copied, wherever they stand.
 const NEVER: [&str; 3] = [".git", ".crew", ".tickets"];
 
-/// The reasons for which something is not copied, as ends of a sentence.
-const TRACKED: &str = "is a file of the repository";
-const IN_SUBMODULE: &str = "is in a submodule";
-const NOT_IGNORED: &str = "is a file that git does not ignore";
-const NOT_IGNORED_THERE: &str = "is a file that git does not ignore in the commit that the work starts from";
-const FOLDER: &str = "is a folder: name the files in it, or all of them as `folder/**`";
-const NOT_REGULAR: &str = "is no regular file";
-const MISSING: &str = "is not there";
-
 /// Something that the settings name, and that a workspace did not get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// The path from the root of the checkout, or the pattern that nothing fits.
     pub path: PathBuf,
-    /// Why not, as the end of a sentence.
-    pub why: &'static str,
+    /// Why not.
+    pub why: NotCopied,
 }
 
 /// The paths that the settings name, as they are sorted out.
@@ -52,7 +44,7 @@ struct Sorted {
 impl Sorted {
     /// Leaves out the files for which there is a reason. A file that a setting names by itself is missed by
     /// the agent, so that is an error.
-    fn leave_out(&mut self, why: impl Fn(&Path) -> Option<&'static str>) -> Result<()> {
+    fn leave_out(&mut self, why: impl Fn(&Path) -> Option<NotCopied>) -> Result<()> {
         for (path, is_named) in std::mem::take(&mut self.files) {
             match why(&path) {
                 None => _ = self.files.insert(path, is_named),
@@ -92,8 +84,11 @@ impl Repository {
         sorted.leave_out(|path| tracked.why(path))?;
         // The rules of the commit that the work starts from may be others than those of the checkout.
         let calls = [
-            (self.call_in_checkout("check-ignore", checkout), NOT_IGNORED),
-            (call("check-ignore"), NOT_IGNORED_THERE),
+            (
+                self.call_in_checkout("check-ignore", checkout),
+                NotCopied::NotIgnored,
+            ),
+            (call("check-ignore"), NotCopied::NotIgnoredThere),
         ];
         for (call, why) in calls {
             let ignored = ignored(call, sorted.files.keys())?;
@@ -176,12 +171,12 @@ impl Tracked {
     }
 
     /// Why a path is not copied for what it is in the index.
-    fn why(&self, path: &Path) -> Option<&'static str> {
+    fn why(&self, path: &Path) -> Option<NotCopied> {
         if self.files.contains(path) {
-            return Some(TRACKED);
+            return Some(NotCopied::Tracked);
         }
         let is_inside = |folder: &Path| self.submodules.contains(folder);
-        path.ancestors().any(is_inside).then_some(IN_SUBMODULE)
+        path.ancestors().any(is_inside).then_some(NotCopied::InSubmodule)
     }
 }
 
@@ -193,7 +188,10 @@ fn named(from: &OwnedFd, checkout: &Path, patterns: &[String]) -> Result<Sorted>
         let found = fitting(from, pattern).doing("look into", checkout)?;
         if found.is_empty() {
             let path = PathBuf::from(pattern);
-            sorted.left_out.push(LeftOut { path, why: MISSING });
+            sorted.left_out.push(LeftOut {
+                path,
+                why: NotCopied::Missing,
+            });
         }
         for path in found {
             let why = match kind(from, &path).doing("look at", checkout.join(&path))? {
@@ -203,8 +201,8 @@ fn named(from: &OwnedFd, checkout: &Path, patterns: &[String]) -> Result<Sorted>
                 }
                 // A folder that a pattern fits beside files is none of them.
                 Some(FileType::Directory) if !is_literal => continue,
-                Some(FileType::Directory) => FOLDER,
-                _ => NOT_REGULAR,
+                Some(FileType::Directory) => NotCopied::Folder,
+                _ => NotCopied::NotRegular,
             };
             if is_literal {
                 return Err(Error::NotCopied { path, why });

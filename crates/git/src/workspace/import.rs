@@ -94,8 +94,10 @@ impl Repository {
     /// points to.
     pub(crate) fn judge(&self, workspace: &Workspace, tip: &Oid, limits: &Limits) -> Result<()> {
         let changes = self.changes(workspace.base(), tip)?;
+        let of_target = self.recorded_in_target(&changes, tip, limits)?;
         let mut refusals: Vec<Refusal> = changes
             .iter()
+            .filter(|change| !of_target.contains(change))
             .filter_map(|change| judge(change, limits))
             .take(100)
             .collect();
@@ -119,6 +121,32 @@ impl Repository {
                 refusals,
             })
         }
+    }
+
+    /// Those changes of submodules that are the target's: it records the same commit, now or where the branch
+    /// has merged it.
+    fn recorded_in_target(&self, changes: &[Change], tip: &Oid, limits: &Limits) -> Result<Vec<Change>> {
+        let is_link = |change: &&Change| matches!(change.new, Some((Mode::Submodule, _)));
+        let links: Vec<&Change> = changes.iter().filter(is_link).collect();
+        let Some(branch) = limits.target.as_ref().filter(|_| !links.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let Some(target) = self.branch_tip(branch)? else {
+            return Ok(Vec::new());
+        };
+        let mut commits = vec![target.clone()];
+        let merged = self
+            .call("merge-base")
+            .args([target.as_str(), tip.as_str()])
+            .run()?;
+        commits.extend(Oid::from_bytes(merged.stdout.trim_ascii()));
+        let mut found = Vec::new();
+        for commit in commits {
+            let differs = self.changes(&commit, tip)?;
+            let is_same = |change: &&&Change| differs.iter().all(|other| other.path != change.path);
+            found.extend(links.iter().filter(is_same).map(|change| (**change).clone()));
+        }
+        Ok(found)
     }
 
     /// How far a tip is ahead of the base of its work.
@@ -202,8 +230,15 @@ fn judge(change: &Change, limits: &Limits) -> Option<Refusal> {
     {
         return Some(Refusal::Protected { path: path() });
     }
-    match change.new {
-        Some((Mode::Submodule, _)) => Some(Refusal::Submodule { path: path() }),
+    match (&change.old, &change.new) {
+        (Some((Mode::Submodule, recorded)), Some((Mode::Submodule, _))) => Some(Refusal::Submodule {
+            path: path(),
+            recorded: Some(recorded.clone()),
+        }),
+        (_, Some((Mode::Submodule, _))) => Some(Refusal::Submodule {
+            path: path(),
+            recorded: None,
+        }),
         _ => None,
     }
 }

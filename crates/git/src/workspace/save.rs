@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::openat;
-use crate::refs::kept_refs::Rescued;
+use crate::refs::kept_refs::{KeptKind, Rescued};
 use crate::repository::Repository;
 use crate::types::identity::Time;
 use crate::types::oid::Oid;
@@ -63,7 +63,11 @@ impl Repository {
         let (parent, before, lost_head) = match self.import_claimed(workspace, limits) {
             Ok(imported) => (imported.tip.clone(), Some(imported), None),
             Err(Error::Refused { refusals, .. }) if is_lost_head(&refusals) => {
-                let why = crate::types::refusal::list(&refusals);
+                let remedy = refusals
+                    .iter()
+                    .find_map(|refusal| refusal.remedy(workspace.base()));
+                let why = [Some(crate::types::refusal::list(&refusals)), remedy];
+                let why = why.into_iter().flatten().collect::<Vec<_>>().join("\n");
                 (self.last_known(workspace)?, None, Some(why))
             }
             Err(other) => return Err(other),
@@ -183,13 +187,15 @@ impl Repository {
             Ok(head) if fetched.contains(&head) => head,
             _ => self.last_known(workspace)?,
         };
+        let mut tip = parent.clone();
         let mut snapshot =
             self.snapshot(workspace, Path::new(""), Some(&parent), &limits, Excess::LeftOut)?;
         rescued.unsaved.extend(snapshot.unsaved.iter().cloned());
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
             let at = self.commit_time(&parent)?;
             let message = "Work that was not committed";
-            fetched.insert(self.commit(tree, &[&parent], message, workspace.identity(), at)?);
+            tip = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
+            fetched.insert(tip.clone());
         }
         match self.staged(workspace, &parent, snapshot.tree.as_ref(), &limits) {
             Ok(staged) => fetched.extend(staged),
@@ -242,6 +248,9 @@ impl Repository {
                 rescued.kept.push(kept);
             }
         }
+        if fetched.contains(&tip) {
+            rescued.tip = self.rescue_with(workspace, &tip)?;
+        }
         // A workspace that stands as its commit has no ignored files.
         if snapshot.index.is_some() {
             let known: Vec<&Path> = folders
@@ -263,17 +272,29 @@ impl Repository {
             .collect();
         let (nested, unsaved) = self.keep_nested(workspace, &snapshot.nested, &limits)?;
         rescued.unsaved.extend(unsaved);
-        let names: BTreeSet<String> = nested
-            .into_iter()
-            .map(|one| one.kept)
-            .filter(|name| !before.contains(name))
+        let names: BTreeSet<&String> = nested
+            .iter()
+            .map(|one| &one.kept)
+            .filter(|name| !before.contains(*name))
             .collect();
         rescued.kept.extend(
             self.kept(Some(workspace.ticket()))?
                 .into_iter()
                 .filter(|kept| names.contains(&kept.name)),
         );
+        rescued.nested = nested;
         Ok((rescued, false))
+    }
+
+    /// A ref of the ticket's rescued work that holds this commit.
+    fn rescue_with(&self, workspace: &Workspace, commit: &Oid) -> Result<Option<String>> {
+        let said = self
+            .call("for-each-ref")
+            .args(["--count=1", "--format=%(refname)", "--contains", commit.as_str()])
+            .arg(format!("{}/{}/", KeptKind::Rescue.folder(), workspace.ticket()))
+            .ok()?;
+        let name = String::from_utf8_lossy(&said).trim_end().to_owned();
+        Ok((!name.is_empty()).then_some(name))
     }
 
     /// The snapshot's tree, if it differs from the parent's.

@@ -614,7 +614,11 @@ fn a_refused_submodule_names_its_path() {
     world.git_at(&workspace.path(), &["commit", "-q", "-m", "with an empty link"]);
     match repository.save(&workspace, "leftovers", AT, &limits()) {
         Err(Error::Refused { refusals, .. }) => {
-            assert_eq!(refusals, [Refusal::Submodule { path: "sub".into() }]);
+            let refused = Refusal::Submodule {
+                path: "sub".into(),
+                recorded: None,
+            };
+            assert_eq!(refusals, [refused]);
         }
         other => panic!("{other:?}"),
     }

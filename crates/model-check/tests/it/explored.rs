@@ -14,6 +14,7 @@ pub(crate) const CALM: Bounds = Bounds {
     drops: 0,
     edits: 0,
     failures: 0,
+    holds: 0,
 };
 
 /// Two engines at once, one of which does not know that it was overtaken.
@@ -76,6 +77,19 @@ fn one_ticket_and_everything_at_once() {
         edits: 1,
         ..CALM
     });
+}
+
+/// A landing that keeps failing is ended, and its ticket is held while others land; work that cannot be
+/// merged or checked is held too.
+#[test]
+fn two_tickets_an_engine_killed_and_work_that_is_held() {
+    let bounds = Bounds {
+        tickets: 2,
+        stops: 1,
+        ..CALM
+    };
+    let held = holds(Bounds { holds: 1, ..bounds });
+    assert!(held.values > holds(bounds).values, "work is held: {held:?}");
 }
 
 /// It can come to rest at any time, and a retry that changes nothing and that nobody counts keeps it from

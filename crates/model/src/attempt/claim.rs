@@ -37,10 +37,10 @@ pub enum Slot {
 pub enum StartPoint {
     /// The target branch as it is when the workspace is made.
     Target,
-    /// The tip that attempt `number` left under `refs/crew/attempts/<ticket>/<number>`; the target, when it
-    /// left nothing.
+    /// The last tip that an attempt left under `refs/crew/attempts/<ticket>/`; the target, where there is
+    /// none that may be gone on with.
     Kept {
-        /// The earlier attempt.
+        /// The attempt before.
         number: u32,
     },
 }

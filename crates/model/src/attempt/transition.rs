@@ -67,6 +67,7 @@ impl Attempt {
                     return no(self, "it has asked nothing");
                 };
                 self.work(Prompt::Answer { text: text.clone() });
+                self.waits_for_target = true;
                 Ok(Raised::Nothing)
             }
             Event::Woken | Event::WokenEarly { .. } => {
@@ -135,6 +136,8 @@ impl Attempt {
                     | State::WaitingForInput { .. }
                     | State::WaitingForWakeup { .. }
                     | State::Stuck { .. } => {
+                        // An agent that waits for a person goes on by what that person does.
+                        self.waits_for_target |= self.question().is_some();
                         self.state = State::Verifying;
                         Ok(Raised::Nothing)
                     }

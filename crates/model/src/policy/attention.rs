@@ -11,7 +11,7 @@ pub use reason::{Reason, edits, refused};
 use std::fmt;
 
 use crate::TicketId;
-use crate::attempt::{self, Attempt};
+use crate::attempt;
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
 use crate::ticket::{Stage, State, Ticket};
@@ -96,11 +96,14 @@ pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
     match &ticket.state {
         State::New | State::Done(_) => Need::Over,
         State::Open => facts.refusal.map_or(Need::Agent, of_refusal),
-        State::InProgress(attempt) => match facts.pause {
-            Some((harness, pause)) if pause.until.is_none() && is_between_steps(attempt) => {
+        State::InProgress(attempt) => match (facts.pause, facts.refusal) {
+            (Some((harness, pause)), _) if pause.until.is_none() && attempt.is_between_steps() => {
                 Need::Person(Reason::Harness { harness, pause })
             }
-            Some(_) | None => Need::Time,
+            (_, Some(refusal @ Refusal::TargetRed { .. })) if attempt.needs_target() => {
+                Need::Person(Reason::Target(refusal))
+            }
+            (_, _) => Need::Time,
         },
         State::Verify(verify) => {
             let waits = matches!(verify.stage, Stage::Queued | Stage::Landing { .. });
@@ -164,19 +167,6 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
         | Refusal::DayBudget { .. }
         | Refusal::TargetUnchecked { .. }
         | Refusal::RecoveryNotNeeded { .. } => Need::Time,
-    }
-}
-
-/// True if a step is the next thing that the attempt needs.
-fn is_between_steps(attempt: &Attempt) -> bool {
-    match attempt.state {
-        attempt::State::Ready | attempt::State::Working(_) => !attempt.conversation.has_live_worker(),
-        attempt::State::Preparing
-        | attempt::State::WaitingForInput { .. }
-        | attempt::State::WaitingForWakeup { .. }
-        | attempt::State::Verifying
-        | attempt::State::Done
-        | attempt::State::Stuck { .. } => false,
     }
 }
 

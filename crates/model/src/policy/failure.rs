@@ -18,9 +18,17 @@ pub const ERRORS: u32 = 5;
 pub const REPEATS: u32 = 3;
 
 /// The `errors`-th failed step in a row, in words, where the next one could be too many: "2 of 5 in a row".
+/// `in_a_row`: as many as failed in a row whatever was retried in between, by which the wait grows.
 #[must_use]
-pub fn in_a_row(class: Class, errors: u32) -> Option<String> {
-    (class.counts() && class != Class::Auth).then(|| format!("{} of {ERRORS} in a row", errors.min(ERRORS)))
+pub fn in_a_row(class: Class, errors: u32, in_a_row: u32) -> Option<String> {
+    if !class.counts() || class == Class::Auth {
+        return None;
+    }
+    let counted = errors.min(ERRORS);
+    Some(match in_a_row > errors {
+        false => format!("{counted} of {ERRORS} in a row"),
+        true => format!("{in_a_row} in a row, {counted} of {ERRORS} since it was last retried"),
+    })
 }
 
 /// crew's reaction to a failure of this class, in a sentence without its end, for `crew explain`.

@@ -291,9 +291,12 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
         State::Open => {}
         State::New => return Err(Refusal::Unknown),
         State::InProgress(attempt) => {
-            return Err(Refusal::InProgress {
-                agent: attempt.claim.agent.clone(),
-            });
+            let target = queue.target.filter(|_| attempt.needs_target());
+            return Err(target
+                .and_then(refused_by)
+                .unwrap_or_else(|| Refusal::InProgress {
+                    agent: attempt.claim.agent.clone(),
+                }));
         }
         State::Verify(verify) => {
             return Err(Refusal::Submitted {
@@ -346,11 +349,12 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     if let Some(pause) = queue.pause {
         return Err(Refusal::DayBudget { pause });
     }
-    queue.target.and_then(refusal_of).map_or(Ok(()), Err)
+    queue.target.and_then(refused_by).map_or(Ok(()), Err)
 }
 
-/// The reason for which nothing is dispatched on the target; none where it lets agents start.
-fn refusal_of(target: &Target) -> Option<Refusal> {
+/// The reason for which nothing new begins on the target; none where it lets agents start.
+#[must_use]
+pub fn refused_by(target: &Target) -> Option<Refusal> {
     let fault = target.in_the_way()?;
     Some(match &target.verdict {
         Verdict::Checking { command, .. } => Refusal::TargetUnchecked {

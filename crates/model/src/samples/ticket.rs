@@ -5,8 +5,8 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event, Fingerprint,
-    InTheWay, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State, Ticket, Unheeded,
-    Verify,
+    InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State, Ticket,
+    Unheeded, Verify,
 };
 use crate::{Actor, RunId};
 
@@ -306,6 +306,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         })
         .event(Event::FileHeeded)
         .event(Event::WorkFound)
+        .event(Event::WorkKept {
+            work: vec![KeptWork::Workspace {
+                reference: "refs/crew/rescue/t-1/1".to_owned(),
+            }],
+        })
         .event(Event::BudgetSpent {
             budget: super::budget(),
         })

@@ -135,6 +135,16 @@ pub enum Loss {
     },
 }
 
+/// The line below the output of a check that failed in a checkout whose set-up was made for another commit.
+pub const KEPT_SET_UP: &str = "(its set-up was kept from another commit and not run anew: if the set-up reads files that crew does not know, name them in [checks] setup_inputs; `crew clean --checks` has it run anew)";
+
+/// The output of a check without the line about its set-up, which only a person can do something about.
+#[must_use]
+pub fn without_set_up(output: &str) -> &str {
+    let shorter = output.strip_suffix(KEPT_SET_UP);
+    shorter.map_or(output, |output| output.trim_end_matches('\n'))
+}
+
 /// The way in which a failed command ended, from the last lines of its output: `exit code 1`, `timed out
 /// after 3 s`.
 #[must_use]
@@ -144,7 +154,7 @@ pub fn how_it_ended(output: &str) -> Option<&str> {
         begins.iter().any(|begin| how.starts_with(begin))
     };
     // A hint may stand below it.
-    let last = output.lines().rev().take(2);
+    let last = without_set_up(output.trim_end()).lines().rev().take(2);
     last.filter_map(|line| line.strip_prefix('(')?.strip_suffix(')'))
         .find(is_end)
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, Repeat, Spec, Unheeded,
+    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, KeptWork, Repeat, Spec,
+    Unheeded,
 };
 use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
@@ -264,6 +265,11 @@ pub enum Event {
     FileHeeded,
     /// An engine whose journal is gone had given it to an agent: it is given out again.
     WorkFound,
+    /// An attempt has left work that no branch holds.
+    WorkKept {
+        /// The work, with the places at which it is kept.
+        work: Vec<KeptWork>,
+    },
     /// The ticket's budget is spent: no further step of it is started.
     BudgetSpent {
         /// The amount spent, and its limit.
@@ -514,6 +520,7 @@ impl Event {
             Event::FileUnheeded { .. } => "file_unheeded",
             Event::FileHeeded => "file_heeded",
             Event::WorkFound => "work_found",
+            Event::WorkKept { .. } => "work_kept",
             Event::BudgetSpent { .. } => "budget_spent",
             Event::BudgetRaised { .. } => "budget_raised",
         }

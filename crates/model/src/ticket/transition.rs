@@ -88,6 +88,14 @@ impl Draft<'_> {
                 self.ticket.labels.insert(Label::AutoRecovered);
                 Ok(())
             }
+            Event::WorkKept { work } => {
+                for one in work {
+                    if !self.ticket.kept.contains(one) {
+                        self.ticket.kept.push(one.clone());
+                    }
+                }
+                Ok(())
+            }
             Event::Claimed { .. } => self.claim(),
             Event::RecoveryNotNeeded => {
                 self.expect_open()?;
@@ -377,6 +385,8 @@ impl Draft<'_> {
         ticket.spent.since_grant_micro_usd = 0;
         ticket.from = attempt::StartPoint::Target;
         ticket.labels.clear();
+        // It begins anew: what its former attempts left is no part of the task.
+        ticket.kept.clear();
         Ok(())
     }
 

@@ -266,21 +266,26 @@ fn status(attempt: &Attempt) -> (Status, Option<Mode>) {
 
 impl Snapshot {
     fn waits(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
-        let steps = match &attempt.state {
-            attempt::State::Ready | attempt::State::Working(_) => !attempt.conversation.has_live_worker(),
-            attempt::State::Preparing
-            | attempt::State::WaitingForInput { .. }
-            | attempt::State::WaitingForWakeup { .. }
-            | attempt::State::Verifying
-            | attempt::State::Done
-            | attempt::State::Stuck { .. } => false,
-        };
-        match &self.project.pause {
-            Some(pause) if steps && ticket.held.is_none() => Some(Waits {
+        if ticket.held.is_some() || !attempt.is_between_steps() {
+            return waits(ticket, attempt);
+        }
+        if let Some(pause) = &self.project.pause {
+            return Some(Waits {
                 what: format!("the next day's budget: {} are spent today", pause.budget),
                 until: Some(pause.until),
+            });
+        }
+        let target = self
+            .project
+            .target
+            .as_deref()
+            .filter(|_| attempt.waits_for_target);
+        match target.and_then(|target| Some((target, target.in_the_way()?))) {
+            Some((target, why)) => Some(Waits {
+                what: format!("the target: {why}"),
+                until: target.retry_at,
             }),
-            Some(_) | None => waits(ticket, attempt),
+            None => waits(ticket, attempt),
         }
     }
 }
@@ -328,7 +333,11 @@ fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
     let failure = attempt.conversation.throttled.as_ref().map(|t| &t.failure);
     let what = match (failure.or(attempt.conversation.failure.as_ref()), working.due) {
         (Some(failure), Some(_)) => {
-            let count = failure::in_a_row(failure.class, attempt.conversation.errors);
+            let count = failure::in_a_row(
+                failure.class,
+                attempt.conversation.errors,
+                attempt.conversation.in_a_row,
+            );
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();
             format!(
                 "its next step, after a failure ({}{count}): {}",

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::Snapshot;
 use super::act::Act;
+use super::figures::left;
 use super::standing::Standing;
 use crate::journal::EffectId;
 use crate::policy::attention::Facts;
@@ -52,12 +53,30 @@ pub struct Item {
 }
 
 impl Item {
-    /// The last few lines of what a check printed, for where there is little room.
-    pub fn last_lines(&self) -> impl Iterator<Item = &str> {
-        const LAST: usize = 5;
+    /// The last lines of what a check printed, at most this number.
+    pub fn last_lines(&self, most: usize) -> impl Iterator<Item = &str> {
         let lines: Vec<&str> = self.printed.as_deref().unwrap_or_default().lines().collect();
-        let from = lines.len().saturating_sub(LAST);
+        let from = lines.len().saturating_sub(most);
         lines.into_iter().skip(from)
+    }
+
+    /// The time after which it moves by itself, and how, in words; none where it waits for a person alone.
+    #[must_use]
+    pub fn by_itself(&self, now: Time) -> Option<String> {
+        let until = self.until.filter(|until| *until > now)?;
+        let how = match self.kind {
+            Kind::Question => "goes on without an answer",
+            Kind::Held(_)
+            | Kind::Checkout
+            | Kind::Unwritten
+            | Kind::Harness
+            | Kind::Dependency
+            | Kind::File
+            | Kind::Failing
+            | Kind::Target
+            | Kind::Disk => "tried again by itself",
+        };
+        Some(format!("{how} in {}", left(until.since(now))))
     }
 }
 

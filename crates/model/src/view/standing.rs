@@ -69,7 +69,10 @@ impl Standing {
             return new(Sign::Queued, "queued", Some(others.to_string()));
         }
         let mut standing = match &ticket.state {
-            State::InProgress(attempt) => of_attempt(attempt),
+            State::InProgress(attempt) => match facts.refusal {
+                Some(Refusal::TargetUnchecked { .. }) if attempt.needs_target() => of_refusal(facts.refusal),
+                Some(_) | None => of_attempt(attempt),
+            },
             State::Verify(verify) => of_stage(&verify.stage, now),
             State::Done(done) => of_end(done),
             State::Open | State::New => return of_refusal(facts.refusal),

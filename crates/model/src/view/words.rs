@@ -2,7 +2,7 @@
 //! does that.
 
 use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
-use crate::journal::Fact;
+use crate::journal::{Fact, State};
 use crate::policy::{attention, failure};
 use crate::target::{Target, Verdict};
 use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
@@ -14,6 +14,19 @@ pub fn describe(fact: &Fact) -> String {
     match fact {
         Fact::Project(event) => of_project(event),
         Fact::Ticket(event) => of_ticket(event),
+    }
+}
+
+/// An event in words, as [`describe`] has it, beside the state after it: that counts failed steps beyond a
+/// retry.
+#[must_use]
+pub fn describe_with(fact: &Fact, after: &State) -> String {
+    match (fact, after) {
+        (Fact::Ticket(ticket::Event::Attempt(event)), State::Ticket(ticket)) => {
+            let attempt = ticket.attempt();
+            of_attempt(event, attempt.map(|attempt| attempt.conversation.in_a_row))
+        }
+        (Fact::Ticket(_) | Fact::Project(_), _) => describe(fact),
     }
 }
 
@@ -121,6 +134,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Reopened { .. }
             | ticket::Event::FileUnheeded { .. }
             | ticket::Event::WorkFound
+            | ticket::Event::WorkKept { .. }
             | ticket::Event::BudgetSpent { .. }
             | ticket::Event::BudgetRaised { .. } => true,
         },
@@ -194,7 +208,7 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::Created { spec } => format!("seen in the queue: {}", spec.title),
         Event::Edited { .. } => "its file was edited".to_owned(),
         Event::Claimed { agent, .. } => format!("given to {agent}"),
-        Event::Attempt(event) => of_attempt(event),
+        Event::Attempt(event) => of_attempt(event, None),
         Event::Submitted { by, .. } => format!("submitted by {by}"),
         Event::Released { why } => match why {
             Released::Killed { by } => format!("taken back: {by} killed its agent"),
@@ -315,12 +329,17 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::WorkFound => {
             "an engine whose journal is gone had given it to an agent: it is given out again".to_owned()
         }
+        Event::WorkKept { work } => {
+            let work: Vec<String> = work.iter().map(ticket::KeptWork::words).collect();
+            work.join("; ")
+        }
         Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
     }
 }
 
-fn of_attempt(event: &attempt::Event) -> String {
+/// `in_a_row`: the number of failed steps in a row after it, where the state is known.
+fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> String {
     use attempt::Event;
     match event {
         Event::WorkspaceReady {
@@ -387,7 +406,8 @@ fn of_attempt(event: &attempt::Event) -> String {
             ..
         } => {
             let class = failure.class;
-            let count = failure::in_a_row(class, failure::ERRORS.saturating_sub(*errors_left));
+            let errors = failure::ERRORS.saturating_sub(*errors_left);
+            let count = failure::in_a_row(class, errors, in_a_row.unwrap_or(errors));
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();
             let again = if *errors_left == 0 || *repeats_left == 0 || class == Class::Auth {
                 String::new()
@@ -427,8 +447,10 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     match effect {
         Effect::PrepareWorkspace { agent, from, .. } => match from {
             attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
-            attempt::StartPoint::Kept { number } => {
-                format!("make the workspace of {agent} on attempt {number}'s work")
+            attempt::StartPoint::Kept { .. } => {
+                format!(
+                    "make the workspace of {agent} on the branch that earlier attempts left, or on the target"
+                )
             }
         },
         Effect::Attempt(effect) => match effect {

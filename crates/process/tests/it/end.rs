@@ -203,9 +203,10 @@ fn signals_that_crew_ignores_are_not_ignored_by_the_program() {
     let spec = world.sh("grep -E '^Sig(Ign|Blk)' /proc/self/status");
     let run = world.create(&spec);
     let script = format!(
-        "trap '' INT HUP QUIT CHLD USR1; exec {} {}",
-        shim().program.display(),
-        run.dir().display()
+        "trap '' INT HUP QUIT CHLD USR1; export {}={}; exec {}",
+        process::RUN_DIR,
+        run.dir().display(),
+        shim().program.display()
     );
     let ran = std::process::Command::new("sh")
         .args(["-c", &script])

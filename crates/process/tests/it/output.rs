@@ -185,9 +185,10 @@ fn a_full_disk_does_not_stop_the_program() {
     let run = world.create(&world.sh("yes | head -c 300000; echo; echo DONE; exit 4"));
     // A limit on the size of files stands for a disk that is full: 32 KiB and no byte more.
     let script = format!(
-        "ulimit -f 64; exec {} {}",
-        shim().program.display(),
-        run.dir().display()
+        "ulimit -f 64; export {}={}; exec {}",
+        process::RUN_DIR,
+        run.dir().display(),
+        shim().program.display()
     );
     let ran = std::process::Command::new("sh")
         .args(["-c", &script])

@@ -161,6 +161,8 @@ pub(crate) fn shim_of(run: &Run) -> u32 {
 /// A shim started by hand for a run, as an engine that did not look before would.
 pub(crate) fn bare_shim(run: &Run) -> std::process::Command {
     let mut command = std::process::Command::new(shim().program);
-    command.arg(run.dir()).stdout(std::process::Stdio::null());
+    command
+        .env(process::RUN_DIR, run.dir())
+        .stdout(std::process::Stdio::null());
     command
 }

@@ -9,6 +9,10 @@ use model::settings::Checks;
 use crate::users_folders::UsersFolders;
 use crate::{Place, Result};
 
+/// The variable by which `crew` knows that a check, or the set-up of one, calls it: code that an agent
+/// wrote, and no person.
+pub const CHECK_MARK: &str = "CREW_CHECK";
+
 /// Variables of the moment, on which no set-up depends: they differ between two terminals.
 const OF_THE_MOMENT: [&str; 4] = ["TERM", "TMPDIR", "XDG_RUNTIME_DIR", "LOGNAME"];
 

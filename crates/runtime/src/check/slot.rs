@@ -12,16 +12,36 @@ use model::ticket::CheckTask;
 
 use super::{Check, digest, write};
 use crate::executor::{Executor, private_dir};
-use crate::{Error, Result};
+use crate::{Error, Place, Result};
 
 /// The key of the set-up that the checkout has.
 const SET_UP: &str = "set-up";
 /// The key of the set-up that is under way.
 const SETTING_UP: &str = "set-up.begun";
+/// The commit for which the set-up was made.
+const SET_UP_ON: &str = "set-up.commit";
 /// The files that the set-up has made, each ended by a NUL.
 const MADE: &str = "set-up.made";
 /// The commands that run in the checkout, one after the other, and the commit that they run on.
 const SEQUENCE: &str = "sequence";
+
+/// Forgets that the checkout is set up: the next check runs the set-up anew, in an empty checkout. Gives
+/// whether it was set up.
+///
+/// # Errors
+/// The note cannot be removed.
+pub fn forget_set_up(place: &Place) -> Result<bool> {
+    let path = place.check_slots_dir()?.join("checkout").join(SET_UP);
+    match fs::remove_file(&path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(Error::Io {
+            doing: "remove",
+            path,
+            source,
+        }),
+    }
+}
 
 /// The notes beside the checkout. Only the executor that starts checks writes them, one at a time.
 struct Notes<'a>(&'a Path);
@@ -36,7 +56,7 @@ impl Notes<'_> {
     }
 
     fn forget(&self) {
-        for note in [SET_UP, SETTING_UP, MADE, SEQUENCE] {
+        for note in [SET_UP, SETTING_UP, SET_UP_ON, MADE, SEQUENCE] {
             drop(fs::remove_file(self.path(note)));
         }
     }
@@ -69,6 +89,7 @@ impl Executor {
             CheckTask::SetUp if check.set_up == 0 => {
                 notes.forget();
                 let checkout = self.repository.check_checkout(&folder, commit, Stay::Nothing)?;
+                write(&notes.path(SET_UP_ON), commit.as_str())?;
                 write(&notes.path(SETTING_UP), &key)?;
                 return Ok(Some(checkout));
             }
@@ -113,6 +134,18 @@ impl Executor {
         let folder = self.place.check_slots_dir()?.join("checkout");
         drop(fs::remove_file(Notes(&folder).path(SEQUENCE)));
         Ok(())
+    }
+
+    /// Whether the commands run in a checkout whose set-up was made for another commit.
+    pub(super) fn is_set_up_kept(&self) -> bool {
+        let Ok(folder) = self.place.check_slots_dir() else {
+            return false;
+        };
+        let folder = folder.join("checkout");
+        let read = |note| fs::read_to_string(Notes(&folder).path(note)).ok();
+        let (made_for, sequence) = (read(SET_UP_ON), read(SEQUENCE));
+        let commit = sequence.as_ref().and_then(|sequence| sequence.lines().next());
+        commit.is_some() && made_for.is_some() && commit != made_for.as_deref()
     }
 
     /// Notes what the set-up has made, and then that it has ended.

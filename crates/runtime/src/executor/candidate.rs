@@ -25,10 +25,9 @@ impl Executor {
     ) -> Report {
         match self.try_build(ticket, agent, number, round, approved) {
             Ok(report) => report,
-            Err(git::Error::Refused { refusals, .. }) => {
-                let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-                Report::ImportRefused { why: why.join("\n") }
-            }
+            Err(git::Error::Refused { refusals, workspace }) => Report::ImportRefused {
+                why: self.refused(ticket, agent, number, &refusals, &workspace),
+            },
             // Its agent did that, and can undo it.
             Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused {
                 why: self.unrelated(ticket, agent, number, &error),
@@ -38,10 +37,39 @@ impl Executor {
                 could_not(error)
             }
             Err(error @ git::Error::BranchInUse { .. }) => Report::CouldNotRun {
-                why: format!("{}: switch to another branch there", text::with_causes(&error)),
+                why: format!(
+                    "{}: switch to another branch there (git switch {}), and the work is taken over by itself",
+                    text::with_causes(&error),
+                    self.target.short()
+                ),
             },
             Err(error) => could_not(error),
         }
+    }
+
+    /// The refusals of a branch, each with what helps, and where the work is: a person may mend it there.
+    fn refused(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        refusals: &[git::Refusal],
+        workspace: &Path,
+    ) -> String {
+        let base = self.workspace(ticket, agent, number).ok().flatten();
+        let mut kinds = Vec::new();
+        let mut lines = Vec::new();
+        for refusal in refusals {
+            lines.push(refusal.to_string());
+            let kind = std::mem::discriminant(refusal);
+            // A hundred paths need the same remedy.
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+                lines.extend(base.as_ref().and_then(|of| refusal.remedy(of.base())));
+            }
+        }
+        lines.push(format!("The work is in {}.", shown(&workspace.to_string_lossy())));
+        lines.join("\n")
     }
 
     /// A branch that has none of the target's commits, with the commands that put its files on top of them.
@@ -219,6 +247,7 @@ impl Executor {
         protected.extend(stand.and_then(Path::to_str).map(str::to_owned));
         Limits {
             protected,
+            target: Some(self.target.clone()),
             ..Limits::default()
         }
     }

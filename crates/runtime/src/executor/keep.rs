@@ -3,7 +3,7 @@
 use engine::Report;
 use git::Workspace;
 use model::AgentName;
-use model::ticket::Ticket;
+use model::ticket::{KeptWork, Ticket};
 
 use super::perform::could_not;
 use crate::executor::Executor;
@@ -49,57 +49,76 @@ impl Executor {
             // Without its pin there never was a workspace, or all of this was done before: perhaps by a git
             // that was killed.
             let Some(workspace) = workspace else {
-                let (agent, ticket) = (git::Id::parse(agent.as_str())?, git::Id::parse(ticket.id.as_str())?);
-                return self.repository.forget_locks(&agent, &ticket, number);
+                let (agent, ticket) = (
+                    git::Id::parse(agent.as_str())?,
+                    git::Id::parse(ticket.id.as_str())?,
+                );
+                self.repository.forget_locks(&agent, &ticket, number)?;
+                return Ok(Vec::new());
             };
+            let stands = workspace.exists();
             keep(&workspace)?;
-            match self.repository.remove(&workspace) {
-                Ok(rescued) => {
-                    for hidden in rescued.hidden {
-                        tracing::warn!(
-                            "{}: the repository {} in its workspace, which git ignores, held commits of its own, kept as {}",
-                            ticket.id,
-                            shown(&hidden.path.to_string_lossy()),
-                            hidden.kept
-                        );
-                    }
-                    for worktree in rescued.worktrees {
-                        tracing::warn!(
-                            "{}: the worktree {} in its workspace held work that is in no branch; it is kept as {}",
-                            ticket.id,
-                            shown(&worktree.path.to_string_lossy()),
-                            worktree.kept
-                        );
-                    }
-                }
+            let kept = match self.repository.remove(&workspace) {
+                Ok(rescued) if stands => kept_work(rescued),
+                // An engine that was killed removed it, and could not say what it had kept.
+                Ok(_) => self.unknown_rescues(ticket, &workspace)?,
                 // In its place it would be in the way of the next attempt.
                 Err(git::Error::Unsaved { left, .. }) => {
                     let aside = self.repository.archive_workspace(&workspace)?;
-                    let left: Vec<_> = left.iter().map(|one| shown(&one.path.to_string_lossy())).collect();
+                    let left: Vec<_> = left
+                        .iter()
+                        .map(|one| shown(&one.path.to_string_lossy()))
+                        .collect();
                     tracing::warn!(
-                        "{}: its workspace is set aside as {}\n  git cannot save {} of it: take out what you need, and delete the folder",
+                        "{}: git cannot save {} of its workspace, which is set aside",
                         ticket.id,
-                        aside.display(),
                         left.join(", ")
                     );
+                    let path = shown(&aside.to_string_lossy());
+                    vec![KeptWork::Folder { path }]
                 }
                 Err(error) => return Err(error),
-            }
+            };
             // A target that somebody deleted keeps nothing, and nothing waits for it here.
             let target = self.repository.branch_tip(&self.target)?;
             self.repository.forget_workspace(&workspace, target.as_ref())?;
             if ticket.is_done() {
                 self.repository.forget_named(workspace.ticket())?;
             }
-            Ok(())
+            Ok(kept)
         });
         if ticket.candidate().is_none() {
             self.unpin(ticket);
         }
         self.tell_undeletable();
         match ended {
-            Ok(()) => Report::Done,
+            Ok(work) if work.is_empty() => Report::Done,
+            Ok(work) => Report::WorkKept { work },
             Err(error) => could_not(error),
         }
     }
+
+    /// The refs of the ticket's rescued work of which its record does not know.
+    fn unknown_rescues(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Vec<KeptWork>> {
+        let kept = self.repository.kept(Some(workspace.ticket()))?.into_iter();
+        let rescues = kept.filter(|one| one.kind == git::KeptKind::Rescue);
+        let unknown = rescues.filter(|one| ticket.kept.iter().all(|known| known.place() != one.name));
+        let work = unknown.map(|one| KeptWork::Workspace { reference: one.name });
+        Ok(work.collect())
+    }
+}
+
+/// The work that is kept of a workspace that was removed.
+fn kept_work(rescued: git::Rescued) -> Vec<KeptWork> {
+    let of_tip = rescued.tip.map(|reference| KeptWork::Workspace { reference });
+    let inside = rescued
+        .nested
+        .into_iter()
+        .chain(rescued.worktrees)
+        .chain(rescued.hidden);
+    let inside = inside.map(|one| KeptWork::Nested {
+        folder: shown(&one.path.to_string_lossy()),
+        reference: one.kept,
+    });
+    of_tip.into_iter().chain(inside).collect()
 }

@@ -5,7 +5,7 @@ use engine::Report;
 use engine::driver::{Performance, Purpose};
 use model::attempt::{self, Failure};
 use model::journal::Ordered;
-use model::ticket::{Effect, Ticket};
+use model::ticket::{Effect, KeptWork, Ticket};
 use model::{AgentName, Oid};
 
 use crate::check::Check;
@@ -201,6 +201,20 @@ impl Executor {
         Some(folder.read(&id).ok()?.body().to_owned())
     }
 
+    /// The commits of the ticket's earlier workspaces that no branch holds, as far as their refs are there.
+    fn kept_commits(&self, ticket: &Ticket) -> Vec<String> {
+        let commit = |kept: &KeptWork| match kept {
+            KeptWork::Workspace { reference } => self.repository.resolve(reference).ok(),
+            KeptWork::Nested { .. } | KeptWork::Folder { .. } => None,
+        };
+        ticket
+            .kept
+            .iter()
+            .filter_map(commit)
+            .map(|commit| commit.to_string())
+            .collect()
+    }
+
     /// The variables of the templates.
     pub(crate) fn facts(&self, ticket: &Ticket, agent: &AgentName, step: u32) -> Facts {
         let body = self.text_of(ticket);
@@ -220,6 +234,7 @@ impl Executor {
             step,
             max_steps: self.settings.run.max_steps,
             feedback: ticket.feedback.clone(),
+            kept: self.kept_commits(ticket),
             answers: ticket.answers.iter().map(Answered::of).collect(),
             edited: false,
             was_lost: false,
@@ -297,6 +312,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::NotLanded
         | Report::TargetMoved
         | Report::CheckoutEdited { .. }
+        | Report::WorkKept { .. }
         | Report::Done => None,
     }
 }

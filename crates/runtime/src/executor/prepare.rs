@@ -138,11 +138,23 @@ fn says_left_out(left_out: &[git::LeftOut]) -> Option<String> {
     const NAMED: usize = 5;
     let named = left_out.iter().take(NAMED);
     let named: Vec<String> = named
-        .map(|one| format!("{} {}", text::quoted(&one.path), one.why))
+        .map(|one| {
+            format!(
+                "{}, which {} ({})",
+                text::quoted(&one.path),
+                one.why,
+                one.why.remedy()
+            )
+        })
         .collect();
     let more = match left_out.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    (!named.is_empty()).then(|| format!("not copied by `[workspace] copy`: {}{more}", named.join("; ")))
+    (!named.is_empty()).then(|| {
+        format!(
+            "`[workspace] copy` in crew.toml leaves out {}{more}",
+            named.join("; ")
+        )
+    })
 }

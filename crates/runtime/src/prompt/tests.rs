@@ -14,6 +14,7 @@ fn facts() -> Facts {
         step: 2,
         max_steps: 20,
         feedback: vec!["the reviewer said no".into()],
+        kept: vec!["b".repeat(40)],
         answers: Vec::new(),
         edited: true,
         was_lost: false,

@@ -27,15 +27,44 @@ impl Witness {
         }
     }
 
-    /// No ticket is given to an agent while the checks of the bare target have not passed. An old engine may
-    /// not know of that yet.
-    pub(super) fn target_is_good(&self, id: &TicketId, event: &Event) -> Checked {
+    /// While the checks of the bare target have not passed, no ticket is given to an agent, and no step
+    /// begins of one that was given to an agent before and had none yet, or that a person has set going
+    /// again. An old engine may not know of that yet.
+    pub(super) fn target_is_good(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        before: &Ticket,
+        stored: &Ticket,
+    ) -> Checked {
+        let is_step = matches!(event, Event::Attempt(attempt::Event::StepStarted { .. }));
         let is_given = matches!(event, Event::Claimed { .. });
+        let may_not = self.is_target_bad && !self.old_engine;
+        ensure(!(is_given && may_not), "no agent begins on a red target", || {
+            format!("{id} was given to an agent")
+        })?;
         ensure(
-            !(is_given && self.is_target_bad) || self.old_engine,
-            "no agent begins on a red target",
-            || format!("{id} was given to an agent"),
-        )
+            !(is_step && may_not && self.begins.contains(id)),
+            "no step begins anew on a red target",
+            || format!("{id} had a step"),
+        )?;
+        let is_set_going = match event {
+            Event::Claimed { .. }
+            | Event::BudgetRaised { .. }
+            | Event::Attempt(attempt::Event::Answered { .. }) => true,
+            Event::Retried { .. } => before.held.is_some(),
+            // An agent that has asked something goes on when its work comes back.
+            Event::Submitted { .. } => before
+                .attempt()
+                .is_some_and(|attempt| attempt.question().is_some()),
+            _ => false,
+        };
+        if is_step || stored.attempt().is_none() {
+            self.begins.remove(id);
+        } else if is_set_going {
+            self.begins.insert(id.clone());
+        }
+        Ok(())
     }
 
     /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost

@@ -77,6 +77,7 @@ impl Simulation {
                 let verdict = match rng.below(100) {
                     0..10 if !self.world.calm => Verdict::CouldNotRun {
                         why: "no room".to_owned(),
+                        missing: None,
                     },
                     10..15 if !self.world.calm => Verdict::Blind { which },
                     _ if is_red => Verdict::Failed {

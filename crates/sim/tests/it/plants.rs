@@ -171,3 +171,8 @@ fn a_frozen_shim_that_is_only_asked_to_end_is_caught() {
 fn an_agent_on_a_red_target_is_caught() {
     caught(Plant::RedTarget, &["no agent begins on a red target"]);
 }
+
+#[test]
+fn an_agent_that_does_not_wait_for_the_target_is_caught() {
+    caught(Plant::Impatient, &["no step begins anew on a red target"]);
+}

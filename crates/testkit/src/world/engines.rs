@@ -167,10 +167,14 @@ impl World {
             let shows = |bytes: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
             // One that has ended and was not yet waited for has neither.
             if shows(&line) || shows(&env) {
+                // A shim has the folder of its run in the environment.
+                let mut variables = env.split(|byte| *byte == 0);
+                let run = variables.find_map(|one| one.strip_prefix(b"CREW_SHIM_RUN="));
                 found.push(format!(
-                    "{}: {}",
+                    "{}: {}{}",
                     name.display(),
-                    String::from_utf8_lossy(&line).replace('\0', " ")
+                    String::from_utf8_lossy(&line).replace('\0', " "),
+                    String::from_utf8_lossy(run.unwrap_or_default())
                 ));
             }
         }

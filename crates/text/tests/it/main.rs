@@ -1,7 +1,7 @@
 //! The sanitiser: a corpus of dangerous text, and properties of all text.
 
 use proptest::prelude::*;
-use text::sanitise::{EXCERPT, excerpt, fit, line, output_line, text};
+use text::sanitise::{EXCERPT, excerpt, fit, indented_line, line, output_line, text};
 use unicode_width::UnicodeWidthStr as _;
 
 /// A description, the printed text, and the text that is shown in one line.
@@ -227,5 +227,18 @@ fn of_a_line_that_overwrote_itself_the_last_is_shown() {
     ];
     for (said, shown) in rows {
         assert_eq!(output_line(said), shown, "{said:?}");
+    }
+}
+
+#[test]
+fn a_line_of_output_that_points_at_the_one_above_it_keeps_its_place() {
+    let rows = [
+        ("  |     ^^^ here\r\n", "  |     ^^^ here"),
+        ("\tat line 3  ", "    at line 3"),
+        ("10 %\r  20 %", "  20 %"),
+        ("a\u{1b}[2J\u{b}b", "a b"),
+    ];
+    for (said, shown) in rows {
+        assert_eq!(indented_line(said), shown, "{said:?}");
     }
 }

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::inbox;
 use super::wrap::wrap;
 use crate::app::App;
 use crate::cell::put;
@@ -16,19 +17,23 @@ use crate::theme::Tone;
 /// A line with its tone.
 type Line = (Tone, String);
 
+/// The most lines of a check's output that stand above the history.
+const PRINTED: usize = 5;
+
 /// The most lines by which a pane can be scrolled on the current screen.
 pub(crate) fn max_scroll(app: &App, pane: Pane) -> usize {
     let Some(area) = app.plan_now().content(pane) else {
         return 0;
     };
     let (head, lines) = match pane {
+        Pane::Inbox => return inbox::max_scroll(app, area),
         Pane::Output => (0, printed(app, area, usize::MAX).len()),
         Pane::History => (
             about(app, area).len().min(most_about(app, area)),
             events(app, area, usize::MAX).len(),
         ),
         Pane::Cost => (0, costs(app).len()),
-        Pane::Agents | Pane::Queue | Pane::Train | Pane::Inbox => (0, 0),
+        Pane::Agents | Pane::Queue | Pane::Train => (0, 0),
     };
     lines.saturating_sub(usize::from(area.height).saturating_sub(head))
 }
@@ -125,8 +130,8 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
             Some(item) => {
                 add(Tone::Bold, &item.title);
                 add(Tone::Wrong, &item.why);
-                for line in item.last_lines() {
-                    add(Tone::Plain, line);
+                for line in item.last_lines(PRINTED) {
+                    add(Tone::Plain, &format!("│ {line}"));
                 }
                 add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
             }
@@ -140,8 +145,8 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
     add(Tone::Bold, &ticket.spec.title);
     add(tone, &format!("{symbol} {}{why}", standing.word));
     if let Some(item) = app.chosen_item() {
-        for line in item.last_lines() {
-            add(Tone::Plain, line);
+        for line in item.last_lines(PRINTED) {
+            add(Tone::Plain, &format!("│ {line}"));
         }
         add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
     }

@@ -1,7 +1,7 @@
-//! Drawing the lists: agents, queue, train, inbox.
+//! Drawing the lists: agents, queue, train.
 
 use model::target::Verdict;
-use model::view::{self, Agent, Kind, Status};
+use model::view::{self, Agent, Status};
 use model::{TicketId, Time};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,12 +9,11 @@ use ratatui::layout::Rect;
 use crate::app::App;
 use crate::cell::{Cell, Column, Row, Table, put, room};
 use crate::choose::first;
-use crate::keys::remedies;
 use crate::pane::Pane;
 use crate::queue::symbol_and_tone;
 use crate::theme::Tone;
 
-const fn column(name: &'static str, drop_order: u8) -> Column {
+pub(super) const fn column(name: &'static str, drop_order: u8) -> Column {
     Column {
         name,
         right: false,
@@ -22,7 +21,7 @@ const fn column(name: &'static str, drop_order: u8) -> Column {
     }
 }
 
-const fn figure(name: &'static str, drop_order: u8) -> Column {
+pub(super) const fn figure(name: &'static str, drop_order: u8) -> Column {
     Column {
         name,
         right: true,
@@ -37,7 +36,7 @@ fn window(at: usize, count: usize, area: Rect) -> (usize, usize) {
 }
 
 /// Draws the text of an empty list.
-fn empty(app: &App, buffer: &mut Buffer, area: Rect, says: &str) {
+pub(super) fn empty(app: &App, buffer: &mut Buffer, area: Rect, says: &str) {
     let says = if app.filter.is_empty() {
         says
     } else {
@@ -58,7 +57,7 @@ fn empty(app: &App, buffer: &mut Buffer, area: Rect, says: &str) {
     }
 }
 
-fn ago(app: &App, since: Option<Time>) -> Cell {
+pub(super) fn ago(app: &App, since: Option<Time>) -> Cell {
     since
         .map(|since| view::span(app.now.since(since)).into())
         .unwrap_or_default()
@@ -125,6 +124,7 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
         ],
         last: vec![what],
         chosen,
+        below: Vec::new(),
     }
 }
 
@@ -295,63 +295,6 @@ fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
         ],
         last,
         chosen,
+        below: Vec::new(),
     })
-}
-
-/// Draws the inbox.
-pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
-    if app.inbox.is_empty() {
-        return empty(app, buffer, area, "nothing waits for you");
-    }
-    let columns = [
-        column("", 0),
-        column("TICKET", 0),
-        column("AGENT", 4),
-        column("WHAT", 0),
-        figure("FOR", 3),
-    ];
-    let at = app.in_inbox.at();
-    let (from, lines) = window(at, app.inbox.len(), area);
-    let shown = app.inbox.iter().enumerate().skip(from).take(lines);
-    let rows = shown
-        .map(|(place, item)| {
-            let (symbol, tone) = match item.kind {
-                Kind::Question | Kind::Checkout => ("?", Tone::Waiting),
-                Kind::Held(_)
-                | Kind::Unwritten
-                | Kind::Harness
-                | Kind::Dependency
-                | Kind::File
-                | Kind::Failing
-                | Kind::Target
-                | Kind::Disk => ("!", Tone::Wrong),
-            };
-            let until = item.until.filter(|until| *until > app.now);
-            let until = until
-                .map(|until| format!(" (goes on by itself in {})", view::left(until.since(app.now))))
-                .unwrap_or_default();
-            let ticket = item.ticket.as_ref().map_or(item.title.as_str(), TicketId::as_str);
-            Row {
-                cells: vec![
-                    Cell::new(symbol, tone),
-                    ticket.into(),
-                    item.agent.as_ref().map_or("", |agent| agent.as_str()).into(),
-                    Cell::new(item.kind.name(), tone),
-                    ago(app, item.since),
-                ],
-                last: vec![
-                    format!("{}{until}", item.why).as_str().into(),
-                    Cell::new(&remedies(item), Tone::Dim),
-                ],
-                chosen: place == at,
-            }
-        })
-        .collect();
-    let table = Table {
-        columns: &columns,
-        last: "WHY",
-        rows,
-        focused: app.focus == Pane::Inbox,
-    };
-    table.draw(buffer, area, app.theme);
 }

@@ -1,11 +1,12 @@
 //! The look of the dashboard.
 
 use model::RunId;
+use model::attempt::Signal;
 use model::policy::route::Refusal;
 use model::view::Context;
 use tui::{Files, Key, Msg};
 
-use crate::scene::{Scene, id, oid};
+use crate::scene::{Scene, agent, id, oid};
 
 #[test]
 fn at_work_in_80_by_24() {
@@ -165,6 +166,101 @@ fn the_checks_of_the_target_stand_above_the_train() {
         seen.push_str(&scene.screen(100, 20));
     }
     insta::assert_snapshot!(seen);
+}
+
+/// A dashboard whose inbox has a red target, a held ticket with a long reason, and a ticket's file that
+/// nobody can explain.
+fn waiting(columns: u16, lines: u16) -> Scene {
+    use model::ticket::{FileStatus, Origin, Unheeded};
+
+    let mut scene = Scene::new(columns, lines);
+    scene.engine();
+    scene.project(model::project::Event::AgentSpawned { name: agent("ada") });
+    scene.work("t-hold", "Replace the boiler", "ada");
+    let why = "there is no boiler in the cellar, and the plan that the ticket names shows one where the \
+               staircase is: which of the two is meant, and who may open the wall?"
+        .to_owned();
+    scene.step("t-hold", Signal::Blocked { why }, None);
+    scene.create("t-file", "Sweep the yard", 1);
+    let change = Unheeded {
+        origin: Origin::Unknown,
+        says: Some(FileStatus::Closed),
+        renamed: None,
+        since: scene.now,
+    };
+    scene.ticket("t-file", model::ticket::Event::FileUnheeded { change });
+    let verdict = model::target::Verdict::Failed {
+        which: "make check".to_owned(),
+        output: "E   assert two() == 3\nE          ^^^^^\n1 failed\n(exit code 1)".to_owned(),
+    };
+    let target = Box::new(model::samples::project::target(verdict));
+    scene.project(model::project::Event::Target(target.clone()));
+    scene.tell(Msg::Files(Files {
+        beside: Context {
+            target: Some(target),
+            ..Context::default()
+        },
+        ..Files::default()
+    }));
+    scene
+}
+
+#[test]
+fn the_inbox_shows_the_whole_reason_and_what_to_type() {
+    let mut seen = String::new();
+    for (columns, lines) in [(80, 24), (160, 50)] {
+        let mut scene = waiting(columns, lines);
+        scene.press(Key::Char('4'));
+        for _ in 0..3 {
+            seen.push_str(&scene.screen(columns, lines));
+            let chosen = |scene: &Scene| {
+                let screen = scene.screen(columns, lines);
+                let row = screen.split('┃').find(|cell| cell.starts_with('▸'));
+                row.map(|row| row.split_whitespace().take(4).collect::<Vec<_>>().join(" "))
+            };
+            let before = chosen(&scene);
+            // The entry is scrolled to its end first.
+            for _ in 0..50 {
+                scene.press(Key::Down);
+                if chosen(&scene) != before {
+                    break;
+                }
+            }
+        }
+    }
+    insta::assert_snapshot!(seen);
+}
+
+#[test]
+fn an_entry_that_is_longer_than_its_pane_is_scrolled_before_the_next_is_chosen() {
+    let mut scene = waiting(80, 24);
+    scene.press(Key::Char('4'));
+    assert!(
+        scene.screen(80, 24).contains("lines below"),
+        "{}",
+        scene.screen(80, 24)
+    );
+    let mut seen = String::new();
+    for _ in 0..30 {
+        seen.push_str(&scene.screen(80, 24));
+        if !scene.screen(80, 24).contains(" below") {
+            break;
+        }
+        scene.press(Key::Down);
+    }
+    for part in [
+        "│ E          ^^^^^",
+        "start them all the same",
+        "the checks printed",
+    ] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+    scene.press(Key::End);
+    scene.press(Key::Home);
+    assert!(
+        scene.screen(80, 24).contains("lines below"),
+        "Home shows its beginning"
+    );
 }
 
 #[test]

@@ -5,10 +5,11 @@ use client::word;
 use model::TicketId;
 use model::command::Outcome;
 use model::ticket::FileStatus;
-use runtime::Place;
+use runtime::{CHECK_MARK, Place};
 
 use super::Call;
 use crate::arguments::wait;
+use crate::context::Program;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 
@@ -38,6 +39,14 @@ impl Call<'_> {
     /// cannot be written: the word alone counts.
     fn set_status(&mut self, id: &str, status: Status) -> Result<Exit> {
         let whole = self.folder()?.resolve(id).ok();
+        if self.context.program() == Some(Program::Check) && self.place_of_folder().is_some() {
+            return Err(Error::usage(
+                format!(
+                    "a check of crew's runs this ({CHECK_MARK} is set), and the status of a ticket is a person's word"
+                ),
+                "take it out of the check",
+            ));
+        }
         if self.context.is_agents() && whole.is_some() && whole.as_deref() != self.own_ticket() {
             return Err(Error::refused(
                 "an agent of crew sets the status of its own ticket only",

@@ -363,4 +363,41 @@ fn init_names_a_program_that_is_not_installed_and_looks_at_no_ignored_file() {
     assert_eq!(said["missing"], serde_json::json!(["mix"]), "{said}");
     assert_eq!(said["also_seen"], serde_json::json!([]), "{said}");
     assert_eq!(said["setup"], serde_json::json!(["mix deps.get"]), "{said}");
+    // The first next step is to mend that.
+    std::fs::remove_file(repo.root.join("crew.toml")).unwrap();
+    let said = repo.run(&command, &["init", "--yes"]).ok();
+    let advice = "next:\n  install mix, or set another command in crew.toml under [checks]\n";
+    assert!(said.out.contains(advice), "{said}");
+}
+
+#[test]
+fn init_says_that_run_will_refuse_to_start_where_checks_have_no_place() {
+    let repo = Repo::new();
+    repo.script("");
+    repo.write("Makefile", "test:\n\ttrue\n");
+    let mut command = repo.program(&repo.root);
+    command.insert(2, format!("XDG_STATE_HOME={}/.state", repo.root.display()));
+    let said = repo
+        .run(&command, &["init", "--yes", "--agent", "./agent.sh"])
+        .ok();
+    assert!(
+        said.out
+            .contains("`crew run` will refuse to start: checks would run in"),
+        "{said}"
+    );
+    assert!(
+        said.out
+            .contains("next:\n  set XDG_STATE_HOME to a folder outside"),
+        "{said}"
+    );
+    let doctor = repo.run(&command, &["doctor"]);
+    assert!(
+        doctor.code == 1 && doctor.out.contains("checks would run in"),
+        "{doctor}"
+    );
+    let said = repo.run(&command, &["run", "--until-idle"]);
+    assert!(
+        said.code == 1 && said.err.contains("checks would run in"),
+        "{said}"
+    );
 }

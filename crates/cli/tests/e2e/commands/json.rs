@@ -173,6 +173,7 @@ fn what_every_command_prints_fits_the_committed_schema() {
         assert!(said.json()["accepted"].is_boolean(), "{said}");
     }
     assert_eq!(seen.json(&["clean", "--older", "1d"])["steps"], 0);
+    assert_eq!(seen.json(&["clean", "--checks"])["was_kept"], false);
     seen.json(&["clean", "--yes"]);
 
     // What the demonstration prints is seen where it is tested.

@@ -25,6 +25,7 @@ pub(crate) fn command(args: &[&str]) -> Option<String> {
         "config" if has(&["--schema"]) => return None,
         "events" | "inbox" if has(&["-f", "--follow"]) => format!("{name} -f"),
         "clean" if has(&["--older"]) => "clean --older".to_owned(),
+        "clean" if has(&["--checks"]) => "clean --checks".to_owned(),
         "history" if has(&["--at"]) => "history --at".to_owned(),
         "diagram" if words.len() > 1 => "diagram <machine>".to_owned(),
         name => name.to_owned(),

@@ -75,3 +75,54 @@ fn an_agent_that_acts_as_a_person_is_refused_and_told_how_to_ask() {
     world.drain_all();
     assert_eq!(world.landed(), ["t-2", "t-1"]);
 }
+
+#[test]
+fn neither_a_check_nor_a_set_up_can_act_as_a_person() {
+    let tries = |name: &str| {
+        let call = |line: &&str| format!("{} -C $HOME/../project {line} 2>&1; echo \"exit $?\"; ", crew());
+        let calls: String = FOR_PEOPLE.iter().map(call).collect();
+        format!("{{ {calls} env | grep ^CREW_ | cut -d= -f1 | sort | tr '\\n' ' '; }} > $HOME/{name}")
+    };
+    let closes = format!(
+        "{} -C $HOME/../project ticket close t-2 > $HOME/closes 2>&1; echo \"exit $?\" >> $HOME/closes",
+        crew()
+    );
+    let world = World::with(|s| {
+        s.checks = format!(
+            "setup = ['''{}''']\ncommands = ['''{}''', '''{closes}''']",
+            tries("check-set-up"),
+            tries("check")
+        );
+        s.land = format!("[workspace]\nsetup = ['''{}''']", tries("set-up"));
+    });
+    world.anyway();
+    world.around("CREW_LOG", "debug");
+    world.around("TICKETS_DIR", world.project(".tickets"));
+    world.ticket("t-2").status("in_progress").write();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    let of_check = "CREW_CHECK CREW_RUN_ID ";
+    let of_set_up = "CREW_AGENT CREW_RUN_ID CREW_SETUP CREW_TICKET_ID CREW_WORKER ";
+    for (name, mark, own) in [
+        ("check", "CREW_CHECK", of_check),
+        ("check-set-up", "CREW_CHECK", of_check),
+        ("set-up", "CREW_SETUP", of_set_up),
+    ] {
+        let said = fs::read_to_string(world.path("home").join(name)).unwrap();
+        let refused = said.matches("exit 2\n").count();
+        assert_eq!(refused, FOR_PEOPLE.len(), "{name}: {said}");
+        assert_eq!(
+            said.matches(&format!("({mark} is set)")).count(),
+            refused,
+            "{name}: {said}"
+        );
+        assert_eq!(said.lines().last(), Some(own), "{name}: {said}");
+    }
+    let said = fs::read_to_string(world.path("home/closes")).unwrap();
+    assert!(
+        said.contains("a person's word") && said.ends_with("exit 2\n"),
+        "{said}"
+    );
+    assert_eq!(world.front("t-2", "status"), "in_progress");
+}

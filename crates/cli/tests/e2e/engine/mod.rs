@@ -1,5 +1,6 @@
 //! The engine at work: scripted agents, the real git and real processes.
 
+mod advice;
 mod agent_commands;
 mod agents;
 mod checkout;
@@ -20,6 +21,7 @@ mod moved;
 mod people;
 mod prompts;
 mod queue;
+mod refused;
 mod set_up;
 mod submodule_files;
 mod target;

@@ -145,6 +145,55 @@ fn a_target_that_turns_red_by_hand_stops_no_agent_and_starts_none() {
 }
 
 #[test]
+fn a_ticket_that_is_retried_on_a_red_target_waits_for_it_and_costs_nothing() {
+    let world = green_world();
+    world
+        .ticket("t-1")
+        .agent("echo 'I could not find what to do.'")
+        .write();
+    world.drain_held();
+    assert_eq!(world.state_name("t-1"), "in_progress/stuck (held)");
+    let paid = world.runs("t-1");
+    world.script("t-1", DONE);
+    world.commit("red", "");
+    let engine = world.engine();
+    world.wait("the target is red", || verdict(&world) == "failed");
+    let said = world.must(&["retry", "t-1"]).out;
+    assert!(
+        said.contains("the next step waits for the target: the target itself does not pass"),
+        "{said}"
+    );
+    let shown = world.must(&["ps"]).out;
+    assert!(
+        shown.contains("waits for the target: the target itself"),
+        "{shown}"
+    );
+    stop(&world, engine);
+
+    let said = world.drain_held();
+    assert!(said.tells_of("t-1", "the target itself does not pass"), "{said}");
+    assert_eq!(world.state_name("t-1"), "in_progress/ready");
+    assert_eq!(world.runs("t-1"), paid);
+    for (args, words) in [
+        (&["explain", "t-1"][..], "no agent is started: the target itself"),
+        (&["explain", "t-1"], "red is red"),
+        (&["inbox"], "target_red"),
+        (&["ps"], "no agent is started: the target itself"),
+        (&["queue"], "the target is red"),
+    ] {
+        let shown = world.crew(args).out;
+        assert!(shown.contains(words), "{args:?}: {shown}");
+    }
+
+    mend(&world);
+    world.drain_all();
+    assert_eq!(
+        (world.landed(), world.runs("t-1")),
+        (vec!["t-1".to_owned()], paid + 1)
+    );
+}
+
+#[test]
 fn agents_start_on_a_red_target_where_a_person_says_so() {
     let world = red_world();
     world

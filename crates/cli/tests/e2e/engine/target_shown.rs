@@ -25,7 +25,7 @@ fn doctor_shows_the_last_verdict_on_the_target_and_runs_nothing() {
     world.must(&["spawn"]);
     let (level, says) = found(&world).remove(0);
     assert_eq!(level, "fine", "{says}");
-    assert!(says.contains("no engine has run them"), "{says}");
+    assert!(says.contains("they have not been run yet"), "{says}");
     world.drain_held();
     let said = world.crew(&["doctor"]);
     assert_eq!(said.code, Some(1), "{said}");

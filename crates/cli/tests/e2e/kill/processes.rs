@@ -17,9 +17,14 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// A shim, by the run's directory that it was given.
+    /// A shim.
     pub(crate) fn is_shim(&self) -> bool {
         self.command.split('\0').nth(1) == Some("shim")
+    }
+
+    /// The shim of a check: the folder of its run is in the environment.
+    pub(crate) fn is_of_check(&self) -> bool {
+        self.env.contains("/checks/")
     }
 
     fn is_git(&self) -> bool {

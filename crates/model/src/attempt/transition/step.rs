@@ -69,6 +69,7 @@ impl Attempt {
             budget,
         });
         self.edit_shown = self.edited;
+        self.waits_for_target = false;
         self.state = State::Working(working);
         Ok(Raised::Nothing)
     }

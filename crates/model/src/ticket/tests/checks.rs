@@ -236,6 +236,8 @@ fn the_end_of_a_check_is_read_from_its_last_lines() {
         how("\n(timed out after 3 s)\n(a hint)"),
         Some("timed out after 3 s")
     );
+    let kept = format!("\n(exit code 2)\n(a hint)\n{}", crate::ticket::KEPT_SET_UP);
+    assert_eq!(how(&kept), Some("exit code 2"));
     for other in ["", "(see above)", "(exit code 1)\nmore\nand more", "exit code 1"] {
         assert_eq!(how(other), None, "{other}");
     }

@@ -72,6 +72,7 @@ fn cuts_short(event: &Event) -> bool {
             | Event::FileUnheeded { .. }
             | Event::FileHeeded
             | Event::WorkFound
+            | Event::WorkKept { .. }
             | Event::Edited { .. }
     )
 }

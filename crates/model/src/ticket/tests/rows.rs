@@ -5,8 +5,8 @@ use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
-    AfterLanding, Answer, Candidate, Change, CheckPlan, Done, Effect, Event, FileStatus, Fingerprint, Label,
-    Released, Repeat, Spec, Stage, State, Ticket, Verify, Why,
+    AfterLanding, Answer, Candidate, Change, CheckPlan, Done, Effect, Event, FileStatus, Fingerprint,
+    KeptWork, Label, Released, Repeat, Spec, Stage, State, Ticket, Verify, Why,
 };
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -853,6 +853,27 @@ fn the_same_failure_once_too_often_is_held_as_submitted_until_a_person_retries()
     );
     story.edit("another");
     assert_eq!(story.ticket.repeat, None, "another text is another input");
+}
+
+#[test]
+fn work_that_no_branch_holds_is_known_once_until_the_ticket_is_opened_again() {
+    let kept = |number: u32| KeptWork::Workspace {
+        reference: format!("refs/crew/rescue/t-1/{number}"),
+    };
+    let mut story = Story::running();
+    story.charge(9, None);
+    let why = Released::Killed { by: boss() };
+    story.then(Event::Released { why });
+    for numbers in [&[1][..], &[1, 2]] {
+        let work = numbers.iter().map(|number| kept(*number)).collect();
+        story.then(Event::WorkKept { work });
+    }
+    assert_eq!(story.ticket.kept, [kept(1), kept(2)]);
+    let (by, reason) = (boss(), String::new());
+    story.then(Event::Dropped { by, reason });
+    assert_eq!(story.ticket.kept.len(), 2, "a person may still want it");
+    story.then(Event::Reopened { by: boss() });
+    assert_eq!(story.ticket.kept, []);
 }
 
 #[test]

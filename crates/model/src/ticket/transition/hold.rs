@@ -79,6 +79,8 @@ impl Draft<'_> {
                     **attempt = attempt.after(&event)?.0;
                 }
                 attempt.claim.slot = Slot::Taken;
+                // A wait that would have ended by itself is no hold.
+                attempt.waits_for_target |= held;
                 Ok(())
             }
             State::InProgress(_) => self.back_to_open(),
@@ -131,6 +133,7 @@ impl Draft<'_> {
         match &mut self.ticket.state {
             State::InProgress(attempt) if slot_free => {
                 attempt.claim.slot = Slot::Taken;
+                attempt.waits_for_target = true;
                 Ok(())
             }
             State::InProgress(_) => self.back_to_open(),

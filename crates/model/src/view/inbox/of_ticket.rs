@@ -6,7 +6,7 @@ use crate::TicketId;
 use crate::command::Question;
 use crate::policy::attention::{Facts, Need, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Held, Ticket, Why, remedy};
+use crate::ticket::{Fingerprint, Held, KeptWork, Ticket, Why, remedy};
 
 /// The entry of a ticket that waits for a person, unless the list has another entry for that.
 pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
@@ -36,8 +36,10 @@ pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
         // Each has an entry of its own: the effect, the harness, the file, the target.
         Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) | Reason::Target(_) => return None,
     };
+    let mut why = vec![reason.words()];
+    why.extend(ticket.kept.iter().map(KeptWork::words));
     Some(Item {
-        why: reason.words(),
+        why: why.join("; "),
         until: reason.until(),
         ..item
     })
@@ -115,6 +117,10 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
             by_hand("mend what it says: it goes on by itself"),
             Act::Retry { ticket: id() },
         ],
+        Why::NoProgress if is_refused(ticket) => vec![
+            by_hand("do what that says in the folder with the work, then"),
+            Act::Retry { ticket: id() },
+        ],
         Why::Failed
         | Why::Killed
         | Why::Reaped
@@ -139,6 +145,12 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
         printed: held.output.clone(),
         ..item(ticket, Kind::Held(held.why.name()), urgency)
     }
+}
+
+/// Whether its branch was refused the last time.
+fn is_refused(ticket: &Ticket) -> bool {
+    let of = ticket.repeat.as_ref().map(|repeat| &repeat.of);
+    matches!(of, Some(Fingerprint::Refused { .. }))
 }
 
 fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {

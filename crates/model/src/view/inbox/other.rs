@@ -62,7 +62,7 @@ pub(super) fn target_red(target: &Target) -> Option<Item> {
         printed: target.verdict.printed().map(str::to_owned),
         until: target.retry_at,
         acts: vec![
-            by_hand(target.verdict.remedy().unwrap_or_default()),
+            by_hand(&target.verdict.remedy().unwrap_or_default()),
             by_hand("or start them all the same: crew run --anyway"),
             by_hand("all that the checks printed: crew logs --check"),
         ],

@@ -458,12 +458,7 @@ fn a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
         .workspaces()
         .iter()
         .any(|workspace| workspace.join("left.txt").exists());
-    let kept = world.git(&[
-        "for-each-ref",
-        "--format=%(refname)",
-        "refs/crew",
-        "refs/heads",
-    ]);
+    let kept = world.git(&["for-each-ref", "--format=%(refname)", "refs/crew", "refs/heads"]);
     let found = kept.lines().any(|name| {
         let show = program("git")
             .current_dir(world.path("project"))

@@ -1,0 +1,57 @@
+//! Programs that checks need and would not find.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use harness::environment::Environment;
+use model::settings::{Settings, first_program};
+use process::Fault;
+
+use super::CheckEnvironment;
+use crate::{Options, Place, Result};
+
+/// The program that a command starts first, if no entry of the environment's `PATH` has it.
+pub(crate) fn missing_program(command: &str, environment: &Environment) -> Option<String> {
+    let program = first_program(command)?;
+    let path = environment.get(OsStr::new("PATH"))?;
+    // A relative entry is a folder of the tree, where the set-up may put it.
+    if !std::env::split_paths(path).all(|entry| entry.is_absolute()) {
+        return None;
+    }
+    let found = process::find_program(Path::new(program), Some(path), Path::new("/"));
+    let is_missing = found.is_err_and(|not| not.fault == Fault::Missing);
+    is_missing.then(|| program.to_owned())
+}
+
+/// A command of the checks whose program would not be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingProgram {
+    /// The command.
+    pub command: String,
+    /// The program.
+    pub program: String,
+    /// Whether no command runs before it that could install it.
+    pub is_first: bool,
+}
+
+/// The commands of the checks, set-up first, whose program would not be found. Nothing is run.
+///
+/// # Errors
+/// The environment of checks cannot be told.
+pub fn missing_programs(
+    place: &Place,
+    settings: &Settings,
+    options: &Options,
+) -> Result<Vec<MissingProgram>> {
+    let checks = &settings.checks;
+    let environment = CheckEnvironment::of(place, &options.env, checks)?;
+    let all = checks.setup.iter().chain(&checks.commands).enumerate();
+    let missing = all.filter_map(|(n, command)| {
+        Some(MissingProgram {
+            program: missing_program(command, &environment.variables)?,
+            command: command.clone(),
+            is_first: n == 0,
+        })
+    });
+    Ok(missing.collect())
+}
