@@ -33,8 +33,6 @@ points! {
         "durable.retried": "the event is there, nobody was told",
         "decided.dropped": "a ticket is given up, the event is missing",
         "durable.dropped": "the event is there, its file is not written",
-        "decided.work_kept": "a workspace is gone and its uncommitted work is kept, the event is missing",
-        "durable.work_kept": "the event is there, the effect is to be ended",
         "decided.closed_by_person": "a person has closed an open ticket's file, the event is missing",
         "durable.closed_by_person": "the event is there, nothing came of it",
         "decided.reopened": "a closed file is open again, the event is missing",

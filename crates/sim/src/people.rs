@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use model::command::{Command, OnStop, Question};
-use model::ticket::{FileStatus, Spec, State, Ticket, Why};
+use model::ticket::{FileStatus, Spec, State, Ticket, Unheeded, Why};
 use model::{AgentName, TicketId, Time};
 
 use crate::bound::HELPS;
@@ -344,8 +344,9 @@ fn late(mut question: Question, rng: &mut Rng) -> Question {
 }
 
 /// The command with which a person who wants the queue to drain helps a ticket; `asked` is the number of
-/// times that was done before.
-pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
+/// times that was done before. A ticket whose file git took away, and a person deleted where git had put it
+/// back while no engine looked, waits for a file that does not come.
+pub(crate) fn help(ticket: &Ticket, has_file: bool, asked: u32) -> Option<Command> {
     let id = ticket.id.clone();
     if let Some(agent) = asking(ticket) {
         return Some(Command::Answer {
@@ -354,11 +355,8 @@ pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
             question: None,
         });
     }
-    if ticket
-        .unheeded
-        .as_ref()
-        .is_some_and(model::ticket::Unheeded::asks)
-    {
+    let is_stranded = |change: &Unheeded| change.asks() || !has_file && !ticket.is_done();
+    if ticket.unheeded.as_ref().is_some_and(is_stranded) {
         return Some(Command::Drop {
             ticket: id,
             reason: "its file is gone".to_owned(),

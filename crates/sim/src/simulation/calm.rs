@@ -49,7 +49,8 @@ impl Simulation {
         }
         for ticket in tickets {
             let asked = self.helped.get(&ticket.id).copied().unwrap_or(0);
-            let Some(command) = people::help(&ticket, asked) else {
+            let has_file = self.world.files.files.contains_key(&ticket.id);
+            let Some(command) = people::help(&ticket, has_file, asked) else {
                 continue;
             };
             *self.helped.entry(ticket.id.clone()).or_default() += 1;

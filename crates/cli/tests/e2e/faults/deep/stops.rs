@@ -303,17 +303,19 @@ fn with_a_clock_that_jumps(jumps: [i64; 3]) {
     world.wait_for("t-1", "verify/checking");
     assert_ahead(&world, "check_started", jumps[0]);
     clock.set(jumps[1]);
+    // An engine follows a clock that is set forward, and none that is set back.
+    let followed = jumps[0].max(jumps[1]);
     world.ticket("t-2").agent(DONE).write();
     fs::write(world.path("home/checked"), "").unwrap();
     for id in ["t-1", "t-2"] {
         world.wait_for(id, "done/landed");
-        assert_ahead(&world, "landed", jumps[1]);
+        assert_ahead(&world, "landed", followed);
     }
-    assert_ahead(&world, "claimed", jumps[1]);
+    assert_ahead(&world, "claimed", followed);
     clock.set(jumps[2]);
     world.ticket("t-3").agent(DONE).write();
     world.wait_for("t-3", "done/landed");
-    assert_ahead(&world, "claimed", jumps[2]);
+    assert_ahead(&world, "claimed", followed.max(jumps[2]));
     end(&mut engine);
     world.drain_all();
     assert_eq!(world.landed(), ["t-1", "t-2", "t-3"]);
