@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::Report;
@@ -41,36 +42,78 @@ pub(crate) enum Wish {
     Stop,
 }
 
+impl Wish {
+    /// An error is the report of a set-up that is not to go on.
+    fn go_on(self) -> Result<(), Report> {
+        match self {
+            Self::GoOn => Ok(()),
+            Self::End => Err(Report::Done),
+            Self::Stop => Err(Report::Hindered {
+                why: "the set-up of its workspace was ended with the engine".to_owned(),
+            }),
+        }
+    }
+}
+
 /// The workspaces that are being made and set up, each with the wish for it.
 #[derive(Debug, Default)]
-pub(crate) struct SetUps(BTreeMap<EffectId, (TicketId, Fence, watch::Sender<Wish>)>);
+pub(crate) struct SetUps(BTreeMap<EffectId, Watched>);
+
+/// A workspace that is being made and set up, as the dispatcher sees it.
+#[derive(Debug)]
+struct Watched {
+    ticket: TicketId,
+    fence: Fence,
+    wish: watch::Sender<Wish>,
+    has_begun: Arc<AtomicBool>,
+}
+
+/// The same, as the set-up itself sees it.
+#[derive(Debug)]
+pub(crate) struct Wished {
+    wish: watch::Receiver<Wish>,
+    /// Whether the workspace is made, so that commands may run in it.
+    has_begun: Arc<AtomicBool>,
+}
 
 impl SetUps {
     /// Adds a workspace that is about to be made; nothing for any other effect.
-    pub(crate) fn watch(&mut self, performance: &Performance) -> Option<watch::Receiver<Wish>> {
+    pub(crate) fn watch(&mut self, performance: &Performance) -> Option<Wished> {
         let Effect::PrepareWorkspace { fence, .. } = &performance.ordered.effect else {
             return None;
         };
         let (sender, receiver) = watch::channel(Wish::GoOn);
-        let ticket = performance.ordered.ticket.clone();
-        self.0.insert(performance.ordered.id, (ticket, *fence, sender));
-        Some(receiver)
+        let has_begun = Arc::new(AtomicBool::new(false));
+        let watched = Watched {
+            ticket: performance.ordered.ticket.clone(),
+            fence: *fence,
+            wish: sender,
+            has_begun: Arc::clone(&has_begun),
+        };
+        self.0.insert(performance.ordered.id, watched);
+        Some(Wished {
+            wish: receiver,
+            has_begun,
+        })
     }
 
     /// Passes on the wish for each.
     pub(crate) fn each(&self, wish: impl Fn(&TicketId, Fence) -> Wish) {
-        for (ticket, fence, sender) in self.0.values() {
-            let wish = wish(ticket, *fence);
-            sender.send_if_modified(|now| std::mem::replace(now, wish) != wish);
+        for watched in self.0.values() {
+            let wish = wish(&watched.ticket, watched.fence);
+            watched
+                .wish
+                .send_if_modified(|now| std::mem::replace(now, wish) != wish);
         }
     }
 
-    /// Waits for the end of all that were told to end, whether or not anybody hears of it.
+    /// Waits for the end of all whose commands were told to end. A git that still makes a workspace is not
+    /// waited for: no command begins after it.
     pub(crate) async fn ended(&mut self) {
-        for (_, (_, _, sender)) in std::mem::take(&mut self.0) {
-            let is_ending = *sender.borrow() != Wish::GoOn;
-            if is_ending {
-                sender.closed().await;
+        for (_, watched) in std::mem::take(&mut self.0) {
+            let is_ending = *watched.wish.borrow() != Wish::GoOn;
+            if is_ending && watched.has_begun.load(Ordering::SeqCst) {
+                watched.wish.closed().await;
             }
         }
     }
@@ -111,12 +154,14 @@ impl Subject {
 pub(crate) async fn set_up(
     executor: &Arc<Executor>,
     performance: &Performance,
-    wish: &mut watch::Receiver<Wish>,
+    wished: &mut Wished,
 ) -> Option<Report> {
     let of = Subject::of(performance)?;
     if executor.settings.workspace.setup.is_empty() || !executor.is_set_up_begun(&of) {
         return None;
     }
+    wished.has_begun.store(true, Ordering::SeqCst);
+    let wish = &mut wished.wish;
     for (number, command) in executor.settings.workspace.setup.iter().enumerate() {
         if let Err(report) = run(executor, &of, number, command, wish).await {
             return Some(discarding(executor, &of, report).await);
@@ -137,6 +182,7 @@ async fn run(
     command: &str,
     wish: &mut watch::Receiver<Wish>,
 ) -> Result<(), Report> {
+    wish.borrow().go_on()?;
     let (with, subject, line) = (Arc::clone(executor), of.clone(), command.to_owned());
     let run = begin(executor, move || with.begin_set_up_run(&subject, number, &line)).await?;
     let watched = run.clone();
@@ -152,14 +198,7 @@ async fn run(
     let is_to_end = stopped != Wish::GoOn;
     let exit = begin(executor, move || end_of(&swept, is_to_end)).await?;
     crate::log::set_up_ended(&run, &exit);
-    match stopped {
-        Wish::End => return Err(Report::Done),
-        Wish::Stop => {
-            let why = "the set-up of its workspace was ended with the engine".to_owned();
-            return Err(Report::Hindered { why });
-        }
-        Wish::GoOn => {}
-    }
+    stopped.go_on()?;
     let limit = executor.settings.run.step_timeout;
     let why = format!(
         "`{command}` failed in its new workspace; mend that, or `[workspace] setup` in crew.toml: it is tried again by itself"
