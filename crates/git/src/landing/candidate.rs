@@ -219,11 +219,7 @@ impl Repository {
     /// The reason for which two commits cannot be merged at all, where it is known.
     fn not_merged(&self, target: &Oid, tip: &Oid) -> Result<Option<Error>> {
         self.require_commits(&[target, tip])?;
-        let base = self
-            .call("merge-base")
-            .args([target.as_str(), tip.as_str()])
-            .run()?;
-        Ok((base.code == Some(1)).then(|| Error::Unrelated {
+        Ok(self.fork(target, tip)?.is_none().then(|| Error::Unrelated {
             tip: tip.clone(),
             target: target.clone(),
         }))

@@ -39,6 +39,23 @@ impl Repository {
         }
     }
 
+    /// The last commit that is in the history of both; none where they have no common ancestor.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn fork(&self, one: &Oid, other: &Oid) -> Result<Option<Oid>> {
+        let said = self
+            .call("merge-base")
+            .arg("--end-of-options")
+            .args([one.as_str(), other.as_str()])
+            .run()?;
+        match said.code {
+            Some(0) => Oid::parse(String::from_utf8_lossy(&said.stdout).trim()).map(Some),
+            Some(1) => Ok(None),
+            _ => Err(said.failed()),
+        }
+    }
+
     /// Checks in one call that all of these are commits.
     pub(crate) fn require_commits(&self, commits: &[&Oid]) -> Result<()> {
         let list: String = commits.iter().map(|commit| format!("{commit}\n")).collect();

@@ -73,10 +73,9 @@ impl Repository {
         if !merges.is_empty() {
             return Ok(true);
         }
-        let fork = self
-            .call("merge-base")
-            .args(["--end-of-options", target.as_str(), tip.as_str()])
-            .ok_oid()?;
+        let Some(fork) = self.fork(target, tip)? else {
+            return Ok(true);
+        };
         Ok(self.tree_of(&fork)? != self.tree_of(tip)?)
     }
 

@@ -56,7 +56,8 @@ impl Executor {
         refusals: &[git::Refusal],
         workspace: &Path,
     ) -> String {
-        let base = self.workspace(ticket, agent, number).ok().flatten();
+        let of = self.workspace(ticket, agent, number).ok().flatten();
+        let base = of.and_then(|of| self.made_from(ticket, &of).ok());
         let mut kinds = Vec::new();
         let mut lines = Vec::new();
         for refusal in refusals {
@@ -65,7 +66,7 @@ impl Executor {
             // A hundred paths need the same remedy.
             if !kinds.contains(&kind) {
                 kinds.push(kind);
-                lines.extend(base.as_ref().and_then(|of| refusal.remedy(of.base())));
+                lines.extend(base.as_ref().and_then(|base| refusal.remedy(base)));
             }
         }
         lines.push(format!("The work is in {}.", shown(&workspace.to_string_lossy())));
@@ -78,14 +79,19 @@ impl Executor {
         let Ok(Some(workspace)) = self.workspace(ticket, agent, number) else {
             return error;
         };
-        let (base, from) = (workspace.base(), self.repository.common_dir());
+        let Ok(base) = self.made_from(ticket, &workspace) else {
+            return error;
+        };
+        let place = shown(&workspace.path().to_string_lossy());
+        let from = self.repository.common_dir();
         let from = from.to_string_lossy().replace('\'', "'\\''");
         format!(
             "{error}: this branch does not contain {base}, from which the work began. These commands put the files of this \
              checkout on top of it:\n\
              git fetch '{from}' {base}\n\
              git reset --soft {base}\n\
-             git commit -m 'Say here what this does'"
+             git commit -m 'Say here what this does'\n\
+             The work is in {place}."
         )
     }
 

@@ -59,22 +59,7 @@ impl Executor {
             Some(begun) => begun.base().clone(),
             None => repository.target(&self.target)?,
         };
-        let start = match from {
-            StartPoint::Target => base.clone(),
-            StartPoint::Kept { .. } => {
-                let id = git::Id::parse(ticket.id.as_str())?;
-                let kept = repository.kept(Some(&id))?;
-                let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
-                match last {
-                    // A commit that was taken off the target must not return with this work; it stays kept.
-                    Some(kept) if repository.taken_off(&self.target, &id, &kept.commit)?.is_some() => {
-                        base.clone()
-                    }
-                    Some(kept) => kept.commit,
-                    None => base.clone(),
-                }
-            }
-        };
+        let start = self.start_of(ticket, &base, from)?;
         let instructions = self.prompts.instructions(&self.facts(ticket, agent, 1))?;
         let earlier_work = start != base;
         let spec = self.spec(
@@ -87,6 +72,37 @@ impl Executor {
         )?;
         let workspace = repository.prepare(&spec)?;
         Ok((base, earlier_work, workspace))
+    }
+
+    /// The commit on which an attempt begins whose pinned target is `base`.
+    fn start_of(&self, ticket: &Ticket, base: &git::Oid, from: &StartPoint) -> git::Result<git::Oid> {
+        let StartPoint::Kept { .. } = from else {
+            return Ok(base.clone());
+        };
+        let repository = &self.repository;
+        let id = git::Id::parse(ticket.id.as_str())?;
+        let kept = repository.kept(Some(&id))?;
+        let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
+        let Some(git::Kept { commit, .. }) = last else {
+            return Ok(base.clone());
+        };
+        // A commit that was taken off the target must not return with this work, and work without the
+        // target's history cannot be merged. Either stays kept.
+        let is_fit = repository.taken_off(&self.target, &id, &commit)?.is_none()
+            && repository.fork(&commit, base)?.is_some();
+        Ok(if is_fit { commit } else { base.clone() })
+    }
+
+    /// The commit of the target that the files of an attempt's workspace were made from: where the attempt
+    /// goes on with earlier work, the target's pinned commit is a later one, whose files are not there.
+    pub(super) fn made_from(&self, ticket: &Ticket, workspace: &git::Workspace) -> git::Result<git::Oid> {
+        let base = workspace.base();
+        let from = ticket.attempt().map(|attempt| &attempt.claim.from);
+        let start = self.start_of(ticket, base, from.unwrap_or(&StartPoint::Target))?;
+        Ok(self
+            .repository
+            .fork(&start, base)?
+            .unwrap_or_else(|| base.clone()))
     }
 
     /// Begins the set-up of a new workspace, where there is anything to set up. Its commands run afterwards.

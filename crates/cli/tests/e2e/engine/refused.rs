@@ -214,3 +214,50 @@ fn a_branch_that_merges_a_target_with_a_moved_submodule_is_not_refused_for_that(
     assert_eq!(world.on_main("README").as_deref(), Some("both\n"));
     assert_eq!(world.git(&["rev-parse", "main:lib"]), moved);
 }
+
+/// Commits all files anew, without any of the target's history, on the branch of the attempt.
+const ORPHANS: &str = "branch=$(git branch --show-current)\ngit checkout -q --orphan \"anew-$RUN\"\n\
+                       git add -A\ngit commit -q -m \"anew $RUN\"\ngit branch -M \"$branch\"\necho DONE";
+
+#[test]
+fn an_attempt_after_one_without_the_targets_history_begins_on_the_target() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(&format!("echo own > own\n{ORPHANS}"))
+        .write();
+    world.drain_held();
+    assert_eq!(world.held("t-1").0, "no_progress");
+    world.ticket("t-2").agent("work other x\necho DONE").write();
+    world.drain_held();
+    world.script("t-1", "work own x\necho DONE");
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-2", "t-1"]);
+    assert_eq!(world.on_main("other").as_deref(), Some("x\n"));
+    assert!(world.on_main("own").is_some());
+}
+
+#[test]
+fn the_commands_of_a_refusal_take_nothing_back_that_has_landed_since_the_earlier_attempt_began() {
+    let world = World::with(|s| s.run = "max_steps = 2\nattempts = 1".to_owned());
+    // The first attempt ends with good work; the second goes on with it, and loses the history.
+    let mends = "sed -n '/^git fetch/,/^git commit/p' \"$LOGS/t-1.$RUN.prompt\" > mend.sh\n\
+                 grep -q 'git reset --soft' mend.sh\nmv mend.sh .git/mend.sh\nsh .git/mend.sh\necho DONE";
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "case $RUN in\n1 | 2 | 3) work \"own-$RUN\" x ;;\n4)\n{ORPHANS}\n;;\n*)\n{mends}\n;;\nesac"
+        ))
+        .write();
+    world.drain_held();
+    assert_eq!(world.held("t-1").0, "failed");
+    world.ticket("t-2").agent("work other x\necho DONE").write();
+    world.drain_held();
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-2", "t-1"]);
+    for (file, text) in [("own-1", "x\n"), ("own-3", "x\n"), ("other", "x\n")] {
+        assert_eq!(world.on_main(file).as_deref(), Some(text), "{file}");
+    }
+}
