@@ -183,6 +183,9 @@ fn an_engine_that_is_stopped_does_not_wait_for_a_step_that_cannot_begin() {
         let stopped = scene.ask(stop(running));
         assert!(stopped.output.ended, "{running:?}: {stopped}");
         scene.restart();
-        assert!(scene.pending("t-1", "start_step").is_some(), "the next engine begins it");
+        assert!(
+            scene.pending("t-1", "start_step").is_some(),
+            "the next engine begins it"
+        );
     }
 }

@@ -338,7 +338,7 @@ fn files_that_a_git_clean_deletes_are_asked_about_and_a_single_one_is_a_persons_
 
 /// A world with three tickets that git does not have, the first at work, and one agent.
 fn at_work_without_git() -> (World, testkit::world::Engine) {
-    let world = World::with(|settings| settings.agents.count = 1);
+    let world = World::new();
     world.ticket("t-1").agent(WAITS).write();
     world.ticket("t-2").agent(AGENT).deps(&["t-1"]).write();
     world.ticket("t-3").agent(AGENT).deps(&["t-1"]).write();
@@ -359,7 +359,9 @@ fn tickets_whose_whole_folder_is_cleaned_away_are_asked_about_and_not_given_out(
             world.wait("the inbox tells of it", || {
                 file_item(&world).is_some_and(|item| item["ticket"].is_null())
             });
-            world.wait("the engine has noticed it", || engine.said().all().contains("is gone"));
+            world.wait("the engine has noticed it", || {
+                engine.said().all().contains("is gone")
+            });
         }
         fs::create_dir(world.project(".tickets")).unwrap();
         world.ticket("t-9").agent(AGENT).write();
