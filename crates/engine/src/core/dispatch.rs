@@ -331,7 +331,8 @@ impl Core {
         }
     }
 
-    /// Whether its step was ordered and could not begin yet: nothing of it runs, and the next engine begins it.
+    /// Whether its step was ordered and could not begin yet: nothing of it runs, and the next engine begins
+    /// the step.
     fn is_kept_from_starting(&self, id: &TicketId, ticket: &Ticket) -> bool {
         let attempt = ticket.attempt();
         let worker = attempt.and_then(|attempt| attempt.conversation.worker.as_ref());

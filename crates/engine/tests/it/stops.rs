@@ -129,7 +129,7 @@ fn an_engine_that_is_up_to_merge_a_ticket_lands_that_one_alone() {
     scene.add("t-2");
     scene.workspace_ready("t-2");
     scene.finishes("t-2", Signal::Done);
-    scene.report("t-2", "build_candidate", engine::Report::NoCommits);
+    scene.report("t-2", "build_candidate", Report::NoCommits);
     scene.finishes("t-2", Signal::Done);
     scene.ask(Command::Stop {
         running: OnStop::Leave,

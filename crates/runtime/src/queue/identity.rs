@@ -1,7 +1,7 @@
 //! The ticket folder's identity: whether the folder is still the one that an engine has seen.
 //!
-//! Files that vanished with their folder were not deleted one by one, also where somebody has made a folder of
-//! that name again.
+//! Files that vanished with their folder were not deleted one by one, also where somebody has made a folder
+//! of that name again.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,8 @@ impl Identity {
         }
     }
 
-    /// Looks at the folder. A replacement is accepted once the core has had the time to record what is missing
-    /// in it: an engine that is killed before leaves that to the next one.
+    /// Looks at the folder. A replacement is accepted once the core has had the time to record what is
+    /// missing in it: an engine that is killed before leaves that to the next one.
     pub(super) fn look(&mut self) {
         let Some(now) = identity(&self.dir) else { return };
         if self.accepted.as_ref() == Some(&now) {
