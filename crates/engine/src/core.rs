@@ -279,6 +279,7 @@ impl Core {
         match input {
             Input::Observed { seen, whole } => self.observed(seen, whole),
             Input::GitMoved => self.folder.git_moved(),
+            Input::FolderReplaced => self.folder.replaced(),
             Input::Commanded { id, by, command } => self.commanded(&id, &by, command),
             Input::TimerDue(timer) => self.timer_due(timer),
             Input::Reported {

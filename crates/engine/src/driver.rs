@@ -277,6 +277,7 @@ impl Driver {
             Input::CheckEnded(end) => end.run == *run,
             Input::Observed { .. }
             | Input::GitMoved
+            | Input::FolderReplaced
             | Input::Commanded { .. }
             | Input::TimerDue(_)
             | Input::Reported { .. }

@@ -157,6 +157,11 @@ impl Failures {
         is_in_line && failing.is_some_and(|failing| now.since(failing.since) > backoff::HINDERED)
     }
 
+    /// Whether a part of the ticket's work fails, and is tried again.
+    pub(crate) fn has_work(&self, id: &TicketId) -> bool {
+        self.effects.contains_key(&(id.clone(), Kind::Work))
+    }
+
     /// The write into the ticket's file that fails and why, when a person has to mend that.
     pub(crate) fn of_file(&self, id: &TicketId) -> Option<&str> {
         self.for_person(id, Kind::File)

@@ -23,6 +23,9 @@ pub enum Input {
     /// git has moved since an engine last looked at the ticket files: it has taken those that the next look
     /// at every file does not show.
     GitMoved,
+    /// The ticket folder is another than the one that an engine saw last: nobody can see who took the files
+    /// that the next look at every file does not show.
+    FolderReplaced,
     /// A frontend asks for something.
     Commanded {
         /// The command's id in the inbox.

@@ -25,6 +25,8 @@ pub(crate) struct TicketFolder {
     gone: BTreeMap<TicketId, Gone>,
     /// Whether git had moved before the first look at every file.
     has_git_moved: bool,
+    /// Whether the folder had replaced another one before the first look at every file.
+    is_replaced: bool,
     /// How many writes of each file were ordered and have not arrived.
     ordered: BTreeMap<TicketId, u32>,
     /// The last write of each file that found no file, and since when.
@@ -126,6 +128,11 @@ impl TicketFolder {
         self.has_git_moved = true;
     }
 
+    /// The folder is another than the one that an engine saw last.
+    pub(crate) fn replaced(&mut self) {
+        self.is_replaced = true;
+    }
+
     /// A file exists and cannot be read.
     pub(crate) fn unreadable(&mut self, id: &TicketId, at: Time, is_done: bool) {
         // The status that a done ticket's file had before it was gone is still needed when it can be read.
@@ -165,9 +172,11 @@ impl TicketFolder {
     /// Every file was looked at: a ticket of the journal without one has lost it.
     pub(crate) fn read_whole<'a>(&mut self, tickets: impl IntoIterator<Item = &'a Ticket>, now: Time) {
         self.is_read = true;
-        let origin = match std::mem::take(&mut self.has_git_moved) {
-            true => Origin::Git,
-            false => Origin::Person,
+        let has_git_moved = std::mem::take(&mut self.has_git_moved);
+        let origin = match (has_git_moved, std::mem::take(&mut self.is_replaced)) {
+            (true, _) => Origin::Git,
+            (false, true) => Origin::Unknown,
+            (false, false) => Origin::Person,
         };
         for ticket in tickets {
             if !ticket.is_done() && !self.files.contains_key(&ticket.id) {

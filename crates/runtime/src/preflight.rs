@@ -36,9 +36,13 @@ impl Place {
     }
 
     /// The reason why no ticket's file can be written now, in words; nothing where files can be written, or
-    /// where they have no folder.
+    /// where crew has not begun.
     #[must_use]
     pub fn refuses_files(&self) -> Option<String> {
+        if !self.tickets_dir.exists() && self.journal.exists() {
+            let folder = self.tickets_dir.display();
+            return Some(format!("the ticket folder {folder} is not there"));
+        }
         let folder = tickets::Folder::at(&self.tickets_dir).ok()?;
         folder
             .check_writable()

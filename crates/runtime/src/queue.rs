@@ -3,6 +3,8 @@
 
 mod aside;
 mod doubtful;
+mod identity;
+mod lost;
 mod origins;
 mod seen;
 
@@ -18,6 +20,7 @@ use model::{TicketId, Time};
 use tickets::{Folder, Hint, ProblemKind, Scan, Status, Watch};
 
 use self::doubtful::Doubtful;
+use self::lost::Lost;
 use self::origins::Origins;
 pub use self::origins::origin_of;
 use self::seen::Seen;
@@ -140,7 +143,7 @@ fn serve(
 ) {
     let (mut first, mut look) = (true, 0);
     let mut is_folder_gone = false;
-    let mut doubtful = Doubtful::default();
+    let (mut doubtful, mut lost) = (Doubtful::default(), Lost::default());
     loop {
         // Many changes are one look: every look that waits is answered by this one.
         let mut asks = match doubtful.is_empty() {
@@ -176,7 +179,7 @@ fn serve(
                     look = number;
                     *scan = Scan::new(folder.clone());
                     (first, all) = (true, true);
-                    doubtful = Doubtful::default();
+                    (doubtful, lost) = (Doubtful::default(), Lost::default());
                     origins.start(is_journal_new);
                 }
                 Ask::End => return,
@@ -215,8 +218,7 @@ fn serve(
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
             if !doubtful.is_empty() {
                 // These files went with their folder: when it is back, every file is looked at.
-                doubtful = Doubtful::default();
-                *scan = Scan::new(folder);
+                lost.forget_all(scan, &mut doubtful);
                 first = true;
             }
             continue;
@@ -235,15 +237,19 @@ fn serve(
         match looked {
             // It went while it was looked at: what was not found in it was not deleted.
             Ok(()) if !folder.path().is_dir() => {
-                *scan = Scan::new(folder);
+                lost.forget_all(scan, &mut doubtful);
                 first = true;
             }
             Ok(()) => {
                 if first {
                     aside::report(&folder, &mut seen);
+                    std::mem::take(&mut lost).report(&folder, origins, &mut seen);
                 }
                 if first && origins.had_moved() {
                     saw(driver::Event::Input(engine::Input::GitMoved));
+                }
+                if first && origins.is_folder_replaced() {
+                    saw(driver::Event::Input(engine::Input::FolderReplaced));
                 }
                 seen.end(first);
                 first = false;

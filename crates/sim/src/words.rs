@@ -132,6 +132,7 @@ pub(crate) fn input(given: &Input) -> String {
         }
         Input::Ticked => "time has passed".to_owned(),
         Input::GitMoved => "git has moved".to_owned(),
+        Input::FolderReplaced => "the ticket folder is another one".to_owned(),
     }
 }
 

@@ -131,7 +131,8 @@ impl Error {
             }
             Error::NotAFolder { path } if is_missing(path) => {
                 "if git has taken it away, `git switch` to a branch that has it, or `git restore --source BRANCH -- .tickets`, \
-                 brings it back; `crew ticket create` makes a new one"
+                 brings it back; if its files are gone for good, `crew ticket create` begins a new one, and `crew inbox` then asks \
+                 about each ticket that is not done"
                     .to_owned()
             }
             Error::NotAFolder { .. } => {

@@ -147,6 +147,11 @@ impl Scan {
         Ok(changes.collect())
     }
 
+    /// The names of the files at the last scan, without `.md`.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.files.keys()
+    }
+
     /// The number of files at the last scan, readable or not.
     pub fn len(&self) -> usize {
         self.files.len()

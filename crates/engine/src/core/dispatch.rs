@@ -9,7 +9,7 @@ use model::machine::Rejected;
 use model::policy::{capacity, route};
 use model::project;
 use model::ticket::{Event, Stage, State, Ticket, TimerKey};
-use model::{AgentName, RunId, SessionId, TicketId};
+use model::{AgentName, RunId, SessionId, TicketId, worker};
 
 use super::{Core, Duty, WriteMeta};
 use crate::names;
@@ -304,7 +304,7 @@ impl Core {
         let Some(how) = self.stopping else { return };
         let live: Vec<TicketId> = self
             .active_tickets()
-            .filter(|(_, t)| t.live_runs().next().is_some())
+            .filter(|(id, t)| t.live_runs().next().is_some() && !self.is_kept_from_starting(id, t))
             .map(|(id, _)| id.clone())
             .collect();
         if let OnStop::Kill = how {
@@ -329,6 +329,14 @@ impl Core {
             }
             self.out.ended = true;
         }
+    }
+
+    /// Whether its step was ordered and could not begin yet: nothing of it runs, and the next engine begins
+    /// the step.
+    fn is_kept_from_starting(&self, id: &TicketId, ticket: &Ticket) -> bool {
+        let attempt = ticket.attempt();
+        let worker = attempt.and_then(|attempt| attempt.conversation.worker.as_ref());
+        worker.is_some_and(|worker| worker.state == worker::State::Spawning) && self.failures.has_work(id)
     }
 
     /// Tickets with an attempt.

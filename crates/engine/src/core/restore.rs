@@ -18,6 +18,7 @@ impl Core {
             Input::Observed { seen, .. } => self.unknown_in(seen),
             Input::Commanded { command, .. } => self.not_here(command.ticket()),
             Input::GitMoved
+            | Input::FolderReplaced
             | Input::TimerDue(_)
             | Input::Reported { .. }
             | Input::RunEnded(_)

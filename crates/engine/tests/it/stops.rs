@@ -1,12 +1,12 @@
 //! Stopping the engine: what becomes of what runs, and when the engine may end.
 
-use engine::Duty;
+use engine::{Duty, Report};
 use model::attempt::{Class, Signal};
 use model::command::{Command, OnStop};
 use model::project;
 
 use crate::matrix::matrix;
-use crate::scene::{failed, id};
+use crate::scene::{Scene, failed, id};
 use crate::states;
 
 fn stop(running: OnStop) -> Command {
@@ -129,7 +129,7 @@ fn an_engine_that_is_up_to_merge_a_ticket_lands_that_one_alone() {
     scene.add("t-2");
     scene.workspace_ready("t-2");
     scene.finishes("t-2", Signal::Done);
-    scene.report("t-2", "build_candidate", engine::Report::NoCommits);
+    scene.report("t-2", "build_candidate", Report::NoCommits);
     scene.finishes("t-2", Signal::Done);
     scene.ask(Command::Stop {
         running: OnStop::Leave,
@@ -167,4 +167,25 @@ fn an_engine_that_is_up_to_merge_one_ticket_leaves_another_submission_in_the_que
     let merge = scene.ask(Command::Merge { ticket: id("t-1") });
     assert_eq!(merge.events(), ["submitted", "check_started"], "{merge}");
     assert!(scene.pending("t-1", "build_candidate").is_some());
+}
+
+#[test]
+fn an_engine_that_is_stopped_does_not_wait_for_a_step_that_cannot_begin() {
+    for running in [OnStop::Finish, OnStop::Kill] {
+        let mut scene = Scene::new();
+        scene.add("t-1");
+        scene.workspace_ready("t-1");
+        for _ in 0..2 {
+            let why = "the ticket's file is not there".to_owned();
+            scene.report("t-1", "start_step", Report::CouldNotRun { why });
+        }
+        assert!(!scene.core.rest().moving, "a person has to bring the file back");
+        let stopped = scene.ask(stop(running));
+        assert!(stopped.output.ended, "{running:?}: {stopped}");
+        scene.restart();
+        assert!(
+            scene.pending("t-1", "start_step").is_some(),
+            "the next engine begins it"
+        );
+    }
 }

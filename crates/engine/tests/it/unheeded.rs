@@ -222,6 +222,21 @@ fn files_that_are_missing_at_the_start_were_taken_by_git_where_that_has_moved() 
 }
 
 #[test]
+fn a_file_that_is_missing_in_another_folder_at_the_start_is_asked_about() {
+    let mut scene = Scene::new();
+    scene.add("t-1");
+    scene.restart();
+    scene.step(Input::FolderReplaced);
+    let (seen, whole) = (Vec::new(), true);
+    scene.step(Input::Observed { seen, whole });
+    scene.wait(scene.core.settings().run.debounce);
+    assert_eq!(
+        (scene.state("t-1").as_str(), asks(&scene)),
+        ("in_progress/preparing", Some(true))
+    );
+}
+
+#[test]
 fn a_file_under_another_name_is_asked_about_and_goes_on_when_it_is_back() {
     let mut scene = states::working();
     scene.files_written("t-1");

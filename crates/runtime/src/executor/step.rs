@@ -65,7 +65,8 @@ impl Executor {
         }
         let needs_text = step.new_session || !self.remembers(step.harness);
         if needs_text && self.text_of(ticket).is_none() {
-            return Report::Hindered {
+            // Somebody has to bring the file back, or to give the ticket up.
+            return Report::CouldNotRun {
                 why: "the ticket's file is not there, and the agent would not know its task".to_owned(),
             };
         }

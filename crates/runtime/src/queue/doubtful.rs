@@ -40,6 +40,11 @@ impl Doubtful {
         self.0.insert(name, Change { since, seen, blob });
     }
 
+    /// The names of the files.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
     /// The file has changed again.
     pub(super) fn forget(&mut self, name: &str) {
         self.0.remove(name);
@@ -62,6 +67,7 @@ impl Doubtful {
         let blobs: Vec<(PathBuf, git::Oid)> =
             self.0.values().filter_map(|change| change.blob.clone()).collect();
         let committed: BTreeSet<PathBuf> = origins.committed(&blobs);
+        let is_replaced = origins.is_folder_replaced();
         let is_any_gone = self.0.values().any(|change| change.blob.is_none());
         let aside = if is_any_gone {
             aside::names(folder)
@@ -72,7 +78,7 @@ impl Doubtful {
             let is_committed = blob.as_ref().is_some_and(|(path, _)| committed.contains(path));
             let found = match (origins.has_moved(), is_committed, &blob) {
                 (true, _, _) => Origin::Git,
-                (false, false, None) if aside.contains(&name) => Origin::Unknown,
+                (false, false, None) if is_replaced || aside.contains(&name) => Origin::Unknown,
                 (false, true, _) | (false, false, None) => Origin::Person,
                 (false, false, Some(_)) => Origin::Unknown,
             };

@@ -12,6 +12,7 @@ use model::ticket::{FileStatus, Filing, Origin};
 use tickets::{Change, Folder, Kind, Read};
 
 use super::doubtful::Doubtful;
+use super::identity::Identity;
 use super::seen::{PIECE, Seen, observation};
 use crate::clock::Stopwatch;
 use crate::{Place, Reading, outputs};
@@ -19,7 +20,7 @@ use crate::{Place, Reading, outputs};
 /// The file in crew's folder with the traces that an engine saw last.
 const FILE: &str = "git-traces";
 /// For how long after git has moved the changes that are noticed are taken for its work.
-const AFTERMATH: Duration = Duration::from_secs(5);
+pub(super) const AFTERMATH: Duration = Duration::from_secs(5);
 
 /// The traces of git, and what they say about changes.
 pub(crate) struct Origins {
@@ -27,6 +28,7 @@ pub(crate) struct Origins {
     root: PathBuf,
     file: PathBuf,
     runs_dir: PathBuf,
+    folder: Identity,
     traces: Option<Traces>,
     moved: Option<Stopwatch>,
     /// Whether git had moved between the last engine and the first look of this one, or no engine was here.
@@ -50,6 +52,7 @@ impl Origins {
             root: place.root.clone(),
             file,
             runs_dir: place.runs_dir.clone(),
+            folder: Identity::new(place),
             has_predecessor: text.is_some(),
             traces: text.map(|text| Traces::of_text(&text)),
             moved: None,
@@ -85,6 +88,7 @@ impl Origins {
                 std::thread::sleep(super::LOOK_AGAIN);
             }
         }
+        self.folder.look();
         let is_new_here = self.traces.is_none();
         self.look_at_traces();
         if is_first && self.moved_before.is_none() {
@@ -132,6 +136,12 @@ impl Origins {
     /// Whether git has moved a moment ago.
     pub(super) fn has_moved(&self) -> bool {
         self.moved.is_some_and(|moved| moved.elapsed() < AFTERMATH)
+    }
+
+    /// Whether the ticket folder has replaced another one: nobody can see who took the files that are not in
+    /// it.
+    pub(super) fn is_folder_replaced(&self) -> bool {
+        self.folder.is_replaced()
     }
 
     pub(super) fn is_git_at_work(&self) -> bool {

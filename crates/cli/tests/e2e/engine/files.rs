@@ -21,7 +21,7 @@ fn landed_without_its_folder(kill: bool) -> World {
     world.open("go");
     let says = |what: &str| world.crew(&["inbox"]).out.contains(what);
     world.wait("it lands, and a person is told", || {
-        says("its file could not be written: the ticket folder")
+        world.is_landed("t-1") && says("the ticket folder") && says("is not there")
     });
     assert_eq!(world.landed(), ["t-1"]);
     if kill {

@@ -336,6 +336,75 @@ fn files_that_a_git_clean_deletes_are_asked_about_and_a_single_one_is_a_persons_
     engine.end();
 }
 
+/// A world with three tickets that git does not have, the first at work, and one agent.
+fn at_work_without_git() -> (World, testkit::world::Engine) {
+    let world = World::new();
+    world.ticket("t-1").agent(WAITS).write();
+    world.ticket("t-2").agent(AGENT).deps(&["t-1"]).write();
+    world.ticket("t-3").agent(AGENT).deps(&["t-1"]).write();
+    let engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    world.wait("it is taken", || world.front("t-1", "status") == "in_progress");
+    world.wait("all are seen", || world.try_state("t-3").is_some());
+    (world, engine)
+}
+
+#[test]
+fn tickets_whose_whole_folder_is_cleaned_away_are_asked_about_and_not_given_out() {
+    for is_noticed in [false, true] {
+        let (world, mut engine) = at_work_without_git();
+        world.git(&["clean", "-q", "-fdx"]);
+        assert!(!world.project(".tickets").exists());
+        if is_noticed {
+            world.wait("the inbox tells of it", || {
+                file_item(&world).is_some_and(|item| item["ticket"].is_null())
+            });
+            world.wait("the engine has noticed it", || {
+                engine.said().all().contains("is gone")
+            });
+        }
+        fs::create_dir(world.project(".tickets")).unwrap();
+        world.ticket("t-9").agent(AGENT).write();
+        world.wait("all are asked about", || {
+            ["t-1", "t-2", "t-3"]
+                .iter()
+                .all(|id| world.count(id, "file_unheeded") == 1)
+        });
+        world.open("go");
+        world.wait("it lands without its file", || world.is_landed("t-1"));
+        world.wait("the agent is free for the new ticket", || world.is_landed("t-9"));
+        assert_eq!((world.runs("t-2"), world.runs("t-3")), (0, 0), "{is_noticed}");
+        assert!(file_item(&world).is_some(), "{is_noticed}");
+        world.must(&["stop"]);
+        engine.end();
+    }
+}
+
+#[test]
+fn a_ticket_at_work_whose_folder_was_cleaned_away_between_two_engines_is_not_dropped() {
+    let world = World::new();
+    world.ticket("t-1").agent(WAITS).write();
+    let mut engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    world.wait("it is taken", || world.front("t-1", "status") == "in_progress");
+    world.git(&["clean", "-q", "-fdx"]);
+    engine.signal("KILL");
+    engine.end();
+    let said = world.crew(&["run"]);
+    assert_ne!(said.code, Some(0), "{said}");
+    assert!(said.err.contains("crew inbox"), "{said}");
+    fs::create_dir(world.project(".tickets")).unwrap();
+    world.ticket("t-9").kind("epic").write();
+    let mut engine = world.engine();
+    world.wait("it is asked about", || world.count("t-1", "file_unheeded") == 1);
+    assert_eq!(file_item(&world).unwrap()["ticket"], "t-1");
+    world.open("go");
+    world.wait("it lands without its file", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!((world.runs("t-1"), world.count("t-1", "dropped")), (1, 0));
+}
+
 #[test]
 fn a_ticket_at_work_whose_file_is_renamed_is_asked_about_and_goes_on_when_that_is_undone() {
     let (world, mut engine) = at_work();

@@ -102,7 +102,7 @@ pub(super) fn unwritable(why: &str) -> Item {
         printed: None,
         until: None,
         acts: vec![Act::ByHand {
-            what: "see that you may write there: what tickets came to is written into their files by itself"
+            what: "see that it is there, and that you may write there: crew then writes the files by itself"
                 .to_owned(),
         }],
     }
