@@ -135,11 +135,7 @@ impl Repository {
             return Ok(Vec::new());
         };
         let mut commits = vec![target.clone()];
-        let merged = self
-            .call("merge-base")
-            .args([target.as_str(), tip.as_str()])
-            .run()?;
-        commits.extend(Oid::from_bytes(merged.stdout.trim_ascii()));
+        commits.extend(self.fork(&target, tip)?);
         let mut found = Vec::new();
         for commit in commits {
             let differs = self.changes(&commit, tip)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::error::{Error, IoContext, Result};
 use crate::repository::Repository;
 use crate::repository::git_dir::Layout;
+use crate::types::oid::Oid;
 use crate::workspace::{INSTRUCTIONS, MADE, Spec, Workspace};
 
 impl Repository {
@@ -64,6 +65,21 @@ impl Repository {
             return Ok(workspace);
         }
         self.put_in_place(workspace, spec)
+    }
+
+    /// The commit of the target that a workspace's files were made from: where the work goes on with earlier
+    /// work, the base is a later one, whose files are not there.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit is gone from which the work started.
+    pub fn made_from(&self, workspace: &Workspace) -> Result<Oid> {
+        let record = std::fs::read_to_string(workspace.beside().join(MADE)).unwrap_or_default();
+        let start = record.lines().find_map(|line| line.strip_prefix("start="));
+        // A workspace without a record was never handed to an agent.
+        let start = start.map_or_else(|| Ok(workspace.base.clone()), Oid::parse)?;
+        Ok(self
+            .fork(&start, &workspace.base)?
+            .unwrap_or_else(|| workspace.base.clone()))
     }
 
     /// Makes pin and branch in one transaction if neither exists yet; git checks that both name commits. The

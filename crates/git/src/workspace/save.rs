@@ -63,9 +63,8 @@ impl Repository {
         let (parent, before, lost_head) = match self.import_claimed(workspace, limits) {
             Ok(imported) => (imported.tip.clone(), Some(imported), None),
             Err(Error::Refused { refusals, .. }) if is_lost_head(&refusals) => {
-                let remedy = refusals
-                    .iter()
-                    .find_map(|refusal| refusal.remedy(workspace.base()));
+                let from = self.made_from(workspace)?;
+                let remedy = refusals.iter().find_map(|refusal| refusal.remedy(&from));
                 let why = [Some(crate::types::refusal::list(&refusals)), remedy];
                 let why = why.into_iter().flatten().collect::<Vec<_>>().join("\n");
                 (self.last_known(workspace)?, None, Some(why))

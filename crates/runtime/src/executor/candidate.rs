@@ -57,7 +57,7 @@ impl Executor {
         workspace: &Path,
     ) -> String {
         let of = self.workspace(ticket, agent, number).ok().flatten();
-        let base = of.and_then(|of| self.made_from(ticket, &of).ok());
+        let base = of.and_then(|of| self.repository.made_from(&of).ok());
         let mut kinds = Vec::new();
         let mut lines = Vec::new();
         for refusal in refusals {
@@ -79,7 +79,7 @@ impl Executor {
         let Ok(Some(workspace)) = self.workspace(ticket, agent, number) else {
             return error;
         };
-        let Ok(base) = self.made_from(ticket, &workspace) else {
+        let Ok(base) = self.repository.made_from(&workspace) else {
             return error;
         };
         let place = shown(&workspace.path().to_string_lossy());

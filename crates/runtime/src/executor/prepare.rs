@@ -93,18 +93,6 @@ impl Executor {
         Ok(if is_fit { commit } else { base.clone() })
     }
 
-    /// The commit of the target that the files of an attempt's workspace were made from: where the attempt
-    /// goes on with earlier work, the target's pinned commit is a later one, whose files are not there.
-    pub(super) fn made_from(&self, ticket: &Ticket, workspace: &git::Workspace) -> git::Result<git::Oid> {
-        let base = workspace.base();
-        let from = ticket.attempt().map(|attempt| &attempt.claim.from);
-        let start = self.start_of(ticket, base, from.unwrap_or(&StartPoint::Target))?;
-        Ok(self
-            .repository
-            .fork(&start, base)?
-            .unwrap_or_else(|| base.clone()))
-    }
-
     /// Begins the set-up of a new workspace, where there is anything to set up. Its commands run afterwards.
     fn begin_set_up(&self, workspace: &git::Workspace) -> crate::Result<()> {
         let settings = &self.settings.workspace;
