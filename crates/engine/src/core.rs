@@ -45,6 +45,9 @@ pub use target::TargetCheck;
 #[derive(Clone, Debug)]
 pub struct Core {
     settings: Settings,
+    /// Whether a person may have changed the settings, and they were not read since: no paid work begins
+    /// under the old ones.
+    has_touched_settings: bool,
     /// The journal's own id, which is the namespace of session ids.
     journal: uuid::Uuid,
     project: ProjectStream,
@@ -128,6 +131,7 @@ impl Core {
     pub fn load(settings: Settings, journal: uuid::Uuid, loaded: Loaded) -> Result<Self, Error> {
         let mut core = Self {
             settings,
+            has_touched_settings: false,
             journal,
             project: ProjectStream::default(),
             tickets: Tickets::default(),
@@ -180,8 +184,22 @@ impl Core {
         self.tickets.next_deadline(now)
     }
 
+    /// Begins no paid work until the settings were read again: whoever changes them and then adds a ticket
+    /// means the new ones for it.
+    pub fn await_settings(&mut self) {
+        self.has_touched_settings = true;
+    }
+
+    /// Goes on under the settings in force: they were read again, and are the same or cannot be used.
+    pub fn keep_settings(&mut self) {
+        if std::mem::take(&mut self.has_touched_settings) {
+            self.ready.touch();
+        }
+    }
+
     /// Takes new settings; what is under way goes on under them.
     pub fn set_settings(&mut self, settings: Settings) {
+        self.has_touched_settings = false;
         let is_set_up_otherwise = self.settings.workspace != settings.workspace;
         self.settings = settings;
         self.ready.touch();

@@ -156,6 +156,7 @@ impl Driver {
                 | Event::CheckEnded(_)
                 | Event::Woken { .. }
                 | Event::StopAsked(_)
+                | Event::SettingsTouched
                 | Event::SettingsRead(_) => {}
             }
         }
@@ -238,8 +239,12 @@ impl Driver {
                 self.step(Input::Ticked, now, batch);
             }
             Event::StopAsked(running) => self.step(own_stop(running), now, batch),
+            Event::SettingsTouched => self.core.await_settings(),
             Event::SettingsRead(settings) => {
-                self.core.set_settings(*settings);
+                match settings {
+                    Some(settings) => self.core.set_settings(*settings),
+                    None => self.core.keep_settings(),
+                }
                 self.step(Input::Ticked, now, batch);
             }
         }

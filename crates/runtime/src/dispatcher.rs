@@ -286,7 +286,10 @@ impl Dispatcher {
                     events.push(event);
                 }
                 Event::JournalChanged => has_written = true,
-                Event::SettingsTouched => touched = true,
+                Event::SettingsTouched => {
+                    events.push(driver::Event::SettingsTouched);
+                    touched = true;
+                }
                 Event::SettingsRead(read) => settings = Some(read),
                 Event::TargetTouched => moved = true,
                 Event::FileSettingsRead { changed } => self.take_file_settings(changed),
@@ -333,6 +336,7 @@ impl Dispatcher {
             | driver::Event::InboxRead(_)
             | driver::Event::Woken { .. }
             | driver::Event::StopAsked(_)
+            | driver::Event::SettingsTouched
             | driver::Event::SettingsRead(_) => {}
         }
     }

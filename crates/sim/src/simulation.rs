@@ -222,7 +222,8 @@ impl Simulation {
         self.note(Who::Person, || "the budgets are raised".to_owned());
         let settings = self.settings();
         if let Some(shell) = &mut self.shell {
-            shell.events.push(Event::SettingsRead(Box::new(settings)));
+            shell.events.push(Event::SettingsTouched);
+            shell.events.push(Event::SettingsRead(Some(Box::new(settings))));
         }
         Ok(())
     }

@@ -69,6 +69,7 @@ pub(crate) fn came_in(event: &Event) -> String {
             format!("time has passed{}", due.collect::<String>())
         }
         Event::StopAsked(how) => format!("a signal asks to stop, running steps: {how:?}"),
+        Event::SettingsTouched => "somebody edits the settings".to_owned(),
         Event::SettingsRead(_) => "the settings have changed".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// Many times what the longest of what is waited for takes on a busy machine: passing it is a hang.
-const PATIENCE: Duration = Duration::from_secs(1200);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What `look` finds, as soon as it finds something.
 #[track_caller]

@@ -84,7 +84,7 @@ impl Core {
     }
 
     fn start_steps(&mut self) {
-        if self.project().pause.is_some() {
+        if self.project().pause.is_some() || self.has_touched_settings {
             return;
         }
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
@@ -139,7 +139,7 @@ impl Core {
         self.refresh_ready();
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
         let work = match self.project().pause {
-            None if self.lets_agents_start() => self.ready.order().len(),
+            None if self.lets_agents_start() && !self.has_touched_settings => self.ready.order().len(),
             Some(_) | None => 0,
         };
         let further = capacity::further(self.at_work(), &self.project().agents, limits, work);

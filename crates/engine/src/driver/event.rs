@@ -41,8 +41,11 @@ pub enum Event {
     },
     /// The engine is asked to stop, by a signal for instance.
     StopAsked(OnStop),
-    /// The settings have changed.
-    SettingsRead(Box<Settings>),
+    /// The settings may have changed. [`Event::SettingsRead`] comes once they were read; no paid work begins
+    /// until then.
+    SettingsTouched,
+    /// The settings were read again: the new ones, or none when those in force stay.
+    SettingsRead(Option<Box<Settings>>),
 }
 
 /// Something that the shell is to do.

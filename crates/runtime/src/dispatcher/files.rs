@@ -62,6 +62,7 @@ impl Dispatcher {
     pub(super) async fn take_settings(&mut self, read: Option<Result<Option<Box<Executor>>>>) -> Result<()> {
         let changed_meanwhile = self.rereading == Rereading::Again;
         self.rereading = Rereading::No;
+        let mut settings = None;
         match read {
             // They are read at the next tick.
             None => {}
@@ -72,11 +73,9 @@ impl Dispatcher {
                     tracing::warn!("{weaker}");
                 }
                 self.settings_error = None;
-                let settings = Box::new(executor.settings.clone());
+                settings = Some(Box::new(executor.settings.clone()));
                 self.executor = Arc::from(executor);
                 self.watch_prompts();
-                self.handle(vec![driver::Event::SettingsRead(settings)]).await?;
-                self.look_at_target();
             }
             Some(Err(error)) => {
                 let why = error.to_string();
@@ -86,8 +85,15 @@ impl Dispatcher {
                 }
             }
         }
+        let are_new = settings.is_some();
+        let mut events = vec![driver::Event::SettingsRead(settings)];
         if changed_meanwhile {
+            events.push(driver::Event::SettingsTouched);
             self.reread_settings();
+        }
+        self.handle(events).await?;
+        if are_new {
+            self.look_at_target();
         }
         Ok(())
     }

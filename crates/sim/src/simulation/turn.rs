@@ -371,6 +371,6 @@ pub(super) fn twin(event: &Event) -> Option<Input> {
             command: asked.command.clone(),
         }),
         Event::Woken { due } => due.first().cloned().map(Input::TimerDue),
-        Event::StopAsked(_) | Event::SettingsRead(_) => None,
+        Event::StopAsked(_) | Event::SettingsTouched | Event::SettingsRead(_) => None,
     }
 }

@@ -609,6 +609,24 @@ fn a_command_about_what_is_not_there_is_refused() {
 }
 
 #[test]
+fn a_ticket_that_comes_after_an_edit_of_the_settings_is_worked_on_under_the_new_ones() {
+    let world = World::new();
+    world.ticket("t-0").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("t-0 lands", || world.is_landed("t-0"));
+    let said = world.read("crew.toml");
+    world.write("crew.toml", &said.replace("env = { ", "env = { SAID = \"new\", "));
+    world
+        .ticket("t-1")
+        .agent("work said \"${SAID-old}\"\necho DONE")
+        .write();
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(world.git(&["show", "main:said"]), "new");
+}
+
+#[test]
 fn a_bad_edit_of_the_settings_is_told_and_the_last_good_ones_stand() {
     let world = World::new();
     let mut engine = world.engine();

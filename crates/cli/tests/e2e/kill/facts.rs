@@ -127,14 +127,19 @@ impl Facts {
     /// Works the queue off. Panics at the first promise that was not kept.
     fn play(&mut self) {
         self.rig.begin();
-        let status = wait::until("the queue is worked off", || {
+        let ended = wait::within(|| {
             let ended = self.rig.ended();
             if ended.is_none() {
                 self.act();
             }
             ended
         });
-        assert!(status.success(), "{status}\n{}", oracle::log(&self.rig.world));
+        let log = || oracle::log(&self.rig.world);
+        let status = ended.unwrap_or_else(|| {
+            let done = &self.done;
+            panic!("the queue is not worked off; the person did {done:?}\n{}", log())
+        });
+        assert!(status.success(), "{status}\n{}", log());
         self.check();
     }
 

@@ -103,8 +103,23 @@ fn new_settings_are_acted_on_at_once() {
     let (mut shell, _) = Shell::up(states::ready());
     let mut settings = shell.driver.core().settings().clone();
     settings.run.max_workers = 2;
-    let read = shell.handle([Event::SettingsRead(Box::new(settings))]);
+    let read = shell.handle([Event::SettingsRead(Some(Box::new(settings)))]);
     assert_eq!(read.facts(), ["t-1 step_started"]);
+}
+
+/// Whoever lowers the budget and then adds a ticket means the new budget for it.
+#[test]
+fn no_paid_work_begins_under_settings_that_were_touched_and_not_read() {
+    for (scene, waits, begins) in [
+        (states::debouncing(), [].as_slice(), "t-1 claimed"),
+        (states::asleep(), &["t-1 woken"], "t-1 step_started"),
+    ] {
+        let (mut shell, _) = Shell::up(scene);
+        assert!(shell.handle([Event::SettingsTouched]).facts().is_empty());
+        assert_eq!(shell.wake().facts(), waits);
+        assert!(shell.look_at_clock().facts().is_empty());
+        assert_eq!(shell.handle([Event::SettingsRead(None)]).facts(), [begins]);
+    }
 }
 
 #[test]
