@@ -28,6 +28,7 @@ const READ: usize = sanitise::EXCERPT * 4;
 /// Parses a line; `None` when it is text. Only blanks and characters that a terminal does not show may stand
 /// around a directive: "not DONE yet" is text. A directive in decoration, as `**DONE**`, is invalid.
 pub(crate) fn parse(line: &str) -> Option<Directive> {
+    let line = left_to_see(line);
     if !line.contains("DONE") {
         return parse_with_text(line);
     }
@@ -47,6 +48,7 @@ pub(crate) fn parse(line: &str) -> Option<Directive> {
 /// Parses a directive that has a text, as `QUESTION: …`. At most [`sanitise::EXCERPT`] characters of the
 /// text are kept.
 pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
+    let line = left_to_see(line);
     if !WITH_TEXT.iter().any(|keyword| line.contains(keyword)) {
         return None;
     }
@@ -77,6 +79,12 @@ pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
         ),
         _ => Directive::Summary(text),
     })
+}
+
+/// The rest of a line after its last return: a terminal writes it over a spinner or the progress before it.
+fn left_to_see(line: &str) -> &str {
+    let line = line.trim_end_matches('\r');
+    line.rsplit('\r').next().unwrap_or(line)
 }
 
 /// The beginning of a line as a terminal shows it, without the blanks around it.
@@ -161,6 +169,19 @@ mod tests {
         ] {
             assert_eq!(parse(line), question, "{line:?}");
         }
+    }
+
+    #[test]
+    fn a_directive_may_be_written_over_the_progress_before_it() {
+        let done = Some(Directive::Signal(Signal::Done));
+        for line in ["10%\r100%\rDONE", "10%\r\u{1b}[2K\rDONE\r", "DONE\r\r"] {
+            assert_eq!(parse(line), done, "{line:?}");
+        }
+        let question = Some(Directive::Signal(Signal::Asked {
+            question: "which?".into(),
+        }));
+        assert_eq!(parse("|\r/\rQUESTION: which?"), question);
+        assert_eq!(parse("DONE\rstill at it"), None, "a terminal shows no directive");
     }
 
     #[test]
