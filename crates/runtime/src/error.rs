@@ -110,6 +110,12 @@ pub enum Error {
     /// A git, or a lock that a git has left, is in the way of reading the settings.
     #[error("crew.toml has changed, and a git works on the checkout (index.lock)")]
     CheckoutChanges,
+    /// The environment names no folder for temporary files that can be written.
+    #[error("the folder for temporary files, {}, is not there or cannot be written", path.display())]
+    NoTemporaryFolder {
+        /// What it names.
+        path: PathBuf,
+    },
     /// A prompt template.
     #[error("the prompt template {template} cannot be used: {why}")]
     Prompt {
@@ -244,6 +250,7 @@ impl Error {
             Error::OtherBranch { .. } => Some(
                 "the settings there count from the next `crew run` on; those in force stand until then".to_owned(),
             ),
+            Error::NoTemporaryFolder { .. } => Some("set TMPDIR to a folder that can be written".to_owned()),
             Error::CheckoutChanges => Some("crew looks again twice a minute".to_owned()),
             Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Watch { .. } => None,
         }
@@ -278,6 +285,7 @@ impl Error {
             | Error::NeedsRestart
             | Error::OtherBranch { .. }
             | Error::CheckoutChanges
+            | Error::NoTemporaryFolder { .. }
             | Error::OtherTickets { .. }
             | Error::Prompt { .. }
             | Error::WorkspacesMissing { .. }

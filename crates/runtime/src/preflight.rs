@@ -7,8 +7,8 @@ use model::settings::Settings;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
-use crate::Place;
 use crate::executor::Executor;
+use crate::{Error, Place, Result};
 
 /// With fewer bytes free than this, nothing new begins. An agent's work takes more as a rule; this is for
 /// crew's own part.
@@ -94,6 +94,16 @@ fn refusal(place: &Path) -> Option<String> {
         place.display(),
         text::os_message(&why.into())
     ))
+}
+
+/// Refuses a start without a folder for temporary files: merging needs one, and so do most agents and checks.
+/// It comes from the environment, which does not change while the engine runs.
+pub(crate) fn temporary_folder() -> Result<()> {
+    let path = std::env::temp_dir();
+    if path.is_dir() && refusal(&path).is_none() {
+        return Ok(());
+    }
+    Err(Error::NoTemporaryFolder { path })
 }
 
 fn full(place: &Path) -> Option<String> {

@@ -291,6 +291,18 @@ fn a_bad_edit_of_the_settings_keeps_the_good_ones_and_a_good_one_counts() {
     engine.end();
 }
 
+/// Merging needs it; found out only then, a step would be paid for nothing.
+#[test]
+fn nothing_is_paid_without_a_folder_for_temporary_files() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.around("TMPDIR", world.path("nowhere"));
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.err.contains("set TMPDIR to a folder"), "{said}");
+    assert_eq!(world.runs("t-1"), 0);
+}
+
 /// The settings decide about what lands on the target, and a person only looks at another branch.
 #[test]
 fn the_settings_of_a_branch_that_is_looked_at_do_not_count() {
