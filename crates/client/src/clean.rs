@@ -73,6 +73,7 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
     failpoint::hit("clean.swept");
     folder::remove_checks(&place)?;
     folder::remove(&place)?;
+    repository.unlock_root()?;
     folder::remove_workspaces(&workspaces)?;
     let kept = repository.kept(None)?;
     Ok(Cleaned {

@@ -87,6 +87,7 @@ impl Executor {
     pub(crate) fn new(place: &Place, settings: &Settings, options: &Options, work: Work) -> Result<Self> {
         let target = Branch::parse(&settings.project.target)?;
         place.repository.target(&target)?;
+        crate::preflight::temporary_folder()?;
         let lock = match work {
             Work::All => Lock::take(&place.repository.lock_path()),
             Work::Command => Lock::take_for_command(&place.repository.lock_path()),
@@ -118,6 +119,7 @@ impl Executor {
         let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
         place.exclude()?;
         place.repository.note_main()?;
+        place.repository.lock_root()?;
         place.repository.exclude(&queue)?;
         if let (Work::All, Some(left_out)) = (work, executor.check_env.left_out()) {
             tracing::warn!("{left_out}");

@@ -295,6 +295,7 @@ fn write(
 ) -> Result<()> {
     place.exclude()?;
     place.repository.note_root()?;
+    place.repository.lock_root()?;
     std::fs::create_dir_all(&place.tickets_dir).doing("make", &place.tickets_dir)?;
     let text = Settings::template(
         target,

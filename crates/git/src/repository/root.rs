@@ -10,6 +10,11 @@ use crate::types::paths::path_of;
 /// directory in that one, or the path of a main checkout that git does not know by itself.
 const NOTE: &str = "crew.root";
 
+/// The file by which git knows that a linked worktree is locked, and why (git-worktree(1)).
+const LOCKED: &str = "locked";
+/// The reason that git gives to whoever removes the root.
+const WHY_LOCKED: &str = "crew's journal is in it: unlock it to move it; `crew clean` removes the journal";
+
 /// What the note says.
 pub(super) enum Noted {
     /// The linked worktree whose git directory this is.
@@ -82,6 +87,36 @@ impl Repository {
         let mut text = named.as_os_str().as_encoded_bytes().to_vec();
         text.push(b'\n');
         crate::files::atomic_write::replace(&note, &text)
+    }
+
+    /// Locks the root, where it is a linked worktree: `git worktree remove` deletes ignored files without
+    /// asking, and crew's journal is one. A lock of the user's own stays.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn lock_root(&self) -> Result<()> {
+        let locked = self.root_git_dir.join(LOCKED);
+        if !self.is_root_linked() || locked.exists() {
+            return Ok(());
+        }
+        crate::files::atomic_write::replace(&locked, format!("{WHY_LOCKED}\n").as_bytes())
+    }
+
+    /// Takes the lock of [`Repository::lock_root`] off again.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn unlock_root(&self) -> Result<()> {
+        let locked = self.root_git_dir.join(LOCKED);
+        let is_crews = std::fs::read(&locked).is_ok_and(|why| why.trim_ascii_end() == WHY_LOCKED.as_bytes());
+        if self.is_root_linked() && is_crews {
+            crate::files::atomic_write::remove_if_there(&locked)?;
+        }
+        Ok(())
+    }
+
+    fn is_root_linked(&self) -> bool {
+        self.root_git_dir.starts_with(self.common.join("worktrees"))
     }
 
     /// Notes a root that is a main checkout which git does not know by itself: it may have been moved since

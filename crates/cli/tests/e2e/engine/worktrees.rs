@@ -71,6 +71,7 @@ fn the_worktree_where_init_ran_is_the_place_for_everything_and_all_others_know_i
         ""
     );
     // Moved by git, it still is; once it is gone, the main checkout is the place.
+    world.git(&["worktree", "unlock", "../linked"]);
     world.git(&["worktree", "move", "../linked", "../moved"]);
     let queue = must(&world, &main, &["history", &id]);
     assert!(queue.out.contains("landed"), "{queue}");
@@ -108,6 +109,32 @@ fn a_crew_works_where_the_git_directory_stands_apart() {
     must(&world, &moved, &["run", "--until-idle"]);
     let id = land(&world, &linked, &linked);
     assert!(moved.join(&id).exists());
+}
+
+/// `git worktree remove` deletes ignored files without asking.
+#[test]
+fn the_worktree_with_the_journal_is_not_removed_before_a_clean() {
+    let world = World::bare();
+    let linked = world.path("linked");
+    let remove = ["worktree", "remove", "--force", "../linked"];
+    world.git(&["worktree", "add", "-q", "../linked", "-b", "feature"]);
+    init(&world, &linked);
+    land(&world, &linked, &linked);
+    let said = world
+        .program("git")
+        .current_dir(world.path("project"))
+        .args(remove)
+        .output()
+        .unwrap();
+    let why = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(
+        !said.status.success() && why.contains("crew's journal is in it"),
+        "{why}"
+    );
+    assert!(linked.join(".crew").exists());
+    must(&world, &linked, &["clean", "--yes"]);
+    world.git(&remove);
+    assert!(!linked.exists());
 }
 
 #[test]
