@@ -313,6 +313,7 @@ mod tests {
             "yarn workspaces foreach --all run test",
             "bun run --filter='*' test",
             "PYTHONPATH=src .venv/bin/python -m pytest",
+            "PATH=\"$PWD/.venv/bin:$PATH\" .venv/bin/python -m pytest",
             // Others that start a runner.
             "corepack pnpm test",
             "npx nyc --reporter=text mocha",

@@ -66,6 +66,7 @@ mod tests {
         for command in [
             "",
             ".venv/bin/python -m pytest",
+            "PATH=\"$PWD/.venv/bin:$PATH\" .venv/bin/python -m pytest",
             "PATH=/opt/bin:$PATH uv run pytest",
             "$RUNNER test",
             "if [ -e x ]; then make; fi",

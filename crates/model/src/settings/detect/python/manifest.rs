@@ -22,6 +22,8 @@ pub(super) struct Manifest {
     /// Whether it has parts that are compiled as it is installed: those of a later commit have to be
     /// installed again.
     pub(super) is_compiled: bool,
+    /// Whether it has programs that are installed with it: its tests may call them by their names.
+    pub(super) has_programs: bool,
     pub(super) name: Option<String>,
     pub(super) dependencies: Vec<String>,
     pub(super) extras: Lists,
@@ -56,7 +58,13 @@ impl Manifest {
         extras.extend(extras_of_setup_py(&setup_py));
         let mut dependencies = strings(pyproject.pointer("/project/dependencies"));
         dependencies.extend(keys(pyproject.pointer("/tool/poetry/dependencies")));
+        let has_programs = |key| !keys(pyproject.pointer(key)).is_empty();
         Self {
+            has_programs: has_programs("/project/scripts")
+                || has_programs("/tool/poetry/scripts")
+                || [&setup_cfg, &setup_py]
+                    .iter()
+                    .any(|text| text.contains("console_scripts")),
             is_package: project.is_some()
                 || pyproject.get("build-system").is_some()
                 || files.has("setup.py")

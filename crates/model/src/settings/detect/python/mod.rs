@@ -201,9 +201,12 @@ fn plain(files: &Files<'_>, manifest: &Manifest, needs: &Needs, seen_in: String)
     // Through the interpreter: the repository's root is then on the import path, as its tests expect. Modules
     // in `src` are found only if that folder is on it too, where nothing installs them.
     let in_src = |path: &str| path.starts_with("src/") && path.ends_with(".py");
-    let command = match !manifest.is_package && files.find(in_src).is_some() {
-        true => "PYTHONPATH=src .venv/bin/python -m pytest",
-        false => ".venv/bin/python -m pytest",
+    let command = if !manifest.is_package && files.find(in_src).is_some() {
+        "PYTHONPATH=src .venv/bin/python -m pytest"
+    } else if manifest.is_package && manifest.has_programs {
+        r#"PATH="$PWD/.venv/bin:$PATH" .venv/bin/python -m pytest"#
+    } else {
+        ".venv/bin/python -m pytest"
     };
     let mut found = Detected::new(Runner::Pytest, seen_in, command)
         .needs("python3")

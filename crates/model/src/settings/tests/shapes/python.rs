@@ -19,6 +19,22 @@ fn a_package_in_src_is_installed_with_its_extra_for_tests() {
 }
 
 #[test]
+fn tests_find_the_programs_that_their_package_installs() {
+    let expected = "pytest: python3 -m venv .venv; .venv/bin/pip install -e . pytest \
+         => PATH=\"$PWD/.venv/bin:$PATH\" .venv/bin/python -m pytest [.venv]";
+    let (project, setup_py) = (
+        "[project]\nname = 'x'\n[project.scripts]\nx = 'x:main'\n",
+        "setup(name='x', entry_points={'console_scripts': ['x = x:main']})\n",
+    );
+    for manifest in [("pyproject.toml", project), ("setup.py", setup_py)] {
+        assert_eq!(
+            first(&[manifest, ("x.py", ""), ("tests/test_x.py", "")]),
+            expected
+        );
+    }
+}
+
+#[test]
 fn a_package_that_names_pytest_nowhere_gets_it_beside() {
     let files = [
         ("pyproject.toml", "[project]\nname = 'x'\n"),
