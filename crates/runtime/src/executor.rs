@@ -116,11 +116,9 @@ impl Executor {
         })?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
-        let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
         place.exclude()?;
         place.repository.note_main()?;
         place.repository.lock_root()?;
-        place.repository.exclude(&queue)?;
         if let (Work::All, Some(left_out)) = (work, executor.check_env.left_out()) {
             tracing::warn!("{left_out}");
         }

@@ -19,8 +19,13 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Where the queue is, unless `TICKETS_DIR` says otherwise.
 const TICKETS_DIR: &str = ".tickets";
 
-/// crew's own folder, as git's patterns name it.
-const PATTERN: &str = "/.crew/";
+/// crew's own folder, and its own files in the ticket folder, as git's patterns name them.
+const PATTERNS: [&str; 4] = [
+    "/.crew/",
+    "/.tickets/.lock",
+    "/.tickets/.crew.tmp",
+    "/.tickets/.crew.was",
+];
 
 /// One repository, and where crew keeps what belongs to it.
 #[derive(Clone, Debug)]
@@ -98,12 +103,13 @@ impl Place {
         })
     }
 
-    /// Has git ignore crew's own folder, without editing a file of the user's.
+    /// Has git ignore crew's own folder, and crew's own files in the ticket folder, without editing a file of
+    /// the user's.
     ///
     /// # Errors
     /// It cannot be written down.
     pub fn exclude(&self) -> Result<()> {
-        self.repository.exclude(&[PATTERN])?;
+        self.repository.exclude(&PATTERNS)?;
         Ok(())
     }
 
