@@ -74,6 +74,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
             Some(at) => last = Some(at),
         }
     }
+    let lost = without_rewritten(repository, (&tip, target), lost, found);
     for (ticket, commit) in lost.iter().take(MOST) {
         found.push(gone(repository, ticket, commit, target));
     }
@@ -209,6 +210,42 @@ fn others(subject: &Subject, own: &[&LandedMerge], target: &str, found: &mut Vec
             "another journal landed it, or this one is older than the repository, as from a backup: the ticket may be done twice",
         ));
     }
+}
+
+/// The landings whose changes are not in the target either. A rebase, as by `git pull --rebase`, puts the
+/// changes into other commits, and nothing is lost then.
+fn without_rewritten<'a>(
+    repository: &Repository,
+    (tip, target): (&git::Oid, &str),
+    mut lost: Vec<(&'a TicketId, &'a Oid)>,
+    found: &mut Vec<Finding>,
+) -> Vec<(&'a TicketId, &'a Oid)> {
+    let is_there = |(_, commit): &(&TicketId, &Oid)| {
+        git::Oid::parse(commit.as_str())
+            .and_then(|commit| repository.brings_nothing(tip, &commit))
+            .unwrap_or_default()
+    };
+    let all = lost.len();
+    // The latest of them has the changes of those before it.
+    match lost.last() {
+        Some(latest) if is_there(latest) => lost.clear(),
+        _ => {
+            let mut asked = 0;
+            lost.retain(|one| {
+                asked += 1;
+                asked > MOST || !is_there(one)
+            });
+        }
+    }
+    let rewritten = all - lost.len();
+    if rewritten > 0 {
+        found.push(Finding::note(
+            AREA,
+            format!("{rewritten} of the landings are in {target} in other commits: its history was rewritten, as by a rebase"),
+            "nothing to do: their changes are there",
+        ));
+    }
+    lost
 }
 
 fn gone(repository: &Repository, ticket: &TicketId, commit: &Oid, target: &str) -> Finding {

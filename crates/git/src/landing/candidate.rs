@@ -148,6 +148,18 @@ impl Repository {
         Ok(!self.is_ancestor(base, target)? && self.is_ancestor(base, tip)?)
     }
 
+    /// Whether a merge of `commit` would change no file of `target`, as after a rebase: its changes are in
+    /// other commits.
+    ///
+    /// # Errors
+    /// [`Error::Unrelated`], [`Error::Failed`] when one of them does not exist.
+    pub fn brings_nothing(&self, target: &Oid, commit: &Oid) -> Result<bool> {
+        match self.merge(target, commit)? {
+            Ok(tree) => Ok(tree == self.tree_of(target)?.0),
+            Err(_) => Ok(false),
+        }
+    }
+
     /// A commit that `tip` contains and that was taken off `branch`: the branch once ended with it, or it was
     /// named to the ticket's agent as the branch's end, and it is not in the branch any more.
     ///

@@ -82,6 +82,26 @@ fn a_history_that_is_gone_is_told_of_and_not_in_gits_words() {
     assert_eq!(repo.git(&["show", "main:t-3"]), "x\n");
 }
 
+/// As by `git pull --rebase`: to have them done again, as for lost work, would cost a step each.
+#[test]
+fn landings_whose_changes_are_in_other_commits_are_not_lost() {
+    let repo = landed();
+    let ours = ["-c", "user.name=U", "-c", "user.email=u@example.org"];
+    let commit = |args: &[&str]| repo.git(&[&ours, args].concat());
+    repo.git(&["reset", "-q", "--soft", "HEAD~2"]);
+    commit(&["commit", "-qm", "both in one"]);
+    let said = repo.crew(&["doctor", "--json"]).ok();
+    assert_eq!(
+        told(&said, "invariants"),
+        "2 of the landings are in main in other commits: its history was rewritten, as by a rebase"
+    );
+    // What is not in it is lost all the same.
+    repo.git(&["rm", "-q", "t-2"]);
+    commit(&["commit", "-q", "--amend", "-m", "one of them"]);
+    let says = told(&repo.crew(&["doctor", "--json"]), "invariants");
+    assert!(says.contains("t-2 landed as"), "{says}");
+}
+
 #[test]
 fn what_another_journal_landed_is_told() {
     let repo = landed();
