@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -133,6 +134,22 @@ impl Run {
         } else {
             Err(Error::NoRun { dir })
         }
+    }
+
+    /// The same run, by the directory in which this process works from now on: whoever moves the repository
+    /// while a step runs moves the run's directory with it, and the record belongs there.
+    pub(crate) fn worked_in(self) -> Result<Self> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a shim is a process of its own, with one thread"
+        )]
+        std::env::set_current_dir(&self.dir).map_err(Error::file("enter", &self.dir))?;
+        Ok(Self { dir: ".".into() })
+    }
+
+    /// Whether the directory was not removed; it may still be open when it was.
+    pub(crate) fn is_there(&self) -> bool {
+        self.dir.metadata().is_ok_and(|meta| meta.nlink() > 0)
     }
 
     /// Its directory.

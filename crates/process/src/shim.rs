@@ -65,7 +65,7 @@ fn shim(dir: &Path) -> Result<bool> {
     linux::close_inherited();
     let signals = linux::signals().map_err(Error::system("take over signals"))?;
     linux::become_reaper().map_err(Error::system("become the reaper of orphans"))?;
-    let run = Run::open(dir)?;
+    let run = Run::open(dir)?.worked_in()?;
     let Some(lock) = run.lock(|| run.has_begun())? else {
         return Ok(false);
     };
@@ -80,7 +80,7 @@ fn shim(dir: &Path) -> Result<bool> {
         started_at: clock::now_ms(),
     };
     failpoint::hit("shim.locked");
-    files::replace(dir, files::SHIM, &started, Sync::Boot)?;
+    files::replace(run.dir(), files::SHIM, &started, Sync::Boot)?;
     failpoint::hit("shim.known");
 
     let exit = match begin(&run, &mut started) {
@@ -90,7 +90,8 @@ fn shim(dir: &Path) -> Result<bool> {
         }
         // The machine lacked something for a moment: nothing ran, and the run can be started again.
         Err(NotBegun::Failed(Failure { why, errno, .. })) if errno.is_some_and(is_exhausted) => {
-            fs::remove_file(dir.join(files::SHIM)).map_err(Error::file("remove", &dir.join(files::SHIM)))?;
+            let file = run.dir().join(files::SHIM);
+            fs::remove_file(&file).map_err(Error::file("remove", &file))?;
             send(&Report::GaveUp { why, errno });
             return Ok(true);
         }
@@ -195,7 +196,7 @@ fn over(reason: Reason, started: &Started) -> Exit {
 /// Whether to wait for room on the disk: somebody will read the record, and nobody has asked the run to end.
 /// A person who asks for an end may be about to make room.
 fn is_waited_for(run: &Run) -> bool {
-    run.dir().exists() && !files::is_there(run.dir(), files::STOP).unwrap_or(true)
+    run.is_there() && !files::is_there(run.dir(), files::STOP).unwrap_or(true)
 }
 
 fn record(run: &Run, exit: &Exit) -> Result<()> {
@@ -208,7 +209,7 @@ fn record(run: &Run, exit: &Exit) -> Result<()> {
             Err(Error::File { source, .. }) if text::is_exhausted(&source) && is_waited_for(run) => {
                 let _ = linux::poll(&mut [], Duration::from_secs(1));
             }
-            Err(_) if tries < RECORD_TRIES && run.dir().exists() => {
+            Err(_) if tries < RECORD_TRIES && run.is_there() => {
                 tries += 1;
                 let _ = linux::poll(&mut [], Duration::from_secs(1));
             }

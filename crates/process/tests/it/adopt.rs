@@ -46,6 +46,24 @@ fn another_engine_goes_on_where_the_first_was() {
     );
 }
 
+/// A person moves the repository while a step runs.
+#[test]
+fn a_run_whose_directory_is_moved_ends_there() {
+    let world = World::new();
+    let script = "echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 5";
+    let run = world.create(&world.sh(script));
+    start_and_die(&run);
+    let moved = world.path("moved");
+    fs::rename(world.path("runs"), &moved).unwrap();
+    let run = Run::open(moved.join(run.dir().file_name().unwrap())).unwrap();
+    assert!(matches!(run.status().unwrap(), Status::Running { .. }));
+    fs::write(world.path("go"), "").unwrap();
+    let end = exit(run.watch().unwrap().wait(LONG).unwrap().unwrap());
+    assert_eq!((end.reason, end.code), (Reason::Exited, Some(5)));
+    assert_eq!(Tail::new(&run, Stream::Out, 0).read(100).unwrap(), b"one\ntwo\n");
+    assert!(!world.path("runs").exists(), "nothing is left behind");
+}
+
 #[test]
 fn an_adopted_run_is_stopped_by_the_new_engine() {
     let world = World::new();
