@@ -96,6 +96,26 @@ fn in_a_repository_that_has_moved() {
 }
 
 #[test]
+fn of_a_step_that_was_running_as_the_repository_was_moved() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("work one.txt one; touch \"$GATES/begun\"; until_there \"$GATES/go\"; echo DONE")
+        .write();
+    let mut engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    world.must(&["stop", "--leave"]);
+    engine.end();
+    let (home, elsewhere) = (world.path("project"), world.path("elsewhere"));
+    fs::rename(&home, &elsewhere).unwrap();
+    fs::write(world.path("gates/go"), "").unwrap();
+    let said = world.crew_at(&elsewhere, &["run", "--until-idle"]);
+    fs::rename(&elsewhere, &home).unwrap();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+}
+
+#[test]
 fn in_a_repository_that_has_moved_with_its_workspaces() {
     let world = World::new();
     let settings = world.read("crew.toml");
