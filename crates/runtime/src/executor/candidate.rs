@@ -123,13 +123,18 @@ impl Executor {
         let target = repository.target(&self.target)?;
         if repository.brings_back(workspace.base(), &target, &tip)? {
             return Ok(Report::ImportRefused {
-                why: self.taken_back(workspace.base(), "from which this work began", &target),
+                why: self.taken_back(
+                    &workspace,
+                    workspace.base(),
+                    "from which this work began",
+                    &target,
+                ),
             });
         }
         // An agent that was in conflict has merged it, and somebody has taken it off the target since.
         if let Some(commit) = repository.taken_off(&self.target, workspace.ticket(), &tip)? {
             return Ok(Report::ImportRefused {
-                why: self.taken_back(&commit, "which this branch has merged", &target),
+                why: self.taken_back(&workspace, &commit, "which this branch has merged", &target),
             });
         }
         let message = Message {
@@ -231,10 +236,18 @@ impl Executor {
     }
 
     /// Somebody rewrote the target meanwhile: what they took off it must not come back with this work.
-    fn taken_back(&self, commit: &git::Oid, how: &str, target: &git::Oid) -> String {
+    fn taken_back(
+        &self,
+        workspace: &git::Workspace,
+        commit: &git::Oid,
+        how: &str,
+        target: &git::Oid,
+    ) -> String {
         format!(
-            "commit {commit}, {how}, was taken off {}. Take it out of the branch as well: git rebase --onto {target} {commit}",
-            self.target.short()
+            "commit {commit}, {how}, was taken off {}. Take it out of the branch as well: git rebase --onto {target} {commit}\n\
+             The work is in {}.",
+            self.target.short(),
+            shown(&workspace.path().to_string_lossy())
         )
     }
 
