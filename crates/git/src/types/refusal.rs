@@ -39,7 +39,8 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// 200,000 objects, 1 GiB, files of any size in that, 20,000 paths, `.crew` and `agents`, no target, 120 s.
+    /// 200,000 objects, 1 GiB, files of any size in that, 20,000 paths, `.crew` and `agents`, no target,
+    /// 120 s.
     fn default() -> Self {
         Self {
             objects: 200_000,

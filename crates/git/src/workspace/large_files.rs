@@ -64,8 +64,8 @@ impl Repository {
         Ok(refusals)
     }
 
-    /// The files above the limit that a commit of crew's has and its parent lacks. Files of a workspace are as
-    /// large in git, or smaller: a small one needs no look.
+    /// The files above the limit that a commit of crew's has and its parent lacks. Files of a workspace are
+    /// as large in git, or smaller: a small one needs no look.
     pub(crate) fn large_leftovers(
         &self,
         workspace: &Workspace,

@@ -508,7 +508,7 @@ fn a_file_that_git_reads_otherwise_than_it_wrote_it_is_nobodys_work_until_it_is_
         changes.map(|change| change.path.display().to_string()).collect()
     };
     assert_eq!(changed(&saved), ["work.txt"]);
-    // Nor is it by git in the agent's hands.
+    // The agent's own git does not take it for one either.
     put(&at.join("more.txt"), "more\n");
     assert_eq!(world.git_at(&at, &["status", "--porcelain"]), "?? more.txt");
     world.git_at(&at, &["add", "-A"]);

@@ -295,7 +295,8 @@ pub struct Land {
     /// of them waits for a person. `crew.toml` is always among them, listed or not.
     pub hold_paths: Vec<String>,
     /// The size of the largest file, in MiB, that the work may bring in. Hosts such as GitHub refuse a push
-    /// with a larger one. Files that the target has in that size, and content that Git LFS keeps, do not count.
+    /// with a larger one. Files that the target has in that size, and content that Git LFS keeps, do not
+    /// count.
     #[schemars(range(min = 1, max = 1024))]
     pub max_file_mib: u32,
 }

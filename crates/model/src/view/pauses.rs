@@ -23,8 +23,8 @@ impl Snapshot {
     }
 
     /// The result of the checks of the bare target so far, in one line: not sanitised. None where no engine
-    /// has seen a target with checks. `head`: the commit at which the target is, where that is known; else the
-    /// last one that landed counts.
+    /// has seen a target with checks. `head`: the commit at which the target is, where that is known; else
+    /// the last one that landed counts.
     #[must_use]
     pub fn target_checks(&self, now: Time, head: Option<&Oid>) -> Option<String> {
         let target = self.project.target.as_deref()?;
