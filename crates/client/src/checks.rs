@@ -46,6 +46,12 @@ fn source(place: &Place, ticket: Option<&TicketId>, run: RunId) -> Source {
     }
 }
 
+/// Whether a check has failed in a checkout whose set-up was made for another commit.
+#[must_use]
+pub fn had_kept_set_up(source: &Source) -> bool {
+    runtime::had_kept_set_up(&source.dir)
+}
+
 /// How and when a check ended, in words; none where it goes on.
 pub fn ended(source: &Source) -> Option<(String, Time)> {
     let Ok(Status::Ended(exit)) = Run::open(&source.dir).and_then(|run| run.status()) else {

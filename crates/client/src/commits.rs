@@ -2,6 +2,8 @@
 //! change.
 
 use git::{Branch, Id, Oid, Repository};
+use model::TicketId;
+use model::settings::Settings;
 use model::view::AttemptSummary;
 use runtime::Place;
 
@@ -82,6 +84,15 @@ pub fn in_one_line(place: &Place, work: &AttemptSummary) -> Option<String> {
         Some(summary) => Some(text::sanitise::line(summary)),
         None => Done::of(place, work).map(|done| done.line()),
     }
+}
+
+/// The commit of the target as which a ticket has landed, whatever the journal knows of it; none where the
+/// newest merges have none, or git cannot be asked.
+#[must_use]
+pub fn landed_as(place: &Place, settings: &Settings, ticket: &TicketId) -> Option<model::Oid> {
+    let tip = Oid::parse(crate::repository::target(place, settings)?.as_str()).ok()?;
+    let landed = place.repository.landed_as(&tip, ticket.as_str()).ok()??;
+    model::Oid::new(landed.as_str()).ok()
 }
 
 /// The last commits of a branch, drawn as a graph: a line each, and lines between them; at most `most`.

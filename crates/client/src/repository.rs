@@ -1,6 +1,7 @@
 //! The settings and the journal of a repository, opened for a frontend.
 
 use git::Lock;
+use model::Oid;
 use model::settings::Settings;
 use runtime::Place;
 use store::Ledger;
@@ -65,6 +66,14 @@ pub fn checked_out_branch(place: &Place) -> Result<String> {
     let branch = place.repository.require_branch()?;
     place.repository.target(&branch)?;
     Ok(branch.short().to_owned())
+}
+
+/// The commit at which the target of the settings is now; none where git has no such branch.
+#[must_use]
+pub fn target(place: &Place, settings: &Settings) -> Option<Oid> {
+    let branch = settings.project.target.parse().ok()?;
+    let tip = place.repository.branch_tip(&branch).ok()??;
+    Oid::new(tip.as_str()).ok()
 }
 
 /// The files of the checkout that git tracks or would add: those that a fresh checkout can have.

@@ -117,7 +117,7 @@ impl Failures {
         };
         failing.for_person = undone.clone().filter(|_| failing.tries >= backoff::FAILED_TRIES);
         let is_new = failing.why != why;
-        let warning = is_new.then(|| format!("{ticket}: {why}\ntried again {often}"));
+        let warning = is_new.then(|| format!("{ticket}: {why}\n{ticket}: tried again {often}"));
         failing.why = why;
         Retry {
             postponed: Postponed {

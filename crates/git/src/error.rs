@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::types::holder::Holder;
 use crate::types::invalid::Invalid;
-use crate::types::not_copied::NotCopied;
+use crate::types::not_copied::{self, LeftOut};
 use crate::types::oid::Oid;
 use crate::types::refusal::Refusal;
 use crate::types::status::Status;
@@ -249,13 +249,11 @@ pub enum Error {
         /// The paths and the reasons.
         left: Vec<Unsaved>,
     },
-    /// A file that a workspace is to get as a copy may not be copied.
-    #[error("`[workspace] copy` in crew.toml names {}, which {why}", text::quoted(&.path.to_string_lossy()))]
+    /// Files that a workspace is to get as copies may not be copied.
+    #[error("`[workspace] copy` in crew.toml names {}", not_copied::list(.files))]
     NotCopied {
-        /// The path in the checkout.
-        path: PathBuf,
-        /// Why not.
-        why: NotCopied,
+        /// All of them.
+        files: Vec<LeftOut>,
     },
     /// The set-up of a workspace has made more files than can be kept out of the agent's work.
     #[error(
@@ -358,7 +356,7 @@ impl Error {
             Self::BranchInUse { .. } => "check another branch out there: git switch -",
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
-            Self::NotCopied { why, .. } => why.remedy(),
+            Self::NotCopied { files } => not_copied::remedy(files),
             Self::SetUpMade { .. } => "name their folder in .gitignore",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",

@@ -43,14 +43,14 @@ pub use types::holder::Holder;
 pub use types::id::{Branch, Id};
 pub use types::identity::{Identity, Time};
 pub use types::invalid::Invalid;
-pub use types::not_copied::NotCopied;
+pub use types::not_copied::{LeftOut, NotCopied};
 pub use types::oid::{Oid, Tree};
 pub use types::operation::Operation;
 pub use types::refusal::{Limits, Refusal};
 pub use types::status::Status;
 pub use types::unsaved::{NestedWork, Unsaved};
 pub use types::version::Version;
-pub use workspace::copy::LeftOut;
+
 pub use workspace::import::Imported;
 pub use workspace::root::holds_workspaces;
 pub use workspace::save::Saved;

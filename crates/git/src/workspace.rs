@@ -10,6 +10,7 @@ mod fingerprint;
 mod hidden;
 pub(crate) mod import;
 mod index;
+mod large_files;
 mod lfs;
 mod look;
 mod pool;
@@ -22,6 +23,7 @@ mod snapshot;
 mod staged;
 mod strict;
 pub(crate) mod undeletable;
+mod untouched;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};

@@ -215,6 +215,13 @@ impl Ticket {
         self.attempt().and_then(|attempt| attempt.conversation.live_run())
     }
 
+    /// Whether its branch was refused the last time that crew looked at it.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        let of = self.repeat.as_ref().map(|repeat| &repeat.of);
+        matches!(of, Some(Fingerprint::Refused { .. }))
+    }
+
     /// Its stage of verification.
     #[must_use]
     pub fn stage(&self) -> Option<&Stage> {

@@ -34,6 +34,8 @@ use crate::{Error, Result};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
+/// The file in a run's folder that says that the check failed in a kept set-up.
+const KEPT: &str = "kept-set-up";
 /// The exit codes of a shell for a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
 /// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE,
@@ -50,6 +52,13 @@ pub(crate) struct Check<'a> {
     pub(crate) plan: &'a CheckPlan,
     pub(crate) set_up: u32,
     pub(crate) passed: u32,
+}
+
+/// Whether a check has failed in a checkout whose set-up was made for another commit, by the folder of its
+/// run.
+#[must_use]
+pub fn had_kept_set_up(run_dir: &Path) -> bool {
+    run_dir.join(KEPT).exists()
 }
 
 impl Executor {
@@ -199,6 +208,9 @@ impl Executor {
         {
             output.push('\n');
             output.push_str(KEPT_SET_UP);
+            if let Err(error) = write(&run.dir().join(KEPT), []) {
+                tracing::warn!("{}", text::with_causes(&error));
+            }
         }
         let about = spec.run_id.rsplit('-').next().unwrap_or_default();
         if is_of_commands

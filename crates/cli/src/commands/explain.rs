@@ -21,7 +21,7 @@ use crate::ui::Style;
 use client::outbox::Outbox;
 use client::queue_facts::Facts;
 use client::repository::journal;
-use client::{clock, documents, follow, inbox, lookup};
+use client::{clock, commits, documents, follow, inbox, lookup};
 
 /// Where a line goes on that is wider than the terminal.
 const HANG: usize = 4;
@@ -61,7 +61,14 @@ impl Explain {
             Some(Need::Person(reason)) => Some(reason),
             Some(Need::Over | Need::Apart | Need::Time | Need::Agent | Need::Others(_)) | None => None,
         };
+        let landed = match ticket {
+            Some(_) => None,
+            None => commits::landed_as(&place, &settings, &id),
+        };
         let says = match (&need, &refusal) {
+            (_, _) if let Some(commit) = &landed => {
+                format!("it landed in {commit}, by an earlier journal")
+            }
             (Some(Need::Person(reason)), _) => because(reason, now),
             (Some(Need::Others(others)), _) => others.to_string(),
             (_, _) if let Some(of) = facts.renamed.get(&id) => {
@@ -91,6 +98,7 @@ impl Explain {
         let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
         let state = match ticket {
             Some(ticket) => ticket.state_name(),
+            None if landed.is_some() => "landed".to_owned(),
             None if facts.is_closed_unseen(&id) => "closed".to_owned(),
             None => "unknown".to_owned(),
         };
@@ -386,6 +394,10 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         ),
         Some(Why::Budget { .. }) => format!(
             "`crew retry {id}` grants as much again, `ticket_usd` in crew.toml raises it for all, `crew drop {id}` gives it up"
+        ),
+        Some(Why::NoProgress) if ticket.is_some_and(Ticket::is_refused) => format!(
+            "do what that says in the folder with the work, then `crew retry {id}`: crew looks at the branch first, \
+             and no step is paid for; `crew drop {id}` gives it up"
         ),
         Some(Why::Paths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use model::journal::Fact;
-use model::ticket;
+use model::ticket::{self, KEPT_SET_UP};
 use model::view::Snapshot;
 use model::{AgentName, TicketId};
 use process::{Run, Stream, Tail};
@@ -314,6 +314,9 @@ impl Log {
                 None => "(it goes on)".to_owned(),
             };
             context.out.styled(&text::sanitise::line(&says), Style::Dim)?;
+            if checks::had_kept_set_up(&open.source) {
+                context.out.wrapped(KEPT_SET_UP, 0, Style::Yellow)?;
+            }
         }
         Ok(())
     }

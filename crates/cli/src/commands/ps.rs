@@ -104,7 +104,8 @@ impl Ps {
         }
         out.wrapped(&in_words(engine.as_ref(), now), 2, Style::Dim)?;
         // A target that is in the way is among the obstacles.
-        let target = crew.target_checks(now);
+        let head = client::repository::target(&place, &settings);
+        let target = crew.target_checks(now, head.as_ref());
         if let Some(says) = target.filter(|_| crew.target_in_the_way().is_none()) {
             out.wrapped(&text::sanitise::line(&says), 2, Style::Dim)?;
         }

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The bare target as an engine last saw it: agents are started on one that passes its own checks.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Target {
-    /// Its commit.
+    /// The commit that the verdict is about: the branch may have moved since.
     commit: Oid,
     /// `unchecked` (agents are started whatever the checks say, so none runs), `checking`, `passed`,
     /// `failed`, `blind` (it passes with broken sources too) or `could_not_run`.

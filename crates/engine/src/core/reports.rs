@@ -220,7 +220,7 @@ impl Core {
                 which: attempt::Prompt::TAKING_OVER.to_owned(),
                 steps_left: self.steps_left(id),
                 reopen_at,
-                repeat: self.repeat(id, Fingerprint::refused(&why)),
+                repeat: self.repeat(id, Fingerprint::Refused { why: why.clone() }),
                 output: why,
             }),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),

@@ -96,6 +96,49 @@ impl Repository {
         self.merges(&["--topo-order"], tip, limit)
     }
 
+    /// The newest merge with this `Ticket:` trailer on the first-parent line of `tip`, among the last ten
+    /// thousand commits there.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn landed_as(&self, tip: &Oid, ticket: &str) -> Result<Option<Oid>> {
+        let newest = self
+            .call("rev-list")
+            .args(["--first-parent", "--max-count=10000", "--parents"])
+            .args(["--end-of-options", tip.as_str()])
+            .ok()?;
+        let newest = String::from_utf8_lossy(&newest);
+        let is_merge = |line: &&str| line.split(' ').count() == 3;
+        let merges = newest.lines().filter(is_merge);
+        let merges: String = merges
+            .filter_map(|line| Some(format!("{}\n", line.split(' ').next()?)))
+            .collect();
+        if merges.is_empty() {
+            return Ok(None);
+        }
+        let said = self
+            .call("log")
+            .args([
+                "-z",
+                "--no-notes",
+                "--no-decorate",
+                "--no-walk=unsorted",
+                "--stdin",
+            ])
+            .args([MERGE, "--fixed-strings"])
+            .arg(format!("--grep=Ticket: {ticket}"))
+            .input(merges.as_bytes())?
+            .ok()?;
+        let records = said.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+        for record in records {
+            let merge = merge(&String::from_utf8_lossy(record))?;
+            if merge.ticket == ticket {
+                return Ok(Some(merge.commit));
+            }
+        }
+        Ok(None)
+    }
+
     fn merges(&self, how: &[&str], tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
         let merges = [MERGE, "--min-parents=2", "--max-parents=2", "--grep=^Ticket: "];
         let mut merges = self.log(&[how, &merges].concat(), &[tip.as_str()], limit, merge)?;

@@ -168,6 +168,12 @@ impl FilesOf {
         self.named.contains(filter) || (filter == LFS && self.settings().filters.contains_key(LFS))
     }
 
+    /// Whether content may differ from its files although no commit has attributes.
+    pub(crate) fn convert_without_attributes(&self) -> bool {
+        let autocrlf = self.settings().plain.get("core.autocrlf");
+        autocrlf.is_some_and(|value| value != "false") || !self.attributes.trim_ascii().is_empty()
+    }
+
     /// All that decides how content of a commit is written into files, beside the commit's own attributes;
     /// only to be compared.
     pub(crate) fn form(&self) -> Vec<u8> {

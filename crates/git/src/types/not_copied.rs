@@ -1,6 +1,19 @@
 //! The reasons for which `[workspace] copy` leaves a file out.
 
 use std::fmt;
+use std::path::PathBuf;
+
+/// The number of files that a message names.
+const NAMED: usize = 5;
+
+/// Something that the settings name, and that a workspace did not get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The path from the root of the checkout, or the pattern that nothing fits.
+    pub path: PathBuf,
+    /// Why not.
+    pub why: NotCopied,
+}
 
 /// The reason for which something is not copied. Displayed, it is the end of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,5 +65,26 @@ impl fmt::Display for NotCopied {
             Self::NotRegular => "is no regular file",
             Self::Missing => "is not there",
         })
+    }
+}
+
+/// The files of a list, each with its reason, for a message.
+pub(crate) fn list(files: &[LeftOut]) -> String {
+    let named = files.iter().take(NAMED).map(|file| {
+        let path = text::quoted(&file.path.to_string_lossy());
+        format!("{path}, which {}", file.why)
+    });
+    let more = files.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    named.chain(more).collect::<Vec<_>>().join("; ")
+}
+
+/// What a person can do about the files of a list.
+pub(crate) fn remedy(files: &[LeftOut]) -> &'static str {
+    let mut remedies = files.iter().map(|file| file.why.remedy());
+    let first = remedies.next().unwrap_or_default();
+    match remedies.all(|remedy| remedy == first) {
+        true => first,
+        false => "mend each of them, or take it out of `copy`",
     }
 }

@@ -15,6 +15,8 @@ pub struct Limits {
     pub objects: usize,
     /// Their unpacked size together, in bytes.
     pub bytes: u64,
+    /// The size of one file, in bytes. Work that is only kept, and does not land, needs no such limit.
+    pub file_bytes: u64,
     /// Paths that differ from the base.
     pub paths: usize,
     /// Top folders that no agent may touch, compared without case.
@@ -25,12 +27,25 @@ pub struct Limits {
     pub deadline: Duration,
 }
 
+impl Limits {
+    /// The same limits without those of work that lands.
+    pub(crate) fn for_kept_work(&self) -> Self {
+        Self {
+            protected: Vec::new(),
+            file_bytes: u64::MAX,
+            ..self.clone()
+        }
+    }
+}
+
 impl Default for Limits {
-    /// 200,000 objects, 1 GiB, 20,000 paths, `.crew` and `agents`, no target, 120 s.
+    /// 200,000 objects, 1 GiB, files of any size in that, 20,000 paths, `.crew` and `agents`, no target,
+    /// 120 s.
     fn default() -> Self {
         Self {
             objects: 200_000,
             bytes: 1 << 30,
+            file_bytes: u64::MAX,
             paths: 20_000,
             protected: vec![".crew".to_owned(), "agents".to_owned()],
             target: None,
@@ -99,6 +114,15 @@ pub enum Refusal {
         /// The object's SHA-256.
         object: String,
     },
+    /// A file that is too large by itself, in a commit or not committed.
+    LargeFile {
+        /// The path.
+        path: PathBuf,
+        /// Its size in git.
+        bytes: u64,
+        /// The size that is allowed.
+        limit: u64,
+    },
     /// Files that are not committed, each small enough to be saved, but not all of them together.
     TooLarge {
         /// Their size together.
@@ -165,6 +189,13 @@ impl fmt::Display for Refusal {
                 "{} points to the LFS object {object}, which is neither in this repository's LFS store nor in the \
                  user's: put the content into the file, git add it, and git commit --amend",
                 text::quoted(path)
+            ),
+            Self::LargeFile { path, bytes, limit } => write!(
+                f,
+                "{} has {:.1} MiB, and a file may have {} MiB",
+                text::quoted(path),
+                tenths_of_mib(*bytes),
+                limit >> 20
             ),
             Self::TooMuch {
                 what,
@@ -242,6 +273,13 @@ impl Refusal {
                  and git add {0}. A new submodule can only be added by a person, on the target.",
                 shell(path)
             ),
+            Self::LargeFile { path, .. } => format!(
+                "GitHub and others refuse a push with so large a file, also where a later commit deletes it. If it is not \
+                 meant to land, name it in .gitignore; if it is, have Git LFS keep it (git lfs track {0}, then git add \
+                 .gitattributes), or ask a person to raise max_file_mib of [land] in crew.toml. Where it is committed, take \
+                 it out of every commit first: git reset --soft {base} && git rm --cached {0} && git commit",
+                shell(path)
+            ),
             Self::TooMuch { most: None, .. } => format!(
                 "git diff --stat {base} shows where it is. A later commit that deletes files does not help: take them out of \
                  every commit (git reset --soft {base}, git rm --cached <file>, git commit), and name them in .gitignore."
@@ -254,6 +292,12 @@ impl Refusal {
             | Self::TooMuch { most: Some(_), .. } => return None,
         })
     }
+}
+
+/// A size in MiB, rounded up: one that is above a limit never looks equal to it.
+#[expect(clippy::cast_precision_loss, reason = "for people to read")]
+fn tenths_of_mib(bytes: u64) -> f64 {
+    bytes.saturating_mul(10).div_ceil(1 << 20) as f64 / 10.0
 }
 
 /// A path as a shell takes it.

@@ -15,7 +15,7 @@ use crate::error::{Error, IoContext, Result};
 use crate::files::delete::names;
 use crate::files::openat;
 use crate::repository::Repository;
-use crate::types::not_copied::NotCopied;
+use crate::types::not_copied::{LeftOut, NotCopied};
 use crate::types::paths::{fields, path_of};
 use crate::workspace::Workspace;
 
@@ -24,35 +24,32 @@ const DEPTH: usize = 100;
 /// Folders of which nothing is copied, wherever they stand.
 const NEVER: [&str; 3] = [".git", ".crew", ".tickets"];
 
-/// Something that the settings name, and that a workspace did not get.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// The path from the root of the checkout, or the pattern that nothing fits.
-    pub path: PathBuf,
-    /// Why not.
-    pub why: NotCopied,
-}
-
 /// The paths that the settings name, as they are sorted out.
 #[derive(Default)]
 struct Sorted {
     /// Regular files, each with whether a setting names exactly it.
     files: BTreeMap<PathBuf, bool>,
     left_out: Vec<LeftOut>,
+    /// Those of them that a setting names by itself: the agent would miss such a file.
+    refused: Vec<LeftOut>,
 }
 
 impl Sorted {
-    /// Leaves out the files for which there is a reason. A file that a setting names by itself is missed by
-    /// the agent, so that is an error.
-    fn leave_out(&mut self, why: impl Fn(&Path) -> Option<NotCopied>) -> Result<()> {
+    /// Leaves out the files for which there is a reason.
+    fn leave_out(&mut self, why: impl Fn(&Path) -> Option<NotCopied>) {
         for (path, is_named) in std::mem::take(&mut self.files) {
             match why(&path) {
                 None => _ = self.files.insert(path, is_named),
-                Some(why) if is_named => return Err(Error::NotCopied { path, why }),
-                Some(why) => self.left_out.push(LeftOut { path, why }),
+                Some(why) => self.add(LeftOut { path, why }, is_named),
             }
         }
-        Ok(())
+    }
+
+    fn add(&mut self, file: LeftOut, is_named: bool) {
+        match is_named {
+            true => self.refused.push(file),
+            false => self.left_out.push(file),
+        }
     }
 }
 
@@ -81,7 +78,7 @@ impl Repository {
         let mut sorted = named(&from, checkout, patterns)?;
         let mut tracked = Tracked::of(call("ls-files"))?;
         tracked.add(self.call_in_checkout("ls-files", checkout))?;
-        sorted.leave_out(|path| tracked.why(path))?;
+        sorted.leave_out(|path| tracked.why(path));
         // The rules of the commit that the work starts from may be others than those of the checkout.
         let calls = [
             (
@@ -92,7 +89,12 @@ impl Repository {
         ];
         for (call, why) in calls {
             let ignored = ignored(call, sorted.files.keys())?;
-            sorted.leave_out(|path| (!ignored.contains(path)).then_some(why))?;
+            sorted.leave_out(|path| (!ignored.contains(path)).then_some(why));
+        }
+        if !sorted.refused.is_empty() {
+            let mut files = sorted.refused;
+            files.sort_by(|one, other| one.path.cmp(&other.path));
+            return Err(Error::NotCopied { files });
         }
         let to = workspace.open()?;
         for path in sorted.files.keys() {
@@ -204,10 +206,7 @@ fn named(from: &OwnedFd, checkout: &Path, patterns: &[String]) -> Result<Sorted>
                 Some(FileType::Directory) => NotCopied::Folder,
                 _ => NotCopied::NotRegular,
             };
-            if is_literal {
-                return Err(Error::NotCopied { path, why });
-            }
-            sorted.left_out.push(LeftOut { path, why });
+            sorted.add(LeftOut { path, why }, is_literal);
         }
     }
     Ok(sorted)

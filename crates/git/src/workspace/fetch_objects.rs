@@ -227,7 +227,25 @@ impl Fetch<'_> {
                 return Err(self.too_much("bytes", found, limit));
             }
         }
+        if size.saturating_mul(EXPANSION) > self.limits.file_bytes {
+            self.refuse_large_files()?;
+        }
         Ok(Pack { file, objects })
+    }
+
+    fn refuse_large_files(&self) -> Result<()> {
+        let call = |subcommand| self.borrowing(subcommand);
+        let refusals = self
+            .repository
+            .large_files(self.workspace, &call, self.tip, &self.known, self.limits)
+            .map_err(|error| self.unsound(error))?;
+        if refusals.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Refused {
+            workspace: self.workspace.path(),
+            refusals,
+        })
     }
 
     fn unpacked_size(&self) -> Result<u64> {

@@ -10,6 +10,7 @@ use rustix::fs::Stat;
 use crate::error::{IoContext, Result};
 use crate::types::change::Mode;
 use crate::types::oid::{Format, Oid};
+use crate::types::paths::path_of;
 
 /// The greatest index that is read here; a larger one is left to git.
 const INDEX_BYTES: u64 = 64 << 20;
@@ -145,6 +146,11 @@ impl Index {
     pub(crate) fn get(&self, path: &[u8]) -> Option<&Entry> {
         let at = self.entries.binary_search_by(|entry| entry.path[..].cmp(path));
         at.ok().map(|at| &self.entries[at])
+    }
+
+    /// Whether there is a file of this kind.
+    pub(crate) fn has(&self, is_one: impl Fn(&Path) -> bool) -> bool {
+        self.entries.iter().any(|entry| is_one(path_of(&entry.path)))
     }
 
     /// Whether there are files under a path that ends in `/`.

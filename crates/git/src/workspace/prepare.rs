@@ -142,6 +142,7 @@ impl Repository {
                 fill("-m")?;
             }
         }
+        self.mark_untouched(&files, tree, &index)?;
         let pooled = workspace.beside().join("pooled");
         self.delete_or_part(workspace.root(), &pooled, &workspace.name())?;
         crate::workspace::index::copy(&index, &workspace.index())?;

@@ -99,6 +99,10 @@ impl Repository {
             if !unfiltered.is_empty() {
                 return Err(refused(unfiltered));
             }
+            let large = self.large_leftovers(workspace, &parent, &commit, limits)?;
+            if !large.is_empty() {
+                return Err(refused(large));
+            }
             self.judge(workspace, &commit, limits)?;
             self.check_strictly(workspace, &commit, &parent, limits)?;
             leftovers = Some(commit.clone());

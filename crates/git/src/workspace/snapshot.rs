@@ -227,7 +227,8 @@ impl Repository {
         let Ok(head) = AgentRefs::nested(workspace, folder)?.head()? else {
             return Ok(None);
         };
-        match self.fetch_objects(workspace, &workspace.path().join(folder), &head, limits) {
+        let limits = limits.for_kept_work();
+        match self.fetch_objects(workspace, &workspace.path().join(folder), &head, &limits) {
             Ok(()) => Ok(Some(head)),
             // A history that takes too long or is too large would be so at every try: the files are saved
             // without it.

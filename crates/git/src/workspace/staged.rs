@@ -60,10 +60,7 @@ impl Repository {
         if let Some(tree) = tree {
             known.extend(self.files(tree)?);
         }
-        let limits = Limits {
-            protected: Vec::new(),
-            ..limits.clone()
-        };
+        let limits = limits.for_kept_work();
         let is_sound = |entry: &Staged| {
             let change = Change {
                 path: path_of(&entry.path).to_path_buf(),

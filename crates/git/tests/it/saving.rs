@@ -484,3 +484,43 @@ fn a_file_of_an_agents_cannot_pass_for_a_full_disk() {
     assert_eq!(left, ["a: No space left on device", "write error"]);
     assert!(saved.leftovers.is_some());
 }
+
+/// Attributes under which git reads a file otherwise than it wrote it show the file as edited in every
+/// checkout. The naive version commits it with each ticket.
+#[test]
+fn a_file_that_git_reads_otherwise_than_it_wrote_it_is_nobodys_work_until_it_is_written_to() {
+    let world = World::new();
+    let large = "x".repeat(300 << 10);
+    for (name, content) in [("small.bin", "a\0\r\r\nb\r\r\r\n"), ("large.bin", &large)] {
+        world.write(name, &format!("\0\r\r\n{content}"));
+    }
+    world.commit_all("binaries");
+    world.write(".gitattributes", "* text eol=lf\n");
+    world.git(&["add", ".gitattributes"]);
+    world.git(&["commit", "-q", "-m", "attributes"]);
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    put(&at.join("work.txt"), "work\n");
+    let saved = save(&repository, &workspace);
+    let changed = |saved: &Saved| -> Vec<String> {
+        let changes = saved.imported.changes.iter();
+        changes.map(|change| change.path.display().to_string()).collect()
+    };
+    assert_eq!(changed(&saved), ["work.txt"]);
+    // The agent's own git does not take it for one either.
+    put(&at.join("more.txt"), "more\n");
+    assert_eq!(world.git_at(&at, &["status", "--porcelain"]), "?? more.txt");
+    world.git_at(&at, &["add", "-A"]);
+    world.git_at(&at, &["commit", "-q", "-m", "more"]);
+    assert_eq!(changed(&save(&repository, &workspace)), ["more.txt", "work.txt"]);
+    assert!(repository.remove(&workspace).unwrap().kept.is_empty());
+
+    let again = Spec {
+        attempt: 2,
+        ..world.spec("bob", "t-2")
+    };
+    let workspace = repository.prepare(&again).unwrap();
+    put(&workspace.path().join("small.bin"), "\0\r\r\nmine\n");
+    assert_eq!(changed(&save(&repository, &workspace)), ["small.bin"]);
+}

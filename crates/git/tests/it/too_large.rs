@@ -149,3 +149,120 @@ fn too_many_paths_are_refused_with_the_folder_that_has_most_of_them() {
         other => panic!("{other:?}"),
     }
 }
+
+const MIB: usize = 1 << 20;
+
+/// A limit of one MiB for a file.
+fn a_mib() -> Limits {
+    Limits {
+        file_bytes: MIB as u64,
+        ..limits()
+    }
+}
+
+fn zeros(bytes: usize) -> String {
+    "\0".repeat(bytes)
+}
+
+fn refused(saved: Result<git::Saved, Error>) -> Vec<Refusal> {
+    match saved {
+        Err(Error::Refused { refusals, .. }) => refusals,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn large(path: &str, bytes: usize) -> Refusal {
+    Refusal::LargeFile {
+        path: path.into(),
+        bytes: bytes as u64,
+        limit: MIB as u64,
+    }
+}
+
+/// The naive version looks at the tip: a host refuses the push for the commit before it.
+#[test]
+fn a_large_file_is_refused_in_any_commit_of_the_branch_and_not_committed_too() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    let commit = |what: &str| {
+        world.git_at(&at, &["add", "-A"]);
+        world.git_at(&at, &["commit", "-q", "-m", what]);
+    };
+    put(&at.join("exact.bin"), &zeros(MIB));
+    put(&at.join("data/dump one.bin"), &zeros(MIB + 1));
+    put(&at.join("core"), &zeros(2 * MIB));
+    let save = || repository.save(&workspace, "Leftovers", AT, &a_mib());
+    let both = [large("core", 2 * MIB), large("data/dump one.bin", MIB + 1)];
+    assert_eq!(refused(save()), both);
+    commit("dump");
+    assert_eq!(refused(save()), both);
+    world.git_at(&at, &["rm", "-q", "core", "data/dump one.bin"]);
+    commit("no dump");
+    assert_eq!(refused(save()), both);
+    assert_eq!(world.oid("refs/heads/agent/ada-t-1"), world.head());
+    let remedy = both[1].remedy(&world.head()).unwrap();
+    for part in [
+        ".gitignore",
+        "git lfs track 'data/dump one.bin'",
+        "max_file_mib of [land]",
+        "git rm --cached 'data/dump one.bin'",
+    ] {
+        assert!(remedy.contains(part), "{part}: {remedy}");
+    }
+    assert_eq!(
+        both[1].to_string(),
+        "\"data/dump one.bin\" has 1.1 MiB, and a file may have 1 MiB"
+    );
+    world.git_at(&at, &["reset", "-q", "--soft", world.head().as_str()]);
+    commit("without it");
+    assert_eq!(save().unwrap().imported.commits, 1);
+}
+
+#[test]
+fn a_large_file_of_the_target_is_no_concern() {
+    let world = World::new();
+    world.write("assets.bin", &zeros(2 * MIB));
+    world.commit_all("assets");
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    // Another version of it, and one that came onto the target meanwhile and is merged.
+    put(&at.join("assets.bin"), &"\u{1}".repeat(2 * MIB));
+    world.write("later.bin", &zeros(3 * MIB));
+    let later = world.commit_all("later");
+    world.git_at(&at, &["commit", "-q", "-a", "-m", "assets"]);
+    world.git_at(
+        &at,
+        &["fetch", "-q", world.root().to_str().unwrap(), later.as_str()],
+    );
+    world.git_at(&at, &["merge", "-q", "--no-edit", "FETCH_HEAD"]);
+    let of_main = Limits {
+        target: Some(crate::support::main_branch()),
+        ..a_mib()
+    };
+    repository.save(&workspace, "Leftovers", AT, &of_main).unwrap();
+}
+
+#[test]
+fn work_that_is_only_kept_may_have_large_files() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let inside = workspace.path().join("sub");
+    put(&inside.join("model.bin"), &zeros(2 * MIB));
+    world.git_at(&inside, &["init", "-q"]);
+    world.git_at(&inside, &["add", "-A"]);
+    let who = ["-c", "user.name=x", "-c", "user.email=x@x"];
+    world.git_at(&inside, &[&who[..], &["commit", "-q", "-m", "inner"]].concat());
+    let saved = repository.save(&workspace, "Leftovers", AT, &a_mib()).unwrap();
+    assert_eq!(saved.nested.len(), 1);
+    assert_eq!(
+        world.git(&["log", "-1", "--format=%s", &saved.nested[0].kept]),
+        "inner"
+    );
+    put(&workspace.path().join("dump.bin"), &zeros(2 * MIB));
+    let rescued = repository.remove(&workspace).unwrap();
+    assert!(names(&world, &rescued.kept[0].name).contains("dump.bin"));
+}

@@ -60,7 +60,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
         ],
     ),
     ("review", &["when"]),
-    ("land", &["hold_paths"]),
+    ("land", &["hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
 ];
 

@@ -81,7 +81,7 @@ pub struct Settings {
     pub checks: Checks,
     /// Review of the work by another agent before it lands.
     pub review: Review,
-    /// Paths that land only with a person's approval.
+    /// Limits of the work that lands by itself.
     pub land: Land,
     /// The limits of the cost.
     pub budget: Budget,
@@ -287,13 +287,18 @@ pub enum ReviewWhen {
     Never,
 }
 
-/// `[land]`: paths that land only with a person's approval.
+/// `[land]`: limits of the work that lands by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Land {
     /// Files, and folders with all that is in them, relative to the repository's root: work that changes one
     /// of them waits for a person. `crew.toml` is always among them, listed or not.
     pub hold_paths: Vec<String>,
+    /// The size of the largest file, in MiB, that the work may bring in. Hosts such as GitHub refuse a push
+    /// with a larger one. Files that the target has in that size, and content that Git LFS keeps, do not
+    /// count.
+    #[schemars(range(min = 1, max = 1024))]
+    pub max_file_mib: u32,
 }
 
 /// `[budget]`: the limits of the cost, as far as clients report prices. A step that runs is never stopped for
@@ -355,6 +360,7 @@ impl Default for Land {
     fn default() -> Self {
         Self {
             hold_paths: vec![FILE_NAME.to_owned()],
+            max_file_mib: 100,
         }
     }
 }

@@ -18,6 +18,8 @@ use super::{
 const MAX_TRIES: u32 = 1_000_000;
 /// A thousand disks: more is a slip.
 const MAX_MIB: u32 = 1_000_000_000;
+/// As much as one branch may bring in altogether.
+const MAX_FILE_MIB: u32 = 1024;
 
 pub(super) fn bytes(bytes: &[u8], file: &str) -> Result<Settings, Vec<Diagnostic>> {
     match std::str::from_utf8(bytes) {
@@ -501,6 +503,9 @@ fn land<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Land {
             land.hold_paths.push(path);
         }
     }
+    table.set(reader, "max_file_mib", &mut land.max_file_mib, |r, v| {
+        r.whole(&v, 1..=MAX_FILE_MIB)
+    });
     reader.finish("land", table);
     land
 }

@@ -1,10 +1,10 @@
 //! Pauses: the reasons for which no step is started on a harness, or no agent on the target, in words.
 
 use super::{Snapshot, clock, left, span};
-use crate::Time;
 use crate::policy::attention;
 use crate::project;
-use crate::target::Verdict;
+use crate::target::{Target, Verdict};
+use crate::{Oid, Time};
 
 impl Snapshot {
     /// The reasons for which no agent is started at all, or no step on a harness, a line for each: not
@@ -23,9 +23,10 @@ impl Snapshot {
     }
 
     /// The result of the checks of the bare target so far, in one line: not sanitised. None where no engine
-    /// has seen a target with checks.
+    /// has seen a target with checks. `head`: the commit at which the target is, where that is known; else
+    /// the last one that landed counts.
     #[must_use]
-    pub fn target_checks(&self, now: Time) -> Option<String> {
+    pub fn target_checks(&self, now: Time, head: Option<&Oid>) -> Option<String> {
         let target = self.project.target.as_deref()?;
         if target.basis.plan.commands.is_empty() {
             return None;
@@ -45,11 +46,29 @@ impl Snapshot {
                 let how = if *is_canary { ", with broken sources" } else { "" };
                 format!("target {commit}: its checks run, for {since}{how}: {command}")
             }
-            Verdict::Passed => format!("target {commit}: it passed its checks {since} ago"),
+            Verdict::Passed => {
+                let moved = self.moved_since(target, head).unwrap_or_default();
+                format!("target {commit}: it passed its checks {since} ago{moved}")
+            }
             Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
                 let fault = target.verdict.fault().unwrap_or_default();
                 format!("{fault}, at {commit}")
             }
+        })
+    }
+
+    /// Where the target is now, if that is not the commit that passed: as the end of a sentence.
+    fn moved_since(&self, target: &Target, head: Option<&Oid>) -> Option<String> {
+        let last = self.landed.last().filter(|landed| landed.at >= target.since);
+        let head = head.or(last.map(|landed| &landed.commit))?;
+        if *head == target.commit {
+            return None;
+        }
+        let landed = self.landed.iter().rev().find(|landed| landed.commit == *head);
+        let short = head.short();
+        Some(match landed {
+            Some(landed) => format!("; since then {} has landed there, as {short}", landed.ticket),
+            None => format!("; the branch has moved to {short} since, where its checks have not run yet"),
         })
     }
 

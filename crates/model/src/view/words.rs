@@ -504,6 +504,7 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Resume => "resume",
         Prompt::Step => "step",
         Prompt::Unusable { .. } => "step, a line could not be used",
+        Prompt::ChecksFailed { which, .. } if which == Prompt::TAKING_OVER => "branch refused",
         Prompt::ChecksFailed { .. } => "checks failed",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",

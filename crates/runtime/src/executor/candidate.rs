@@ -231,8 +231,8 @@ impl Executor {
             shown(&first.to_string_lossy())
         );
         let before = ticket.repeat.as_ref().map(|repeat| &repeat.of);
-        let of = Fingerprint::refused(&why);
-        (before != Some(&of)).then_some(why)
+        let is_told = before.is_some_and(|before| before.is_same(&Fingerprint::Refused { why: why.clone() }));
+        (!is_told).then_some(why)
     }
 
     /// Somebody rewrote the target meanwhile: what they took off it must not come back with this work.
@@ -266,6 +266,7 @@ impl Executor {
         protected.extend(stand.and_then(Path::to_str).map(str::to_owned));
         Limits {
             protected,
+            file_bytes: u64::from(self.settings.land.max_file_mib) << 20,
             target: Some(self.target.clone()),
             ..Limits::default()
         }

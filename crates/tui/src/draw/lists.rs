@@ -175,7 +175,7 @@ const INDENT: usize = 2;
 
 /// Draws the checks of the bare target at the top, and returns the rest of the area.
 fn target(app: &App, buffer: &mut Buffer, area: Rect) -> Rect {
-    let checks = app.crew.target_checks(app.now);
+    let checks = app.crew.target_checks(app.now, None);
     let (Some(says), Some(target)) = (checks, app.crew.project.target.as_deref()) else {
         return area;
     };

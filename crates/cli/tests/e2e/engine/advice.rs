@@ -93,7 +93,13 @@ fn a_red_target_whose_set_up_was_kept_says_so_and_a_fresh_one_can_be_had() {
         "{said}"
     );
     assert!(said.out.contains("its set-up was kept"), "{said}");
-    for args in [&["inbox"][..], &["explain", "t-2"], &["doctor"], &["history"]] {
+    for args in [
+        &["inbox"][..],
+        &["explain", "t-2"],
+        &["doctor"],
+        &["history"],
+        &["logs", "--check"],
+    ] {
         let shown = joined(&world.crew(args).out);
         for part in [
             "its set-up was kept",
@@ -135,6 +141,8 @@ fn a_person_and_no_agent_is_told_that_the_set_up_of_a_failed_check_was_kept() {
         .write();
     let said = world.drain_held();
     assert!(said.out.contains("its set-up was kept"), "{said}");
+    let logs = world.must(&["logs", "--check", "t-1"]);
+    assert!(logs.out.contains("its set-up was kept"), "{logs}");
     let prompt = world.prompt("t-1", 2);
     assert!(
         prompt.contains("(exit code 1)") && !prompt.contains("set-up was kept"),
@@ -147,6 +155,8 @@ fn a_person_and_no_agent_is_told_that_the_set_up_of_a_failed_check_was_kept() {
     world.ticket("t-1").agent(DONE).write();
     let said = world.drain_held();
     assert!(!said.out.contains("its set-up was kept"), "{said}");
+    let logs = world.must(&["logs", "--check"]);
+    assert!(!logs.out.contains("its set-up was kept"), "{logs}");
 }
 
 #[test]

@@ -205,6 +205,28 @@ fn files_that_every_clone_shows_as_changed_hinder_no_check() {
     assert_eq!(world.on_main("t-2.txt").as_deref(), Some("t-2\n"));
 }
 
+/// Carriage returns go one by one each time that git reads such a file: a binary was new with every ticket.
+#[test]
+fn a_file_that_every_clone_shows_as_changed_lands_with_no_ticket_that_does_not_touch_it() {
+    let world = World::new();
+    fs::write(world.project("binary"), b"\0\r\r\r\n").unwrap();
+    world.git(&["add", "binary"]);
+    world.git(&["commit", "-q", "-m", "a binary"]);
+    world.commit(".gitattributes", "* text eol=lf\n");
+    let blob = || world.git(&["rev-parse", "main:binary"]);
+    let before = blob();
+    for (id, how) in [
+        ("t-1", "echo one > one"),
+        ("t-2", "echo two > two\ngit add -A\ngit commit -q -m two"),
+    ] {
+        world.ticket(id).agent(&format!("{how}\necho DONE")).write();
+        world.drain_all();
+        assert!(world.is_landed(id));
+        assert_eq!(blob(), before, "{id}");
+    }
+    world.assert_at_rest();
+}
+
 #[test]
 fn the_tags_are_where_a_version_is_taken_from_them() {
     let world = World::with(|s| s.checks = "commands = [\"git describe --tags --match 'v*'\"]".to_owned());

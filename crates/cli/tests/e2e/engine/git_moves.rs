@@ -561,6 +561,32 @@ fn a_ticket_at_work_is_taken_up_again_when_crews_whole_folder_is_gone() {
 }
 
 #[test]
+fn what_landed_before_crews_folder_went_is_explained_by_its_commit() {
+    let world = World::new();
+    for id in ["t-1", "t-10"] {
+        world
+            .ticket(id)
+            .agent("work \"$CREW_TICKET_ID\" x\necho DONE")
+            .write();
+        world.drain_all();
+    }
+    world.ticket("t-2").status("closed").write();
+    let as_t_1 = world.git(&["log", "-1", "--format=%H", "--grep=^Ticket: t-1$"]);
+    fs::remove_dir_all(world.project(".crew")).unwrap();
+    for _ in 0..2 {
+        let explained = world.json(&["explain", "t-1"]);
+        let says = format!("it landed in {as_t_1}, by an earlier journal");
+        assert_eq!(
+            (&explained["state"], &explained["says"]),
+            (&"landed".into(), &says.into())
+        );
+        let explained = world.json(&["explain", "t-2"]);
+        assert_eq!(explained["state"], "closed");
+        world.drain_all();
+    }
+}
+
+#[test]
 fn a_file_that_a_person_has_taken_is_theirs_where_no_agent_was() {
     let world = World::new();
     world.ticket("t-1").status("in_progress").write();

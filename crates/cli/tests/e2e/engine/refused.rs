@@ -261,3 +261,37 @@ fn the_commands_of_a_refusal_take_nothing_back_that_has_landed_since_the_earlier
         assert_eq!(world.on_main(file).as_deref(), Some(text), "{file}");
     }
 }
+
+/// The naive version lands it, and from then on nobody can push the target to GitHub.
+#[test]
+fn a_file_that_no_host_takes_is_refused_with_what_helps_until_a_person_allows_it() {
+    let world = World::with(|s| s.land = "max_file_mib = 1".to_owned());
+    let dump = "head -c 2097152 /dev/zero > 'a dump'\ngit add -A\ngit commit -q -m dump\n\
+                git rm -q 'a dump'\necho own > own\ngit add -A\ngit commit -q -m own\necho DONE";
+    world.ticket("t-1").agent(dump).write();
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!((why.as_str(), world.runs("t-1")), ("no_progress", 3), "{note}");
+    let says = "\"a dump\" has 2.0 MiB, and a file may have 1 MiB";
+    assert!(note.contains(says), "{note}");
+    let told = world.prompt("t-1", 2);
+    let shown = world.must(&["explain", "t-1"]).out;
+    for part in [says, "git lfs track 'a dump'", ".gitignore", "max_file_mib"] {
+        assert!(told.contains(part), "{part}: {told}");
+        let joined = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(part), "{part}: {shown}");
+    }
+    assert!(
+        shown.contains("do what that says in the folder with the work"),
+        "{shown}"
+    );
+    let history = world.must(&["history", "t-1"]).out;
+    assert!(history.contains("(branch refused)"), "{history}");
+    assert!(!history.contains("(checks failed)"), "{history}");
+    world.change_settings("max_file_mib = 1", "max_file_mib = 2");
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    assert!(world.is_landed("t-1"));
+    assert_eq!(world.runs("t-1"), 3);
+    world.assert_at_rest();
+}

@@ -213,7 +213,16 @@ fn a_check_of_the_target_that_runs_is_shown_with_its_output_so_far() {
     world.wait("t-1 lands", || world.is_landed("t-1"));
     let shown = world.must(&["ps"]).out;
     assert!(shown.contains("it passed its checks"), "{shown}");
+    assert!(
+        shown.contains("; since then t-1 has landed there, as "),
+        "{shown}"
+    );
     stop(&world, engine);
+    world.commit("more", "more\n");
+    let shown = world.must(&["ps"]).out;
+    let at = &world.git(&["rev-parse", "main"])[..8];
+    let says = format!("the branch has moved to {at} since, where its checks have not run yet");
+    assert!(shown.contains(&says), "{shown}");
 }
 
 #[test]

@@ -191,6 +191,27 @@ fn a_file_whose_copy_could_land_or_lead_elsewhere_is_refused() {
 }
 
 #[test]
+fn all_files_whose_copy_is_refused_are_named() {
+    let world = world("copy = [\"README\", \"a\", \"b\", \"c\", \"d\", \"e\", \"folder\"]");
+    fs::create_dir_all(world.project("folder")).unwrap();
+    for name in ["a", "b", "c", "d", "e"] {
+        world.write(name, "mine\n");
+    }
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    let (held, note) = world.held("t-1");
+    assert_eq!(held, "could_not_run");
+    for part in [
+        "names \"README\", which is a file of the repository; \"a\", which git does not ignore",
+        "; \"d\", which git does not ignore, so that the copy would land; and 2 more",
+        "mend each of them, or take it out of `copy`",
+    ] {
+        assert!(note.contains(part), "{part}: {note}");
+    }
+    assert_eq!((world.runs("t-1"), world.state("t-1").tries), (0, 0));
+}
+
+#[test]
 fn a_file_that_only_the_users_own_rules_ignore_is_copied_and_one_of_a_submodule_is_not() {
     let world = with_submodules(|s| {
         s.land = "[workspace]\ncopy = [\"*.mine\", \"**/.env\"]\nsetup = [\"touch made.mine\"]".to_owned();

@@ -195,7 +195,7 @@ const CORPUS: &[(&str, &str)] = &[
     ("prompts leave", "prompts_dir = \"a/../../b\"\n"),
     (
         "held paths",
-        "[land]\nhold_paths = [\"\", \"../x\", \"/etc\", \"src/**\", \"a\\nb\", 3]\n",
+        "[land]\nhold_paths = [\"\", \"../x\", \"/etc\", \"src/**\", \"a\\nb\", 3]\nmax_file_mib = 2048\n",
     ),
     ("review always", "[review]\nwhen = \"always\"\n"),
     (

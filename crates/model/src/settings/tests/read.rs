@@ -55,6 +55,7 @@ when = "never"
 
 [land]
 hold_paths = ["ci/", "crew.toml", "ci", ".github"]
+max_file_mib = 250
 "#;
 
 fn read(text: &str) -> Settings {
@@ -123,6 +124,7 @@ fn every_key_is_read() {
     assert_eq!(settings.checks.timeout, Duration::from_millis(500));
     assert_eq!(settings.checks.commands, ["make lint", "make test"]);
     assert_eq!(settings.land.hold_paths, ["crew.toml", "ci", ".github"]);
+    assert_eq!(settings.land.max_file_mib, 250);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::TicketId;
 use crate::command::Question;
 use crate::policy::attention::{Facts, Need, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Fingerprint, Held, KeptWork, Ticket, Why, remedy};
+use crate::ticket::{Held, KeptWork, Ticket, Why, remedy};
 
 /// The entry of a ticket that waits for a person, unless the list has another entry for that.
 pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
@@ -117,7 +117,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
             by_hand("mend what it says: it goes on by itself"),
             Act::Retry { ticket: id() },
         ],
-        Why::NoProgress if is_refused(ticket) => vec![
+        Why::NoProgress if ticket.is_refused() => vec![
             by_hand("do what that says in the folder with the work, then"),
             Act::Retry { ticket: id() },
         ],
@@ -145,12 +145,6 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
         printed: held.output.clone(),
         ..item(ticket, Kind::Held(held.why.name()), urgency)
     }
-}
-
-/// Whether its branch was refused the last time.
-fn is_refused(ticket: &Ticket) -> bool {
-    let of = ticket.repeat.as_ref().map(|repeat| &repeat.of);
-    matches!(of, Some(Fingerprint::Refused { .. }))
 }
 
 fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
