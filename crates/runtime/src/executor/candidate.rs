@@ -238,7 +238,7 @@ impl Executor {
     /// Somebody rewrote the target meanwhile: what they took off it must not come back with this work.
     fn taken_back(
         &self,
-        workspace: &git::Workspace,
+        workspace: &Workspace,
         commit: &git::Oid,
         how: &str,
         target: &git::Oid,
