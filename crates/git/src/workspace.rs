@@ -12,6 +12,7 @@ pub(crate) mod import;
 mod index;
 mod lfs;
 mod look;
+mod nested;
 mod pool;
 mod prepare;
 mod remove;

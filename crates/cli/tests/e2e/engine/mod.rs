@@ -18,6 +18,7 @@ mod hazards;
 mod landing;
 mod money;
 mod moved;
+mod nested;
 mod people;
 mod prompts;
 mod queue;
