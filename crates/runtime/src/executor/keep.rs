@@ -21,18 +21,18 @@ impl Executor {
                 }
                 Some(Err(error)) => return Err(error),
             };
-            if let Some(tip) = tip
-                && tip != *workspace.base()
-            {
-                self.repository.keep_attempt(workspace.ticket(), &tip)?;
-            }
-            Ok(())
+            let Some(tip) = tip.filter(|tip| tip != workspace.base()) else {
+                return Ok(None);
+            };
+            let reference = self.repository.keep_attempt(workspace.ticket(), &tip)?.name;
+            // An attempt that added nothing ends where the one before it did.
+            Ok(Some(KeptWork::Attempt { reference }).filter(|work| !ticket.kept.contains(work)))
         })
     }
 
     /// The work has landed.
     pub(super) fn remove_workspace(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
-        self.end_workspace(ticket, agent, number, |_| Ok(()))
+        self.end_workspace(ticket, agent, number, |_| Ok(None))
     }
 
     fn end_workspace(
@@ -40,7 +40,7 @@ impl Executor {
         ticket: &Ticket,
         agent: &AgentName,
         number: u32,
-        keep: impl FnOnce(&Workspace) -> git::Result<()>,
+        keep: impl FnOnce(&Workspace) -> git::Result<Option<KeptWork>>,
     ) -> Report {
         if let Err(error) = self.discard_half_set_up(ticket, agent, number) {
             return could_not(error);
@@ -57,8 +57,8 @@ impl Executor {
                 return Ok(Vec::new());
             };
             let stands = workspace.exists();
-            keep(&workspace)?;
-            let kept = match self.repository.remove(&workspace) {
+            let mut kept: Vec<KeptWork> = keep(&workspace)?.into_iter().collect();
+            kept.extend(match self.repository.remove(&workspace) {
                 Ok(rescued) if stands => kept_work(rescued),
                 // An engine that was killed removed it, and could not say what it had kept.
                 Ok(_) => self.unknown_rescues(ticket, &workspace)?,
@@ -78,7 +78,7 @@ impl Executor {
                     vec![KeptWork::Folder { path }]
                 }
                 Err(error) => return Err(error),
-            };
+            });
             // A target that somebody deleted keeps nothing, and nothing waits for it here.
             let target = self.repository.branch_tip(&self.target)?;
             self.repository.forget_workspace(&workspace, target.as_ref())?;
