@@ -15,6 +15,7 @@ mod garbage;
 mod git_moves;
 mod harnesses;
 mod hazards;
+mod kept;
 mod landing;
 mod money;
 mod moved;

@@ -91,42 +91,6 @@ fn a_ticket_that_is_dropped_twice_is_dropped_once_and_nobody_is_refused() {
 }
 
 #[test]
-fn the_work_of_a_ticket_that_is_dropped_after_its_last_attempt_is_named() {
-    let world = World::with(|s| s.run = "max_steps = 1\nattempts = 2".to_owned());
-    world.ticket("t-1").agent("work \"t.$RUN\" x").write();
-    world.drain_held();
-    assert_eq!(world.held("t-1").0, "failed");
-    let last = "git log refs/crew/attempts/t-1/2 --not --branches";
-    let shown = |args: &[&str]| world.crew(args).out;
-    for shows in [&["explain", "t-1"][..], &["inbox"]] {
-        let shown = shown(shows);
-        assert!(
-            shown.contains(last) && !shown.contains("attempts/t-1/1"),
-            "{shown}"
-        );
-    }
-    std::fs::remove_file(world.ticket_file("t-1")).unwrap();
-    world.drain_all();
-    assert_eq!(world.state_name("t-1"), "done/dropped");
-    let explained = shown(&["explain", "t-1"]);
-    assert!(explained.contains(last), "{explained}");
-    let history = shown(&["history", "t-1"]);
-    for number in [1, 2] {
-        let command = format!("git log refs/crew/attempts/t-1/{number} --not --branches");
-        assert!(history.contains(&command), "{history}");
-    }
-    assert_eq!(world.git(&["show", "refs/crew/attempts/t-1/2:t.1"]), "x");
-    // Once it has landed after all, nothing is left apart.
-    world
-        .ticket("t-2")
-        .agent("[ \"$RUN\" = 1 ] || work other x\nwork mine \"$RUN\"\n[ \"$RUN\" = 1 ] || echo DONE")
-        .write();
-    world.drain_all();
-    assert_eq!(world.landed(), ["t-2"]);
-    assert_eq!(world.json(&["explain", "t-2"])["kept"], serde_json::json!([]));
-}
-
-#[test]
 fn drop_keeps_the_work() {
     let world = World::new();
     world
