@@ -84,8 +84,8 @@ pub struct Ticket {
     /// person wants it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unheeded: Option<Unheeded>,
-    /// Work of its attempts that no branch holds, oldest first, with the last commit of the latest attempt that
-    /// left one.
+    /// Work of its attempts that no branch holds, oldest first, with the last commit of the latest attempt
+    /// that left one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptWork>,
     /// The cost of its steps.

@@ -25,7 +25,8 @@ pub struct Saved {
     pub imported: Imported,
     /// The commit of the leftovers, if there were any.
     pub leftovers: Option<Oid>,
-    /// Work of repositories that the agent made inside the workspace, kept apart: the branch has no file of it.
+    /// Work of repositories that the agent made inside the workspace, kept apart: the branch has no file of
+    /// it.
     pub nested: Vec<NestedWork>,
     /// Work in submodules that the branch does not record, kept apart.
     pub submodules: Vec<NestedWork>,

@@ -32,7 +32,8 @@ pub(crate) enum Excess {
 pub(crate) struct Snapshot {
     /// The tree; `None`: nothing differs from the parent; without one, there is no file.
     pub(crate) tree: Option<Oid>,
-    /// Repositories inside that no commit records, relative to the workspace; their files are not in the tree.
+    /// Repositories inside that no commit records, relative to the workspace; their files are not in the
+    /// tree.
     pub(crate) nested: Vec<PathBuf>,
     /// Folders with files that the parent records as submodules, in the same way.
     pub(crate) links: Vec<PathBuf>,

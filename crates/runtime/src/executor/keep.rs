@@ -101,12 +101,12 @@ impl Executor {
         }
     }
 
-    /// The last commit that is kept of the ticket's attempts, where its record does not know of it and the target
-    /// does not have it: an engine that was killed could not say that it had kept it.
+    /// The last commit that is kept of the ticket's attempts, where its record does not know of it and the
+    /// target does not have it: an engine that was killed could not say that it had kept it.
     fn last_attempt(&self, ticket: &Ticket) -> git::Result<Option<KeptWork>> {
         let kept = self.repository.kept(Some(&git::Id::parse(ticket.id.as_str())?))?;
-        let attempts = kept.into_iter().filter(|one| one.kind == git::KeptKind::Attempt);
-        let Some(last) = attempts.last() else {
+        let mut latest_first = kept.into_iter().rev();
+        let Some(last) = latest_first.find(|one| one.kind == git::KeptKind::Attempt) else {
             return Ok(None);
         };
         let has_landed = match self.repository.branch_tip(&self.target)? {
