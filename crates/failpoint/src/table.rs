@@ -239,6 +239,8 @@ points! {
         "begun.keep_work": "the intent is durable",
         "keep.kept": "a tip is kept under a ref",
         "performed.keep_work": "all of it is done, the event is missing",
+        "decided.work_kept": "it is known under which refs work is kept, the event is missing",
+        "durable.work_kept": "the event is there, nobody was told",
         "begun.remove_workspace": "the intent is durable",
         "remove.rescued": "whatever no ref had is kept",
         "remove.renamed": "the workspace has lost its name",

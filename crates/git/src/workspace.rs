@@ -13,6 +13,7 @@ mod index;
 mod large_files;
 mod lfs;
 mod look;
+mod nested;
 mod pool;
 mod prepare;
 mod remove;

@@ -84,7 +84,8 @@ pub struct Ticket {
     /// person wants it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unheeded: Option<Unheeded>,
-    /// Work of its attempts that no branch holds, oldest first.
+    /// Work of its attempts that no branch holds, oldest first, with the last commit of the latest attempt
+    /// that left one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptWork>,
     /// The cost of its steps.
@@ -151,6 +152,19 @@ impl Ticket {
             State::Verify(verify) => Some(&verify.attempt),
             State::New | State::Open | State::Done(_) => None,
         }
+    }
+
+    /// The work of its attempts that a person finds in no branch. An attempt's last commit counts once nobody
+    /// goes on with it: the ticket is held or over, and has not landed.
+    pub fn work_apart(&self) -> impl Iterator<Item = &KeptWork> {
+        let is_left = match &self.state {
+            State::New | State::Open => self.held.is_some(),
+            State::InProgress(_) | State::Verify(_) | State::Done(Done::Landed { .. }) => false,
+            State::Done(
+                Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+            ) => true,
+        };
+        self.kept.iter().filter(move |work| is_left || !work.is_attempt())
     }
 
     /// The reason for which it is held, if that is a workspace which could not be set up.

@@ -102,7 +102,7 @@ impl Explain {
             None if facts.is_closed_unseen(&id) => "closed".to_owned(),
             None => "unknown".to_owned(),
         };
-        let kept = ticket.map_or(&[][..], |ticket| &ticket.kept);
+        let kept: Vec<_> = ticket.into_iter().flat_map(Ticket::work_apart).collect();
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
@@ -117,7 +117,7 @@ impl Explain {
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
-                kept: kept.iter().map(documents::KeptWork::from).collect(),
+                kept: kept.into_iter().map(documents::KeptWork::from).collect(),
                 printed,
                 printed_in: whole.map(|dir| dir.display().to_string()),
             })?;

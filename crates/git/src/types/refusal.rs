@@ -90,6 +90,16 @@ pub enum Refusal {
         /// The commit that the target records there; none if this is no submodule of the target's.
         recorded: Option<Oid>,
     },
+    /// A repository that the agent made in the workspace: git records none of its files.
+    Nested {
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// A linked worktree that the agent made in the workspace, with work that the branch does not have.
+    Worktree {
+        /// Its folder.
+        path: PathBuf,
+    },
     /// An operation of git's was begun in the workspace and not finished: the files hold half of its result.
     Unfinished {
         /// The operation.
@@ -164,6 +174,16 @@ impl fmt::Display for Refusal {
             Self::Submodule { path, recorded: None } => write!(
                 f,
                 "{} is a repository inside the repository, and git would record no file of it",
+                text::quoted(path)
+            ),
+            Self::Nested { path } => write!(
+                f,
+                "{} is a repository inside the repository, and none of its files would land",
+                text::quoted(path)
+            ),
+            Self::Worktree { path } => write!(
+                f,
+                "{} is a worktree inside the repository, and what it has beside this branch would not land",
                 text::quoted(path)
             ),
             Self::Unfinished { operation } => write!(
@@ -278,6 +298,17 @@ impl Refusal {
                  meant to land, name it in .gitignore; if it is, have Git LFS keep it (git lfs track {0}, then git add \
                  .gitattributes), or ask a person to raise max_file_mib of [land] in crew.toml. Where it is committed, take \
                  it out of every commit first: git reset --soft {base} && git rm --cached {0} && git commit",
+                shell(path)
+            ),
+            Self::Nested { path } => format!(
+                "For its files to land: rm -rf {0}/.git && git reset -q -- {0} && git add {0} && git \
+                 commit. If it is no part of the work, delete the folder, or name it in .gitignore and commit that. A new \
+                 submodule can only be added by a person, on the target.",
+                shell(path)
+            ),
+            Self::Worktree { path } => format!(
+                "For its work to land, commit it there, and merge its commit here: git merge <commit>. Then, or if it is no \
+                 part of the work: git worktree remove --force {}",
                 shell(path)
             ),
             Self::TooMuch { most: None, .. } => format!(

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::types::oid::Oid;
+use crate::types::refusal::Refusal;
 
 /// A path whose content git cannot store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,20 @@ pub struct NestedWork {
     pub commit: Oid,
     /// The ref that keeps it.
     pub kept: String,
+    /// Whether it is a linked worktree of the workspace.
+    pub is_worktree: bool,
+}
+
+impl NestedWork {
+    /// The refusal of a branch that does not have this work.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        let path = self.path.clone();
+        match self.is_worktree {
+            true => Refusal::Worktree { path },
+            false => Refusal::Nested { path },
+        }
+    }
 }
 
 /// The first paths of a list, for a message.

@@ -9,17 +9,19 @@ use crate::error::{Error, Result};
 use crate::files::delete::names;
 use crate::files::openat;
 use crate::repository::Repository;
+use crate::types::oid::Oid;
 use crate::types::paths::{fields, path_of};
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
+use crate::workspace::fetch_objects::ObjectsView;
+use crate::workspace::snapshot::new_index;
 
 /// The folder beside a workspace with the indexes of its submodules.
 const FOLDER: &str = "submodules";
 
 /// The submodules of a workspace that crew filled.
-pub(crate) fn filled_folders(workspace: &Workspace) -> Vec<PathBuf> {
-    let filled = listed(&workspace.beside().join(FOLDER));
-    filled.into_iter().map(|one| one.path).collect()
+pub(crate) fn filled(workspace: &Workspace) -> Vec<Filled> {
+    listed(&workspace.beside().join(FOLDER))
 }
 
 impl Repository {
@@ -39,7 +41,7 @@ impl Repository {
     /// The repositories inside a workspace that hold work: those of `folders`, and those in them, without
     /// submodules that are as crew filled them.
     pub(crate) fn with_work(&self, workspace: &Workspace, folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        let filled = listed(&workspace.beside().join(FOLDER));
+        let filled = filled(workspace);
         let known: BTreeSet<&Path> = filled.iter().map(|one| one.path.as_path()).collect();
         let unknown = folders.iter().filter(|folder| !known.contains(folder.as_path()));
         let mut found: Vec<PathBuf> = unknown.cloned().collect();
@@ -67,9 +69,36 @@ impl Repository {
         if tips.iter().any(|tip| *tip != one.commit) {
             return Ok(false);
         }
+        self.has_its_files(workspace, one, &one.index, known)
+    }
+
+    /// Whether a filled submodule stands as one of its commits, perhaps one that only the workspace has.
+    pub(crate) fn stands_at(&self, workspace: &Workspace, one: &Filled, commit: &Oid) -> Result<bool> {
+        let filled = filled(workspace);
+        let known: BTreeSet<&Path> = filled.iter().map(|one| one.path.as_path()).collect();
+        let at = workspace.path().join(&one.path);
+        let view = ObjectsView::of(workspace, &at)?;
+        let index = new_index(workspace)?;
+        let read = self
+            .in_submodule(&one.source, &at, &index, "read-tree")
+            .alternate(view.path())
+            .arg(commit.as_str())
+            .run()?;
+        Ok(read.code == Some(0) && self.has_its_files(workspace, one, &index, &known)?)
+    }
+
+    /// Whether the files of a filled submodule are those of an index.
+    fn has_its_files(
+        &self,
+        workspace: &Workspace,
+        one: &Filled,
+        index: &Path,
+        known: &BTreeSet<&Path>,
+    ) -> Result<bool> {
+        let at = workspace.path().join(&one.path);
         let listing = one
             .files(self)?
-            .put_into(self.in_submodule(&one.source, &at, &one.index, "ls-files"))
+            .put_into(self.in_submodule(&one.source, &at, index, "ls-files"))
             .args(["-m", "-d", "-o", "--exclude-standard", "-z"])
             .output_limit(512 << 20)
             .run()?;
@@ -78,5 +107,18 @@ impl Repository {
             known.contains(one.path.join(inner).as_path())
         };
         Ok(listing.code == Some(0) && fields(&listing.stdout).all(is_known))
+    }
+
+    /// Whether the user's repository of a submodule has every commit that was made, or is named, in the
+    /// workspace's.
+    pub(crate) fn has_its_commits(&self, workspace: &Workspace, one: &Filled) -> Result<bool> {
+        let tips = AgentRefs::nested(workspace, &one.path)?.all(&self.tags(&one.source)?)?;
+        let said = self
+            .call_at(&one.source, "rev-list")
+            .arg("--max-count=1")
+            .args(tips.iter().map(Oid::as_str))
+            .args(["--not", "--all", one.commit.as_str()])
+            .run()?;
+        Ok(said.code == Some(0) && said.stdout.trim_ascii().is_empty())
     }
 }

@@ -27,7 +27,7 @@ impl Repository {
         let broken = AgentRefs::of(workspace)?.head()?.err();
         let parent = self.last_known(workspace)?;
         let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits, Excess::LeftOut)?;
-        let nested = snapshot.nested;
+        let nested = [snapshot.nested, snapshot.links].concat();
         let tree = snapshot
             .tree
             .map_or_else(|| self.tree_of(&parent).map(|tree| tree.0), Ok)?;

@@ -19,7 +19,7 @@ use crate::types::unsaved::{NestedWork, Unsaved};
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
 use crate::workspace::fetch_objects::ObjectsView;
-use crate::workspace::filled::filled_folders;
+use crate::workspace::filled::filled;
 
 /// The deepest folder in which a repository is found, and the number of folders that are looked into. The
 /// nearest come first.
@@ -45,10 +45,10 @@ impl Repository {
         limits: &Limits,
     ) -> Result<Hidden> {
         let mut hidden = Hidden::default();
-        let filled = filled_folders(workspace);
+        let filled = filled(workspace);
         let known: Vec<&Path> = filled
             .iter()
-            .map(PathBuf::as_path)
+            .map(|one| one.path.as_path())
             .chain(known.iter().copied())
             .collect();
         for folder in repositories(workspace)? {
@@ -72,6 +72,7 @@ impl Repository {
                         path: folder.clone(),
                         kept: self.keep_rescue(workspace.ticket(), &tip)?.name,
                         commit: tip,
+                        is_worktree: false,
                     });
                 }
             }

@@ -25,8 +25,11 @@ pub struct Saved {
     pub imported: Imported,
     /// The commit of the leftovers, if there were any.
     pub leftovers: Option<Oid>,
-    /// Repositories inside the workspace, kept apart.
+    /// Work of repositories that the agent made inside the workspace, kept apart: the branch has no file of
+    /// it.
     pub nested: Vec<NestedWork>,
+    /// Work in submodules that the branch does not record, kept apart.
+    pub submodules: Vec<NestedWork>,
     /// Paths that could not be saved; the workspace must stay.
     pub unsaved: Vec<Unsaved>,
     /// The reason for which the workspace's own HEAD could not be used, if so: the files were then saved on
@@ -76,9 +79,6 @@ impl Repository {
         }
         let whole = Path::new("");
         let snapshot = self.snapshot(workspace, whole, Some(&parent), limits, Excess::Refused)?;
-        let nested = self.keep_nested(workspace, &snapshot.nested, limits)?;
-        let mut unsaved = snapshot.unsaved.clone();
-        unsaved.extend(nested.1);
         let mut leftovers = None;
         let mut tip = parent.clone();
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
@@ -132,13 +132,17 @@ impl Repository {
             }
             failpoint::hit("save.settled");
         }
-        if let Some(index) = &snapshot.index {
+        let nested = self.keep_nested(workspace, &snapshot, &tip, limits)?;
+        let mut unsaved = snapshot.unsaved;
+        unsaved.extend(nested.unsaved);
+        if let Some(index) = snapshot.index {
             std::fs::rename(index, workspace.index()).ok();
         }
         Ok(Saved {
             imported,
             leftovers,
-            nested: nested.0,
+            nested: nested.made,
+            submodules: nested.submodules,
             unsaved,
             lost_head,
         })
@@ -247,6 +251,7 @@ impl Repository {
                     path: folder.clone(),
                     commit: tip.clone(),
                     kept: kept.name.clone(),
+                    is_worktree: true,
                 }));
                 rescued.kept.push(kept);
             }
@@ -259,13 +264,19 @@ impl Repository {
             let known: Vec<&Path> = folders
                 .iter()
                 .copied()
-                .chain(snapshot.nested.iter().map(PathBuf::as_path))
+                .chain(
+                    snapshot
+                        .nested
+                        .iter()
+                        .chain(&snapshot.links)
+                        .map(PathBuf::as_path),
+                )
                 .collect();
             let hidden = self.keep_hidden(workspace, &known, &limits)?;
             rescued.unsaved.extend(hidden.unsaved);
             rescued.hidden = hidden.kept;
         }
-        if snapshot.nested.is_empty() {
+        if snapshot.nested.is_empty() && snapshot.links.is_empty() {
             return Ok((rescued, is_plain));
         }
         let before: BTreeSet<String> = self
@@ -273,9 +284,10 @@ impl Repository {
             .into_iter()
             .map(|kept| kept.name)
             .collect();
-        let (nested, unsaved) = self.keep_nested(workspace, &snapshot.nested, &limits)?;
-        rescued.unsaved.extend(unsaved);
-        let names: BTreeSet<&String> = nested
+        let nested = self.keep_nested(workspace, &snapshot, &tip, &limits)?;
+        rescued.unsaved.extend(nested.unsaved);
+        let kept = [nested.made, nested.submodules, nested.recorded].concat();
+        let names: BTreeSet<&String> = kept
             .iter()
             .map(|one| &one.kept)
             .filter(|name| !before.contains(*name))
@@ -285,7 +297,7 @@ impl Repository {
                 .into_iter()
                 .filter(|kept| names.contains(&kept.name)),
         );
-        rescued.nested = nested;
+        rescued.nested = kept;
         Ok((rescued, false))
     }
 
@@ -301,7 +313,7 @@ impl Repository {
     }
 
     /// The snapshot's tree, if it differs from the parent's.
-    fn differing_tree<'s>(&self, snapshot: &'s Snapshot, parent: &Oid) -> Result<Option<&'s Oid>> {
+    pub(crate) fn differing_tree<'s>(&self, snapshot: &'s Snapshot, parent: &Oid) -> Result<Option<&'s Oid>> {
         let Some(tree) = &snapshot.tree else {
             return Ok(None);
         };
@@ -341,41 +353,6 @@ impl Repository {
         Ok(self
             .branch_tip(&workspace.branch())?
             .unwrap_or_else(|| workspace.start().clone()))
-    }
-
-    /// Keeps each nested repository's files (and those of repositories in it) on top of its own history.
-    fn keep_nested(
-        &self,
-        workspace: &Workspace,
-        folders: &[PathBuf],
-        limits: &Limits,
-    ) -> Result<(Vec<NestedWork>, Vec<Unsaved>)> {
-        let (mut kept, mut unsaved) = (Vec::new(), Vec::new());
-        let mut open = self.with_work(workspace, folders)?;
-        while let Some(folder) = open.pop() {
-            let head = self.fetch_nested(workspace, &folder, limits)?;
-            let snapshot = self.snapshot(workspace, &folder, head.as_ref(), limits, Excess::LeftOut)?;
-            unsaved.extend(snapshot.unsaved.iter().cloned());
-            open.extend(self.with_work(workspace, &snapshot.nested)?);
-            let commit = match head {
-                Some(head) if self.differing_tree(&snapshot, &head)?.is_none() => head,
-                head => {
-                    let Some(tree) = &snapshot.tree else { continue };
-                    let parents: Vec<&Oid> = head.iter().collect();
-                    let message = format!("Repository inside the workspace: {}", folder.to_string_lossy());
-                    // The time is the same at every repetition, so that nothing is kept twice.
-                    let at = self.commit_time(head.as_ref().unwrap_or(workspace.base()))?;
-                    self.commit(tree, &parents, &message, workspace.identity(), at)?
-                }
-            };
-            let name = self.keep_rescue(workspace.ticket(), &commit)?.name;
-            kept.push(NestedWork {
-                path: folder,
-                commit,
-                kept: name,
-            });
-        }
-        Ok((kept, unsaved))
     }
 
     /// Writes the workspace's own branch and index, as files, so that they show the saved commit. A git

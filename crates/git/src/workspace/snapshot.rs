@@ -18,7 +18,6 @@ use crate::types::refusal::{Limits, Refusal};
 use crate::types::shortened::shortened;
 use crate::types::unsaved::{FILTER_FAILED, TOO_LARGE, Unsaved};
 use crate::workspace::Workspace;
-use crate::workspace::agent_refs::AgentRefs;
 
 /// The answer to files that are together larger than the limit, each of them being small enough.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,10 +30,13 @@ pub(crate) enum Excess {
 
 /// A tree of everything in a folder that is not ignored.
 pub(crate) struct Snapshot {
-    /// The tree; `None`: it is the parent's, nothing differs from it.
+    /// The tree; `None`: nothing differs from the parent; without one, there is no file.
     pub(crate) tree: Option<Oid>,
-    /// Repositories inside, relative to the workspace; their files are not in the tree.
+    /// Repositories inside that no commit records, relative to the workspace; their files are not in the
+    /// tree.
     pub(crate) nested: Vec<PathBuf>,
+    /// Folders with files that the parent records as submodules, in the same way.
+    pub(crate) links: Vec<PathBuf>,
     pub(crate) unsaved: Vec<Unsaved>,
     /// The index of the tree; `None` where nothing differs and git was not needed to see that.
     pub(crate) index: Option<tempfile::TempPath>,
@@ -56,16 +58,12 @@ impl Repository {
             return Ok(Snapshot {
                 tree: None,
                 nested: Vec::new(),
+                links: Vec::new(),
                 unsaved: Vec::new(),
                 index: None,
             });
         }
-        let index = tempfile::Builder::new()
-            .prefix("index-")
-            .tempfile_in(workspace.beside())
-            .doing("write in", workspace.beside())?
-            .into_temp_path();
-        std::fs::remove_file(&index).doing("write", &index)?;
+        let index = new_index(workspace)?;
         if own {
             // Known file times save reading what did not change. A missing copy costs time only.
             crate::workspace::index::copy(&workspace.index(), &index).ok();
@@ -98,12 +96,14 @@ impl Repository {
                 unsaved.clear();
             }
         }
-        let (paths, nested) = standing.sorted(&at)?;
-        let nested = nested.iter().map(|one| folder.join(one)).collect();
-        if paths.is_empty() && unsaved.is_empty() && parent.is_some() {
+        let Sorted { paths, nested, links } = standing.sorted(&at)?;
+        let in_workspace = |of: Vec<PathBuf>| of.iter().map(|one| folder.join(one)).collect();
+        let (nested, links) = (in_workspace(nested), in_workspace(links));
+        if paths.is_empty() && unsaved.is_empty() {
             return Ok(Snapshot {
                 tree: None,
                 nested,
+                links,
                 unsaved,
                 index: Some(index),
             });
@@ -133,6 +133,7 @@ impl Repository {
         Ok(Snapshot {
             tree,
             nested,
+            links,
             unsaved,
             index: Some(index),
         })
@@ -216,26 +217,17 @@ impl Repository {
         }
         Ok(())
     }
+}
 
-    /// Fetches the commit of a nested repository's HEAD; `None` if HEAD names none that may come in.
-    pub(crate) fn fetch_nested(
-        &self,
-        workspace: &Workspace,
-        folder: &Path,
-        limits: &Limits,
-    ) -> Result<Option<Oid>> {
-        let Ok(head) = AgentRefs::nested(workspace, folder)?.head()? else {
-            return Ok(None);
-        };
-        let limits = limits.for_kept_work();
-        match self.fetch_objects(workspace, &workspace.path().join(folder), &head, &limits) {
-            Ok(()) => Ok(Some(head)),
-            // A history that takes too long or is too large would be so at every try: the files are saved
-            // without it.
-            Err(Error::Refused { .. } | Error::Deadline { .. } | Error::OutputTooLarge { .. }) => Ok(None),
-            Err(other) => Err(other),
-        }
-    }
+/// The path for an index that is thrown away.
+pub(crate) fn new_index(workspace: &Workspace) -> Result<tempfile::TempPath> {
+    let index = tempfile::Builder::new()
+        .prefix("index-")
+        .tempfile_in(workspace.beside())
+        .doing("write in", workspace.beside())?
+        .into_temp_path();
+    std::fs::remove_file(&index).doing("write", &index)?;
+    Ok(index)
 }
 
 fn size_of(at: &Path, path: &Path) -> u64 {
@@ -288,6 +280,16 @@ struct Standing {
     is_denied: bool,
 }
 
+/// The same, by what is to be done with it.
+struct Sorted {
+    /// The paths to add.
+    paths: Vec<PathBuf>,
+    /// The repositories to save apart that are in no index.
+    nested: Vec<PathBuf>,
+    /// Those that an entry of the index stands for.
+    links: Vec<PathBuf>,
+}
+
 impl Standing {
     /// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified
     /// (`C`) or gone (`R`), and what is in no entry (`?`).
@@ -333,9 +335,9 @@ impl Standing {
         Ok(found)
     }
 
-    /// The paths to add under `at`, and the repositories to save apart.
-    fn sorted(self, at: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-        let (mut paths, mut nested) = (self.changed, self.nested);
+    /// Sorts the differences by what is done with them under `at`.
+    fn sorted(self, at: &Path) -> Result<Sorted> {
+        let (mut paths, mut links) = (self.changed, Vec::new());
         for link in self.links {
             let folder = at.join(&link);
             match folder.symlink_metadata() {
@@ -344,14 +346,18 @@ impl Standing {
                 Ok(meta) if meta.is_dir() => {
                     let inside = open_unlocked(CWD, folder.as_os_str()).and_then(|opened| names(&opened));
                     if !inside.doing("look into", &folder)?.is_empty() {
-                        nested.push(link);
+                        links.push(link);
                     }
                 }
                 Ok(_) => paths.push(link),
                 Err(_) => {}
             }
         }
-        Ok((paths, nested))
+        Ok(Sorted {
+            paths,
+            nested: self.nested,
+            links,
+        })
     }
 }
 

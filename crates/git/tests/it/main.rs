@@ -9,6 +9,7 @@ mod hostile;
 mod kills;
 mod lagging;
 mod locking;
+mod nested;
 mod pins;
 mod removing;
 mod repositories;

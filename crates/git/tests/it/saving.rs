@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use git::{Error, KeptKind, Refusal, Repository, Saved, Spec, Workspace};
 
-use crate::support::{AT, World, limits, put};
+use crate::support::{AT, World, limits, merged, put};
 
 fn save(repository: &Repository, workspace: &Workspace) -> Saved {
     repository.save(workspace, "Leftovers", AT, &limits()).unwrap()
@@ -523,4 +523,52 @@ fn a_file_that_git_reads_otherwise_than_it_wrote_it_is_nobodys_work_until_it_is_
     let workspace = repository.prepare(&again).unwrap();
     put(&workspace.path().join("small.bin"), "\0\r\r\nmine\n");
     assert_eq!(changed(&save(&repository, &workspace)), ["small.bin"]);
+}
+
+/// An attempt that goes on with earlier work: its files were made from an older commit of the target than the
+/// one that it is compared with.
+#[test]
+fn the_commands_for_broken_objects_take_nothing_back_that_has_landed_since_the_earlier_attempt_began() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let began = world.head();
+    let earlier = world.workspace(&repository);
+    put(&earlier.path().join("earlier.txt"), "earlier\n");
+    let start = save(&repository, &earlier).imported.tip;
+    repository.keep_attempt(earlier.ticket(), &start).unwrap();
+    repository.remove(&earlier).unwrap();
+    world.write("landed.txt", "landed\n");
+    let later = world.commit_all("landed meanwhile");
+    let workspace = repository
+        .prepare(&Spec {
+            attempt: 2,
+            start: start.clone(),
+            ..world.spec("ada", "t-1")
+        })
+        .unwrap();
+    let at = workspace.path();
+    assert_eq!(workspace.base(), &later);
+    put(&at.join("own.txt"), "own\n");
+    world.git_at(&at, &["add", "-A"]);
+    world.git_at(&at, &["commit", "-q", "-m", "own"]);
+    let tree = world.git_at(&at, &["rev-parse", "HEAD^{tree}"]);
+    let (fan, rest) = tree.split_at(2);
+    std::fs::remove_file(at.join(".git/objects").join(fan).join(rest)).unwrap();
+
+    let why = save(&repository, &workspace).lost_head.unwrap();
+    assert!(!why.contains(later.as_str()), "{why}");
+    let command = format!("git reset --soft {began} && git add -A && git commit");
+    assert!(why.contains(&command), "{why}");
+
+    // The branch has the files meanwhile; an agent that follows the commands has one sound commit of them.
+    world.git_at(&at, &["reset", "-q", "--soft", began.as_str()]);
+    world.git_at(&at, &["add", "-A"]);
+    world.git_at(&at, &["commit", "-q", "-m", "mended"]);
+    let saved = save(&repository, &workspace);
+    assert_eq!(saved.lost_head, None);
+    let candidate = merged(&repository, &later, &saved.imported.tip);
+    assert_eq!(
+        names(&world, candidate.commit.as_str()),
+        ["README", "earlier.txt", "landed.txt", "own.txt", "src/lib.txt"]
+    );
 }

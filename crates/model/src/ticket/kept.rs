@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeptWork {
+    /// The last commit of an attempt that ended without landing: the next attempt goes on with it.
+    Attempt {
+        /// The ref that keeps it.
+        reference: String,
+    },
     /// The workspace as the attempt left it: commits that crew did not take over, and files that were not
     /// committed.
     Workspace {
@@ -31,8 +36,19 @@ impl KeptWork {
     #[must_use]
     pub fn place(&self) -> &str {
         match self {
-            Self::Workspace { reference } | Self::Nested { reference, .. } => reference,
+            Self::Attempt { reference } | Self::Workspace { reference } | Self::Nested { reference, .. } => {
+                reference
+            }
             Self::Folder { path } => path,
+        }
+    }
+
+    /// Whether it is an attempt's last commit.
+    #[must_use]
+    pub fn is_attempt(&self) -> bool {
+        match self {
+            Self::Attempt { .. } => true,
+            Self::Workspace { .. } | Self::Nested { .. } | Self::Folder { .. } => false,
         }
     }
 
@@ -40,7 +56,9 @@ impl KeptWork {
     #[must_use]
     pub fn command(&self) -> String {
         match self {
-            Self::Workspace { reference } => format!("git log {reference} --not --branches"),
+            Self::Attempt { reference } | Self::Workspace { reference } => {
+                format!("git log {reference} --not --branches")
+            }
             Self::Nested { reference, .. } => format!("git log {reference}"),
             Self::Folder { path } => format!("git -C {path} status"),
         }
@@ -51,6 +69,11 @@ impl KeptWork {
     pub fn words(&self) -> String {
         let command = self.command();
         match self {
+            Self::Attempt { reference } => {
+                format!(
+                    "the work of an attempt that did not land is kept as {reference}: `{command}` shows it"
+                )
+            }
             Self::Workspace { reference } => {
                 format!("work that did not come into a branch is kept as {reference}: `{command}` shows it")
             }

@@ -90,9 +90,13 @@ impl Draft<'_> {
             }
             Event::WorkKept { work } => {
                 for one in work {
-                    if !self.ticket.kept.contains(one) {
-                        self.ticket.kept.push(one.clone());
+                    let kept = &mut self.ticket.kept;
+                    if kept.contains(one) {
+                        continue;
                     }
+                    // An attempt goes on with the last commit of the one before it.
+                    kept.retain(|known| !(known.is_attempt() && one.is_attempt()));
+                    kept.push(one.clone());
                 }
                 Ok(())
             }

@@ -105,6 +105,8 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::FileDrifted
             | ticket::Event::FileHeeded => false,
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
+            // The next attempt goes on with the last commit of the one before it.
+            ticket::Event::WorkKept { work } => !work.iter().all(ticket::KeptWork::is_attempt),
             ticket::Event::CheckStopOrdered { .. }
             | ticket::Event::Claimed { .. }
             | ticket::Event::Submitted { .. }
@@ -134,7 +136,6 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Reopened { .. }
             | ticket::Event::FileUnheeded { .. }
             | ticket::Event::WorkFound
-            | ticket::Event::WorkKept { .. }
             | ticket::Event::BudgetSpent { .. }
             | ticket::Event::BudgetRaised { .. } => true,
         },

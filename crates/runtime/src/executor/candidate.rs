@@ -109,6 +109,13 @@ impl Executor {
         };
         let (tip, lost_head) = if workspace.exists() {
             let saved = self.save(ticket, &workspace)?;
+            // Nobody would see that it is missing until the work has landed.
+            if !saved.nested.is_empty() {
+                let refusals: Vec<_> = saved.nested.iter().map(git::NestedWork::refusal).collect();
+                return Ok(Report::ImportRefused {
+                    why: self.refused(ticket, agent, number, &refusals, &workspace.path()),
+                });
+            }
             if let Some(why) = too_large(&saved.unsaved).or_else(|| refused_by_a_filter(&saved.unsaved)) {
                 return Ok(Report::ImportRefused { why });
             }
@@ -236,13 +243,7 @@ impl Executor {
     }
 
     /// Somebody rewrote the target meanwhile: what they took off it must not come back with this work.
-    fn taken_back(
-        &self,
-        workspace: &Workspace,
-        commit: &git::Oid,
-        how: &str,
-        target: &git::Oid,
-    ) -> String {
+    fn taken_back(&self, workspace: &Workspace, commit: &git::Oid, how: &str, target: &git::Oid) -> String {
         format!(
             "commit {commit}, {how}, was taken off {}. Take it out of the branch as well: git rebase --onto {target} {commit}\n\
              The work is in {}.",
@@ -276,12 +277,12 @@ impl Executor {
     /// branch are kept under a ref.
     pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
         let saved = self.take_over(ticket, workspace)?;
-        for nested in &saved.nested {
+        for one in &saved.submodules {
             tracing::warn!(
-                "{}: {} is a repository inside the workspace, and does not land; it is kept as {}",
+                "{}: the work in the submodule {} does not land, since the branch does not record it; it is kept as {}",
                 ticket.id,
-                shown(&nested.path.to_string_lossy()),
-                nested.kept
+                shown(&one.path.to_string_lossy()),
+                one.kept
             );
         }
         for left in &saved.unsaved {

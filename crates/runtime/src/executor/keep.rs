@@ -13,6 +13,9 @@ impl Executor {
     /// Keeps the attempt's tip for the next one, then removes workspace and branch.
     pub(super) fn keep_work(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
         self.end_workspace(ticket, agent, number, |workspace| {
+            let Some(workspace) = workspace else {
+                return self.last_attempt(ticket);
+            };
             let tip = match workspace.exists().then(|| self.save(ticket, workspace)) {
                 Some(Ok(saved)) => Some(saved.imported.tip),
                 // Work that may not land may be kept: `remove` rescues it from the workspace as it is.
@@ -21,18 +24,18 @@ impl Executor {
                 }
                 Some(Err(error)) => return Err(error),
             };
-            if let Some(tip) = tip
-                && tip != *workspace.base()
-            {
-                self.repository.keep_attempt(workspace.ticket(), &tip)?;
-            }
-            Ok(())
+            let Some(tip) = tip.filter(|tip| tip != workspace.base()) else {
+                return Ok(None);
+            };
+            let reference = self.repository.keep_attempt(workspace.ticket(), &tip)?.name;
+            // An attempt that added nothing ends where the one before it did.
+            Ok(Some(KeptWork::Attempt { reference }).filter(|work| !ticket.kept.contains(work)))
         })
     }
 
     /// The work has landed.
     pub(super) fn remove_workspace(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
-        self.end_workspace(ticket, agent, number, |_| Ok(()))
+        self.end_workspace(ticket, agent, number, |_| Ok(None))
     }
 
     fn end_workspace(
@@ -40,7 +43,7 @@ impl Executor {
         ticket: &Ticket,
         agent: &AgentName,
         number: u32,
-        keep: impl FnOnce(&Workspace) -> git::Result<()>,
+        keep: impl FnOnce(Option<&Workspace>) -> git::Result<Option<KeptWork>>,
     ) -> Report {
         if let Err(error) = self.discard_half_set_up(ticket, agent, number) {
             return could_not(error);
@@ -54,11 +57,11 @@ impl Executor {
                     git::Id::parse(ticket.id.as_str())?,
                 );
                 self.repository.forget_locks(&agent, &ticket, number)?;
-                return Ok(Vec::new());
+                return Ok(keep(None)?.into_iter().collect());
             };
             let stands = workspace.exists();
-            keep(&workspace)?;
-            let kept = match self.repository.remove(&workspace) {
+            let mut kept: Vec<KeptWork> = keep(Some(&workspace))?.into_iter().collect();
+            kept.extend(match self.repository.remove(&workspace) {
                 Ok(rescued) if stands => kept_work(rescued),
                 // An engine that was killed removed it, and could not say what it had kept.
                 Ok(_) => self.unknown_rescues(ticket, &workspace)?,
@@ -78,7 +81,7 @@ impl Executor {
                     vec![KeptWork::Folder { path }]
                 }
                 Err(error) => return Err(error),
-            };
+            });
             // A target that somebody deleted keeps nothing, and nothing waits for it here.
             let target = self.repository.branch_tip(&self.target)?;
             self.repository.forget_workspace(&workspace, target.as_ref())?;
@@ -96,6 +99,22 @@ impl Executor {
             Ok(work) => Report::WorkKept { work },
             Err(error) => could_not(error),
         }
+    }
+
+    /// The last commit that is kept of the ticket's attempts, where its record does not know of it and the
+    /// target does not have it: an engine that was killed could not say that it had kept it.
+    fn last_attempt(&self, ticket: &Ticket) -> git::Result<Option<KeptWork>> {
+        let kept = self.repository.kept(Some(&git::Id::parse(ticket.id.as_str())?))?;
+        let mut latest_first = kept.into_iter().rev();
+        let Some(last) = latest_first.find(|one| one.kind == git::KeptKind::Attempt) else {
+            return Ok(None);
+        };
+        let has_landed = match self.repository.branch_tip(&self.target)? {
+            Some(target) => self.repository.is_ancestor(&last.commit, &target)?,
+            None => false,
+        };
+        let work = KeptWork::Attempt { reference: last.name };
+        Ok(Some(work).filter(|work| !has_landed && !ticket.kept.contains(work)))
     }
 
     /// The refs of the ticket's rescued work of which its record does not know.

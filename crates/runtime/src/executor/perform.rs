@@ -205,7 +205,7 @@ impl Executor {
     fn kept_commits(&self, ticket: &Ticket) -> Vec<String> {
         let commit = |kept: &KeptWork| match kept {
             KeptWork::Workspace { reference } => self.repository.resolve(reference).ok(),
-            KeptWork::Nested { .. } | KeptWork::Folder { .. } => None,
+            KeptWork::Attempt { .. } | KeptWork::Nested { .. } | KeptWork::Folder { .. } => None,
         };
         ticket
             .kept

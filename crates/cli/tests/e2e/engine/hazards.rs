@@ -398,29 +398,6 @@ fn a_shallow_clone_can_be_worked_on_or_says_why_not() {
 }
 
 #[test]
-fn a_repository_inside_the_workspace_is_kept_apart() {
-    let world = World::new();
-    world
-        .ticket("t-1")
-        .agent(
-            "work t x\n\
-             git init -q nested\n\
-             (cd nested; git config user.name A; git config user.email a@example.org; echo inner > inner; git add inner; git commit -qm inner)\n\
-             echo DONE",
-        )
-        .write();
-    world.drain_all();
-    assert_eq!(world.read("t"), "x\n");
-    assert_eq!(world.on_main("nested"), None, "no empty link lands");
-    let kept = world.git(&["for-each-ref", "--format=%(refname)", "refs/crew"]);
-    let found = kept.lines().any(|name| {
-        let tree = world.git(&["ls-tree", "-r", "--name-only", name]);
-        tree.lines().any(|path| path.ends_with("inner"))
-    });
-    assert!(found, "the nested repository's work is kept: {kept:?}");
-}
-
-#[test]
 fn many_agents_at_once_land_everything_and_leave_nothing() {
     let world = World::with(|s| {
         s.agents = "count = 6".to_owned();

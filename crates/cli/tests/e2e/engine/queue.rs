@@ -447,6 +447,20 @@ fn a_file_deleted_while_an_agent_has_it_drops_the_ticket_and_keeps_the_work() {
     world.assert_at_rest();
     assert_eq!(world.git(&["show", "refs/crew/attempts/t-1/1:t"]), "x");
     assert!(world.landed().is_empty());
+    let command = "git log refs/crew/attempts/t-1/1 --not --branches";
+    for shows in [
+        &["explain", "t-1"][..],
+        &["history", "t-1"],
+        &["--json", "explain", "t-1"],
+        &["--json", "history", "t-1"],
+    ] {
+        let shown = world.must(shows).out;
+        assert!(shown.contains(command), "{shows:?}: {shown}");
+    }
+    let work = &world.json(&["explain", "t-1"])["kept"][0];
+    assert_eq!(work["place"], "refs/crew/attempts/t-1/1", "{work}");
+    let args: Vec<&str> = command.split(' ').skip(1).collect();
+    assert!(world.git(&args).contains("work on t"));
 }
 
 #[test]

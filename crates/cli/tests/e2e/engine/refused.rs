@@ -177,11 +177,63 @@ fn a_commit_of_a_submodule_lands_once_a_person_has_brought_it_into_the_target() 
     world.git(&["commit", "-q", "-m", "take it", "lib"]);
     let taken = world.git(&["rev-parse", "main:lib"]);
     world.must(&["retry", "t-1"]);
-    world.drain_all();
+    let said = world.drain_all().all();
+    assert!(
+        !said.contains("does not land") && !said.contains("refs/crew/"),
+        "{said}"
+    );
+    assert_eq!(world.json(&["explain", "t-1"])["kept"], serde_json::json!([]));
+    assert_eq!(world.git(&["for-each-ref", "refs/crew"]), "");
     assert_eq!(world.runs("t-1"), 3, "it costs no step");
     assert_eq!(world.on_main("own").as_deref(), Some("own\n"));
     assert_eq!(world.git(&["rev-parse", "main:lib"]), taken);
     world.assert_at_rest();
+}
+
+#[test]
+fn a_commit_of_a_submodule_that_the_target_records_and_the_user_does_not_have_lands_and_is_kept() {
+    let world = with_submodule(|_| {});
+    world.ticket("t-1").agent(BUMPS).write();
+    world.drain_held();
+    let workspace = work_of(&world.state("t-1").held.unwrap().output.unwrap());
+    let made = world.git_at(&workspace.join("lib"), &["rev-parse", "HEAD"]);
+    let entry = format!("160000,{made},lib");
+    world.git(&["update-index", "--cacheinfo", &entry]);
+    world.git(&["commit", "-q", "-m", "take it"]);
+    world.must(&["retry", "t-1"]);
+    let said = world.drain_all().all();
+    assert!(!said.contains("does not land"), "{said}");
+    assert_eq!(world.git(&["rev-parse", "main:lib"]), made);
+    let work = world.json(&["explain", "t-1"])["kept"].clone();
+    let shown = format!(
+        "{}:f",
+        work[0]["place"].as_str().unwrap_or_else(|| panic!("{work}"))
+    );
+    assert_eq!(world.git(&["show", &shown]), "one\nmine\nmine\nmine");
+}
+
+#[test]
+fn work_in_a_submodule_beside_the_commit_that_the_target_took_is_said_not_to_land() {
+    let world = with_submodule(|_| {});
+    world.ticket("t-1").agent(BUMPS).write();
+    world.drain_held();
+    let workspace = work_of(&world.state("t-1").held.unwrap().output.unwrap());
+    let lib = world.project("lib");
+    let from = workspace.join("lib").display().to_string();
+    world.git_at(
+        &lib,
+        &["-c", "protocol.file.allow=always", "fetch", "-q", &from, "HEAD"],
+    );
+    world.git_at(&lib, &["checkout", "-q", "FETCH_HEAD"]);
+    world.git(&["commit", "-q", "-m", "take it", "lib"]);
+    std::fs::write(workspace.join("lib/more"), "more\n").unwrap();
+    world.must(&["retry", "t-1"]);
+    let said = world.drain_all().all();
+    let says = "the work in the submodule lib does not land, since the branch does not record it";
+    assert!(said.contains(says), "{said}");
+    let place = world.json(&["explain", "t-1"])["kept"][0]["place"].clone();
+    let shown = format!("{}:more", place.as_str().unwrap());
+    assert_eq!(world.git(&["show", &shown]), "more");
 }
 
 #[test]

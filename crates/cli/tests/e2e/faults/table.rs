@@ -103,7 +103,11 @@ const PROOFS: &[(&str, &str, &str)] = &[
         "a_check_that_prints_a_gigabyte_is_cut_and_starves_nobody",
     ),
     ("f7", "pr", "a_checkout_that_may_not_be_deleted_is_lent_to_nobody"),
-    ("f7", "wk", "a_repository_inside_the_workspace_is_kept_apart"),
+    (
+        "f7",
+        "wk",
+        "a_repository_that_stays_in_the_workspace_is_shown_to_people_and_its_work_is_kept",
+    ),
     (
         "f7",
         "wk",

@@ -22,10 +22,6 @@ const ABSENT: &[(&[&str], &str)] = &[
         "no scenario of kills has a git that changes ticket files, or loses a journal; `engine::git_moves` does",
     ),
     (
-        &["work_kept"],
-        "no scenario of kills has a branch that is refused; `engine::refused` does",
-    ),
-    (
         &[
             "review_claimed",
             "review_crashed",

@@ -877,6 +877,37 @@ fn work_that_no_branch_holds_is_known_once_until_the_ticket_is_opened_again() {
 }
 
 #[test]
+fn the_last_commit_of_the_latest_attempt_is_named_while_nobody_goes_on_with_it() {
+    let attempt = |number: u32| KeptWork::Attempt {
+        reference: format!("refs/crew/attempts/t-1/{number}"),
+    };
+    let rescued = KeptWork::Workspace {
+        reference: "refs/crew/rescue/t-1/1".to_owned(),
+    };
+    let apart = |story: &Story| story.ticket.work_apart().cloned().collect::<Vec<_>>();
+    let mut story = Story::running();
+    story.charge(9, None);
+    let work = vec![attempt(1), rescued.clone()];
+    story.then(Event::WorkKept { work });
+    assert_eq!(apart(&story), std::slice::from_ref(&rescued), "an agent has it");
+    let why = Released::Killed { by: boss() };
+    story.then(Event::Released { why });
+    let work = vec![attempt(2)];
+    story.then(Event::WorkKept { work });
+    assert_eq!(apart(&story), [rescued.clone(), attempt(2)], "a person decides");
+    let (by, slot_free, fresh) = (boss(), true, session(story.ticket.fence, 2));
+    story.then(Event::Retried { by, slot_free, fresh });
+    assert_eq!(
+        apart(&story),
+        std::slice::from_ref(&rescued),
+        "the next attempt goes on with it"
+    );
+    let (by, reason) = (boss(), String::new());
+    story.then(Event::Dropped { by, reason });
+    assert_eq!(apart(&story), [rescued, attempt(2)]);
+}
+
+#[test]
 fn spent_steps_are_not_called_the_same_failure() {
     let mut story = Story::submitted();
     let repeat = Some(Repeat {

@@ -37,7 +37,7 @@ pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
         Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) | Reason::Target(_) => return None,
     };
     let mut why = vec![reason.words()];
-    why.extend(ticket.kept.iter().map(KeptWork::words));
+    why.extend(ticket.work_apart().map(KeptWork::words));
     Some(Item {
         why: why.join("; "),
         until: reason.until(),
