@@ -89,8 +89,12 @@ impl Draft<'_> {
             return self.no("no agent is at work on it");
         };
         self.expect_free()?;
+        let is_answered = attempt.waiting_answer().is_some();
         let (attempt, effects, raised) = attempt.after(event)?;
         if let attempt::Event::Answered { text, question, .. } = event {
+            if is_answered {
+                self.ticket.answers.pop();
+            }
             self.ticket.answers.push(Answer {
                 question: question.clone(),
                 text: text.clone(),
