@@ -100,6 +100,9 @@ pub enum Verdict {
         /// The program that it needs and that checks do not find; none where the cause is another.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing: Option<String>,
+        /// Whether the cause may pass without a person, such as a network that is away.
+        #[serde(default)]
+        may_pass: bool,
     },
 }
 
@@ -216,6 +219,12 @@ impl Verdict {
             Verdict::CouldNotRun { why, .. } => why.split_once('\n').map(|(_, output)| output.trim_end()),
             Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed | Verdict::Blind { .. } => None,
         }
+    }
+
+    /// Whether its checks cannot be run for a cause that may pass without a person.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Verdict::CouldNotRun { may_pass: true, .. })
     }
 
     /// The name of the event that brings it.

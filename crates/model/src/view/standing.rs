@@ -203,6 +203,7 @@ mod tests {
             note: "its agent was killed".to_owned(),
             since: Time(0),
             retry_at: Some(Time(60_000)),
+            may_pass: false,
             output: None,
         }));
         assert_eq!(word(&ticket, failure), "held");

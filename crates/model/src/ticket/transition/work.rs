@@ -265,6 +265,7 @@ impl Draft<'_> {
             Released::SetUpFailed {
                 why,
                 output,
+                may_pass,
                 retry_at,
             } => {
                 if !matches!(self.working()?.state, attempt::State::Preparing) {
@@ -276,6 +277,9 @@ impl Draft<'_> {
                 self.ticket.tries = self.ticket.tries.saturating_sub(1);
                 let note = format!("its workspace could not be set up: {why}");
                 self.hold(Why::CouldNotRun, note, Some(*retry_at));
+                if *may_pass {
+                    self.held_until_it_passes();
+                }
                 if !output.is_empty() {
                     self.held_for(output);
                 }

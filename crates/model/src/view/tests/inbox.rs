@@ -75,6 +75,7 @@ fn waiting() -> Story {
         "t-5",
         T::CouldNotRun {
             why: "the checks could not be run: no disk".to_owned(),
+            may_pass: false,
             retry_at,
         },
     );
