@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ticket::{CheckPlan, how_it_ended};
-use crate::{Oid, RunId, Time};
+use crate::{Look, Oid, RunId, Time};
 
 /// The target as an engine last saw it, and the verdict of its checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,7 +190,7 @@ impl Verdict {
 
     /// The remedy of the fault, as a request to a person.
     #[must_use]
-    pub fn remedy(&self) -> Option<String> {
+    pub fn remedy(&self, look: Look) -> Option<String> {
         let mended = match self {
             Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed => return None,
             Verdict::Blind { .. } => {
@@ -208,7 +208,7 @@ impl Verdict {
                 "mend it by a commit on the target, or mend [checks] in crew.toml".to_owned()
             }
         };
-        Some(format!("{mended}: agents start by themselves"))
+        Some(format!("{mended}: agents start {}", look.by_themselves()))
     }
 
     /// The end of the output of the check that failed; none where none did.
