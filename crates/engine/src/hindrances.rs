@@ -7,8 +7,8 @@ use model::policy::backoff;
 use model::ticket::{Event, Released, Stage, State, Ticket};
 use model::{attempt, target::Target};
 
-/// The tickets whose work is hindered, each with the number of tries in a row. An engine that starts tries all
-/// of them at once, so nothing of this is remembered beyond its end.
+/// The tickets whose work is hindered, each with the number of tries in a row. An engine that starts tries
+/// all of them at once, so nothing of this is remembered beyond its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hindrances {
     tries: BTreeMap<TicketId, u32>,

@@ -1,5 +1,5 @@
-//! Look: the time of a look at a project and whether an engine runs, with the words for what goes on without a
-//! person.
+//! Look: the time of a look at a project and whether an engine runs, with the words for things that go on
+//! without a person.
 
 use crate::Time;
 use crate::view::left;
@@ -7,8 +7,8 @@ use crate::view::left;
 /// The time at which something goes on that only an engine does, where none runs.
 const WITHOUT_ENGINE: &str = "when an engine runs again (`crew run`)";
 
-/// A look at a project. Nothing goes on by itself while no engine runs, so every surface has the words for that
-/// from here.
+/// A look at a project. Nothing goes on by itself while no engine runs, so every surface has the words for
+/// that from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// The present time.

@@ -73,8 +73,8 @@ impl World {
         said
     }
 
-    /// Runs an engine until a ticket is held, and stops it: with `--until-idle` it would wait for the next try
-    /// of what may pass without a person.
+    /// Runs an engine until a ticket is held, and stops it: with `--until-idle` it would wait for the next
+    /// try, where the cause may pass without a person.
     pub fn run_until_held(&self, id: &str) -> Said {
         let mut engine = self.engine();
         self.wait("it is held", || {

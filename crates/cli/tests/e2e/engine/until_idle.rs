@@ -1,5 +1,5 @@
-//! `crew run --until-idle`: causes that may pass without a person are waited for, and everything that goes on by
-//! itself needs an engine.
+//! `crew run --until-idle`: causes that may pass without a person are waited for, and everything that goes on
+//! by itself needs an engine.
 
 use testkit::world::{DONE, Engine, World};
 
