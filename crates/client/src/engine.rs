@@ -3,10 +3,11 @@
 use std::fmt;
 
 use git::Holder;
-use model::Time;
+use model::{Look, Time};
 use process::Life;
 use runtime::{Place, life_of};
 
+use crate::clock;
 use crate::error::Result;
 
 /// The engine that holds a repository.
@@ -50,6 +51,15 @@ impl Engine {
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.life == Life::Gone
+    }
+}
+
+/// A look at a project now, at which this engine was found.
+#[must_use]
+pub fn look(engine: Option<&Engine>) -> Look {
+    Look {
+        now: clock::now(),
+        engine: engine.is_some_and(|engine| !engine.is_dead()),
     }
 }
 

@@ -11,6 +11,7 @@ use model::{TicketId, Time};
 use runtime::Place;
 use store::Ledger;
 
+use crate::engine::{Engine, look};
 use crate::error::Result;
 use crate::outbox::Outbox;
 use crate::queue_facts::Facts;
@@ -58,7 +59,8 @@ pub fn context(
     mut failing: Vec<Failing>,
     now: Time,
 ) -> Result<Context> {
-    if !failing.is_empty() && place.engine()?.is_none() {
+    let engine = look(Engine::of(place)?.as_ref()).engine;
+    if !engine {
         // Nobody tries: no engine runs.
         failing.iter_mut().for_each(|failing| failing.until = None);
     }
@@ -74,6 +76,7 @@ pub fn context(
         of_work.any(|failing| failing.ticket == *id)
     };
     Ok(Context {
+        engine,
         refusals: refusals(facts, settings),
         files: facts.bad.clone(),
         refuses_work: place.refuses_work(settings),

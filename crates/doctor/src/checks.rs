@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use client::clock;
 use git::Branch;
-use model::Oid;
 use model::settings::{Blind, Settings};
 use model::target::{Shown, Target, Verdict, install};
 use model::ticket::CheckPlan;
 use model::view::span;
+use model::{Look, Oid};
 use runtime::Place;
 
 use crate::{Area, Caller, Finding, Subject};
@@ -114,7 +114,11 @@ fn verdict(subject: &Subject, settings: &Settings, target: &Target) -> Finding {
                 says.push_str(&format!("\n│ {line}"));
             }
             let says = text::sanitise::text(&says);
-            let remedy = target.verdict.remedy().unwrap_or_default();
+            let look = Look {
+                now: clock::now(),
+                engine: subject.holder.is_some(),
+            };
+            let remedy = target.verdict.remedy(look).unwrap_or_default();
             let hint = format!("{remedy}; {WHOLE}");
             match outdated || target.anyway {
                 true => Finding::note(AREA, says, hint),

@@ -27,6 +27,7 @@ use model::ticket::{self, Ticket, TimerKey, Why};
 use model::{RunId, SessionId, TicketId, Time};
 
 use crate::failures::Failures;
+use crate::hindrances::Hindrances;
 use crate::project::ProjectStream;
 use crate::ready_queue::ReadyQueue;
 use crate::renames::Renames;
@@ -55,6 +56,7 @@ pub struct Core {
     folder: TicketFolder,
     renames: Renames,
     failures: Failures,
+    hindrances: Hindrances,
     watches: Watches,
     ready: ReadyQueue,
     spending: Spending,
@@ -138,6 +140,7 @@ impl Core {
             folder: TicketFolder::default(),
             renames: Renames::default(),
             failures: Failures::default(),
+            hindrances: Hindrances::default(),
             watches: Watches::default(),
             ready: ReadyQueue::default(),
             spending: Spending::default(),
@@ -343,6 +346,7 @@ impl Core {
             let mut change = ticket.after(&event, self.now)?;
             self.folder.keep_wanted(&change.ticket, &mut change.effects);
             ticket = Arc::new(change.ticket);
+            self.hindrances.followed(&event, &ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
             if let ticket::Event::ChecksPassed { tree, passed, .. } = &event {

@@ -168,6 +168,8 @@ pub enum Report {
         /// The end of what the failed command printed, and on the last line how it ended; empty if no
         /// command ran.
         output: String,
+        /// Whether the cause may pass without a person, such as a network that is away.
+        may_pass: bool,
     },
     /// The step's shim runs, or has run.
     StepSpawned,

@@ -17,6 +17,7 @@ mod core;
 pub mod driver;
 mod error;
 mod failures;
+mod hindrances;
 mod input;
 mod names;
 mod output;

@@ -279,6 +279,7 @@ mod tests {
                     note: String::new(),
                     since: Time(0),
                     retry_at: None,
+                    may_pass: false,
                     output: None,
                 })
             }),

@@ -203,6 +203,7 @@ impl Deed {
             // An earlier engine may have begun the check: the machine orders the end of it.
             Self::CouldNotRun => vec![Event::CouldNotRun {
                 why: "no room".to_owned(),
+                may_pass: false,
                 retry_at: soon,
             }],
             Self::RetryHeld => vec![Event::RetryDue],

@@ -166,6 +166,19 @@ impl Attempt {
         Some(question)
     }
 
+    /// The answer to its last question that the agent has not been given yet, because its next step waits.
+    #[must_use]
+    pub fn waiting_answer(&self) -> Option<&str> {
+        let State::Working(Working {
+            next: Prompt::Answer { text },
+            ..
+        }) = &self.state
+        else {
+            return None;
+        };
+        self.needs_target().then_some(text)
+    }
+
     /// An attempt as its claim begins it: preparing.
     #[must_use]
     pub fn new(claim: Claim, conversation: Conversation, at: Time) -> Self {

@@ -240,6 +240,7 @@ mod tests {
             note: String::new(),
             since: Time(5),
             retry_at: None,
+            may_pass: false,
             output: None,
         };
         Arc::make_mut(audit.tickets.get_mut(&id).unwrap()).held = Some(Box::new(held));

@@ -150,8 +150,24 @@ impl Question {
     /// The question that the ticket's agent waits with; none when it has asked nothing.
     #[must_use]
     pub fn of(ticket: &Ticket) -> Option<Self> {
+        ticket
+            .attempt()?
+            .question()
+            .and_then(|_| Self::after_last_step(ticket))
+    }
+
+    /// The question that an answer goes to: the one that the ticket's agent waits with, or the one whose
+    /// answer it has not been given yet.
+    #[must_use]
+    pub fn answerable(ticket: &Ticket) -> Option<Self> {
         let attempt = ticket.attempt()?;
-        attempt.question().map(|_| Self {
+        let text = attempt.question().or(attempt.waiting_answer());
+        text.and_then(|_| Self::after_last_step(ticket))
+    }
+
+    fn after_last_step(ticket: &Ticket) -> Option<Self> {
+        let attempt = ticket.attempt()?;
+        Some(Self {
             ticket: ticket.id.clone(),
             fence: attempt.claim.fence,
             step: attempt.conversation.steps,

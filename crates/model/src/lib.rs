@@ -18,6 +18,7 @@ pub mod conversation;
 pub mod diagram;
 pub mod ids;
 pub mod journal;
+pub mod look;
 pub mod machine;
 pub mod moment;
 pub mod money;
@@ -34,5 +35,6 @@ pub mod worker;
 
 pub use actor::Actor;
 pub use ids::{AgentName, Fence, Oid, RunId, SessionId, TicketId};
+pub use look::Look;
 pub use moment::Moment;
 pub use time::Time;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ticket::{CheckPlan, how_it_ended};
-use crate::{Oid, RunId, Time};
+use crate::{Look, Oid, RunId, Time};
 
 /// The target as an engine last saw it, and the verdict of its checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +100,9 @@ pub enum Verdict {
         /// The program that it needs and that checks do not find; none where the cause is another.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing: Option<String>,
+        /// Whether the cause may pass without a person, such as a network that is away.
+        #[serde(default)]
+        may_pass: bool,
     },
 }
 
@@ -187,7 +190,7 @@ impl Verdict {
 
     /// The remedy of the fault, as a request to a person.
     #[must_use]
-    pub fn remedy(&self) -> Option<String> {
+    pub fn remedy(&self, look: Look) -> Option<String> {
         let mended = match self {
             Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed => return None,
             Verdict::Blind { .. } => {
@@ -205,7 +208,7 @@ impl Verdict {
                 "mend it by a commit on the target, or mend [checks] in crew.toml".to_owned()
             }
         };
-        Some(format!("{mended}: agents start by themselves"))
+        Some(format!("{mended}: agents start {}", look.by_themselves()))
     }
 
     /// The end of the output of the check that failed; none where none did.
@@ -216,6 +219,12 @@ impl Verdict {
             Verdict::CouldNotRun { why, .. } => why.split_once('\n').map(|(_, output)| output.trim_end()),
             Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed | Verdict::Blind { .. } => None,
         }
+    }
+
+    /// Whether its checks cannot be run for a cause that may pass without a person.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Verdict::CouldNotRun { may_pass: true, .. })
     }
 
     /// The name of the event that brings it.

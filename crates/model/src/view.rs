@@ -27,7 +27,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use act::Act;
-pub use agent::{Agent, Status, Waits};
+pub use agent::{Agent, EndedBy, Status, Waits};
 pub use archive::{Archived, LANDINGS, Record, SHAPE, Summaries, TicketCost};
 pub use attempt_summary::AttemptSummary;
 pub use checking::checking;

@@ -200,26 +200,33 @@ async fn run(
     crate::log::set_up_ended(&run, &exit);
     stopped.go_on()?;
     let limit = executor.settings.run.step_timeout;
-    let why = format!(
-        "`{command}` failed in its new workspace; mend that, or `[workspace] setup` in crew.toml: it is tried again by itself"
-    );
+    let why =
+        format!("`{command}` failed in its new workspace; mend that, or `[workspace] setup` in crew.toml");
     match crate::check::outcome(command, &exit, run.dir(), Some(limit), (None, None)) {
         CheckOutcome::Passed => Ok(()),
         CheckOutcome::Lost { .. } => Err(Report::Hindered {
             why: format!("`{command}`, which sets up its workspace, was ended by somebody"),
         }),
-        CheckOutcome::Failed { output } => Err(Report::SetUpFailed { why, output }),
+        CheckOutcome::Failed { output } => Err(Report::SetUpFailed {
+            why,
+            output,
+            may_pass: true,
+        }),
         CheckOutcome::CouldNotRun { why: output } => {
             let (with, subject, line) = (Arc::clone(executor), of.clone(), command.to_owned());
             let missing = begin(executor, move || with.missing_in_set_up(&subject, &line)).await?;
             let why = match missing {
                 Some(program) => format!(
                     "`{command}` cannot set up its new workspace, since {program} is not found on its PATH: install \
-                     {program}, or set another command in crew.toml under [workspace]; it is tried again by itself"
+                     {program}, or set another command in crew.toml under [workspace]"
                 ),
                 None => why,
             };
-            Err(Report::SetUpFailed { why, output })
+            Err(Report::SetUpFailed {
+                why,
+                output,
+                may_pass: false,
+            })
         }
         CheckOutcome::PassedBefore | CheckOutcome::NotSetUp => Ok(()),
     }
@@ -266,8 +273,11 @@ pub(crate) fn failed(error: &crate::Error) -> Report {
         why.push_str("; ");
         why.push_str(&hint);
     }
-    let output = String::new();
-    Report::SetUpFailed { why, output }
+    Report::SetUpFailed {
+        why,
+        output: String::new(),
+        may_pass: false,
+    }
 }
 
 /// Deletes the workspace, which nobody has worked in, and gives the report.

@@ -48,6 +48,7 @@ pub async fn try_target(
             verdict: Verdict::CouldNotRun {
                 why: format!("{commit} is no id that crew knows"),
                 missing: None,
+                may_pass: false,
             },
             canaries: Vec::new(),
             run: None,
@@ -108,6 +109,7 @@ pub(crate) async fn check(
         executor,
         current,
         report,
+        is_hindered: false,
     };
     let (verdict, canaries) = match series.run_all().await {
         Some(verdict) => (verdict, Vec::new()),
@@ -130,6 +132,8 @@ struct Series<'a> {
     /// The run whose process may be alive.
     current: &'a Mutex<Option<RunId>>,
     report: &'a (dyn Fn(TargetFound) + Sync),
+    /// Whether the machine kept the last run from being started.
+    is_hindered: bool,
 }
 
 impl Series<'_> {
@@ -148,7 +152,11 @@ impl Series<'_> {
                 let missing = is_of_command
                     .then(|| missing_program(&command, environment))
                     .flatten();
-                return Some(Verdict::CouldNotRun { why, missing });
+                return Some(Verdict::CouldNotRun {
+                    why,
+                    missing,
+                    may_pass: outcome.may_pass() || self.is_hindered,
+                });
             }
             if let CheckOutcome::Failed { output } = outcome {
                 return Some(Verdict::Failed {
@@ -252,6 +260,7 @@ impl Series<'_> {
                 why: format!("no thread can be started: {error}"),
             },
         };
+        self.is_hindered = matches!(started, Report::Hindered { .. });
         let outcome = if let Report::CheckSpawned = started {
             self.last = Some(run.clone());
             (self.report)(TargetFound {

@@ -227,7 +227,11 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
         Effect::PrepareWorkspace { .. } if rng.percent(50) => {
             if rng.percent(30) {
                 let output = why.clone();
-                Report::SetUpFailed { why, output }
+                Report::SetUpFailed {
+                    why,
+                    output,
+                    may_pass: true,
+                }
             } else {
                 Report::WorkspaceFailed { why }
             }

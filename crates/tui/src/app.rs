@@ -7,7 +7,7 @@ use model::command::Outcome;
 use model::journal::{Fact, State as After, Stream};
 use model::ticket::{self, Ticket};
 use model::view::{self, Agent, By, Costs, Filter, Item, Row, Snapshot};
-use model::{AgentName, RunId, TicketId, Time};
+use model::{AgentName, Look, RunId, TicketId, Time};
 use ratatui::layout::Rect;
 use store::Recorded;
 
@@ -137,7 +137,11 @@ impl App {
                 self.take_files(files);
                 self.rebuild_lists();
             }
-            Msg::Engine(engine) => self.engine = engine,
+            Msg::Engine(engine) => {
+                self.engine = engine;
+                self.files.beside.engine = self.engine.is_some();
+                self.rebuild_lists();
+            }
             Msg::Output { run, error, bytes } => {
                 if self.log.run.as_ref() == Some(&run) {
                     self.log.feed(error, &bytes);
@@ -153,6 +157,14 @@ impl App {
         }
         self.follow_choice(&mut actions);
         actions
+    }
+
+    /// The time, and whether an engine runs.
+    pub(crate) fn look(&self) -> Look {
+        Look {
+            now: self.now,
+            engine: self.engine.is_some(),
+        }
     }
 
     /// Whether the screen shows a duration that changes every second.
@@ -207,6 +219,7 @@ impl App {
             self.crew.tickets.remove(id);
         }
         self.files = files;
+        self.files.beside.engine = self.engine.is_some();
         let known: BTreeSet<TicketId> = self.crew.tickets.keys().cloned().collect();
         self.files.unseen.retain(|id, _| !known.contains(id));
         let unseen = self.files.unseen.iter();
@@ -321,7 +334,7 @@ impl App {
 
     /// The reason why no step is started, on one harness or on all, in one line; sanitised.
     pub(crate) fn pause_line(&self) -> Option<String> {
-        let mut pauses = self.crew.obstacles(self.now);
+        let mut pauses = self.crew.obstacles(self.look());
         let pause = self.crew.project.pause.filter(|pause| pause.until > self.now);
         pauses.extend(pause.map(|pause| pause.to_string()));
         let (first, others) = pauses.split_first()?;

@@ -1,6 +1,5 @@
 //! The meaning of each key.
 
-use model::attempt;
 use model::command::{Command, Question};
 use model::settings::MAX_AGENTS;
 use model::ticket::State;
@@ -326,14 +325,11 @@ impl App {
         let asking = |id: &TicketId| {
             let ticket = self.ticket(id)?;
             let attempt = ticket.attempt()?;
-            match &attempt.state {
-                attempt::State::WaitingForInput { question, .. } => Some((
-                    attempt.claim.agent.clone(),
-                    question.clone(),
-                    Question::of(ticket),
-                )),
-                _ => None,
-            }
+            let about = Question::answerable(ticket)?;
+            // An answer that the agent has not been given yet can be replaced.
+            let earlier = ticket.answers.last().map(|answer| answer.question.as_str());
+            let question = attempt.question().or(earlier)?.to_owned();
+            Some((attempt.claim.agent.clone(), question, Some(about)))
         };
         match self.chosen_ticket().and_then(asking) {
             Some((agent, question, about)) => {

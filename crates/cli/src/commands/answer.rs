@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
 use model::AgentName;
-use model::attempt::State;
+use model::attempt::Attempt;
 use model::command::{Command, Question};
 use model::ticket::Ticket;
 use model::view::Snapshot;
@@ -55,7 +55,7 @@ impl Answer {
                 "write it into the ticket, or into a file that the agent can read, and answer with its name",
             ));
         }
-        let question = asked.and_then(Question::of);
+        let question = asked.and_then(Question::answerable);
         let command = Command::Answer {
             agent,
             text,
@@ -65,12 +65,12 @@ impl Answer {
     }
 }
 
-/// The ticket about which an agent asks something now.
+/// The ticket about which an agent asks something now, or asked something whose answer it has not been given.
 fn asks<'c>(crew: &'c Snapshot, agent: &AgentName) -> Option<&'c Ticket> {
     crew.tickets
         .values()
         .map(AsRef::as_ref)
-        .find(|ticket| ticket.slot() == Some(agent) && Question::of(ticket).is_some())
+        .find(|ticket| ticket.slot() == Some(agent) && Question::answerable(ticket).is_some())
 }
 
 /// The reason why nobody is asked for an answer. The engine or the command that carries an answer out judges
@@ -95,16 +95,9 @@ fn read(context: &mut Context, ticket: &Ticket, agent: &AgentName) -> Result<Str
     let stdin = std::io::stdin();
     let mut text = String::new();
     if stdin.is_terminal() {
-        let question = ticket.attempt().and_then(|attempt| match &attempt.state {
-            State::WaitingForInput { question, .. } => Some(question.as_str()),
-            State::Preparing
-            | State::Ready
-            | State::Working(_)
-            | State::WaitingForWakeup { .. }
-            | State::Verifying
-            | State::Done
-            | State::Stuck { .. } => None,
-        });
+        let asked = ticket.attempt().and_then(Attempt::question);
+        let earlier = ticket.answers.last().filter(|_| asked.is_none());
+        let question = asked.or(earlier.map(|answer| answer.question.as_str()));
         let columns = context.out.terminal.columns;
         let head = format!("{agent} asks about {}: {}", ticket.id, ticket.spec.title);
         for line in ui::wrap(&head, columns, 3) {
@@ -112,6 +105,13 @@ fn read(context: &mut Context, ticket: &Ticket, agent: &AgentName) -> Result<Str
         }
         for line in ui::wrap(question.unwrap_or_default(), columns, usize::MAX) {
             context.out.line(&line)?;
+        }
+        if let Some(earlier) = earlier {
+            let says = format!(
+                "It was answered, and {agent} has not been given that yet: {}",
+                earlier.text
+            );
+            context.out.wrapped(&says, 2, Style::Dim)?;
         }
         context
             .out

@@ -9,7 +9,7 @@ use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Event, State, Ticket, Why, remedy};
 use model::view::{Failing, MEND, printed};
-use model::{Moment, RunId, TicketId, Time};
+use model::{Look, Moment, RunId, TicketId};
 use store::Ledger;
 
 use crate::commands::ps;
@@ -18,10 +18,11 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::Style;
+use client::engine::{self, Engine};
 use client::outbox::Outbox;
 use client::queue_facts::Facts;
 use client::repository::journal;
-use client::{clock, commits, documents, follow, inbox, lookup};
+use client::{commits, documents, follow, inbox, lookup};
 
 /// Where a line goes on that is wider than the terminal.
 const HANG: usize = 4;
@@ -42,7 +43,8 @@ impl Explain {
         if let Some(ledger) = &ledger {
             ledger.restore(&mut crew, &id, None).await?;
         }
-        let now = clock::now();
+        let look = engine::look(Engine::of(&place)?.as_ref());
+        let now = look.now;
         let outbox = Outbox::read(ledger.as_ref()).await?;
         let facts = Facts::gather(&crew, &place, &settings, &outbox.unwritten, now)?;
         let beside = inbox::context(&crew, &place, &settings, &facts, outbox.failing, now)?;
@@ -50,7 +52,7 @@ impl Explain {
             true => Some(Refusal::FileClosed),
             false => client::refusals::refusal(&facts, &settings, &id),
         };
-        let runs = place.engine()?.is_some();
+        let runs = look.engine;
         let ticket = facts.tickets.get(&id).map(AsRef::as_ref);
         let need = ticket.map(|ticket| {
             let refusal = refusal.as_ref();
@@ -69,7 +71,7 @@ impl Explain {
             (_, _) if let Some(commit) = &landed => {
                 format!("it landed in {commit}, by an earlier journal")
             }
-            (Some(Need::Person(reason)), _) => because(reason, now),
+            (Some(Need::Person(reason)), _) => because(reason, look),
             (Some(Need::Others(others)), _) => others.to_string(),
             (_, _) if let Some(of) = facts.renamed.get(&id) => {
                 format!("{id}.md seems to be the file of {of} under another name")
@@ -116,6 +118,9 @@ impl Explain {
                 file_change: ticket.and_then(|ticket| Some(ticket.unheeded.as_ref()?.words())),
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
+                answer: ticket
+                    .and_then(Ticket::attempt)
+                    .and_then(|attempt| Some(attempt.waiting_answer()?.to_owned())),
                 failure: failure.map(documents::Failure::of),
                 kept: kept.into_iter().map(documents::KeptWork::from).collect(),
                 printed,
@@ -153,7 +158,7 @@ impl Explain {
         };
         let of_file = || file_hint(ticket.is_some_and(Ticket::is_done)).to_owned();
         // Each problem stands above its own hint.
-        let mut hints = next(&id, refusal.as_ref(), &facts, now);
+        let mut hints = next(&id, refusal.as_ref(), &facts, look);
         if let Some(Reason::Edits(waiting)) = reason {
             let what = remedy(&waiting.paths);
             hints.push((
@@ -174,12 +179,24 @@ impl Explain {
             out.wrapped(&format!("  {}", failing.why), HANG, Style::Red)?;
             out.wrapped(&format!("    hint: {MEND}"), HANG + 2, Style::Plain)?;
         }
+        let is_in_the_way = matches!(
+            refusal,
+            Some(Refusal::TargetRed { .. } | Refusal::TargetUnchecked { .. })
+        );
+        let answer = ticket
+            .zip(agent)
+            .and_then(|(ticket, agent)| waiting_answer(ticket, &agent.name, is_in_the_way));
+        if let Some(answer) = answer {
+            out.wrapped(&format!("  {answer}"), HANG, Style::Plain)?;
+            let hint = format!("`crew answer {id} <text>` replaces it until then");
+            out.wrapped(&format!("    hint: {hint}"), HANG + 2, Style::Plain)?;
+        }
         for work in kept {
             out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;
         }
         // The agent of a ticket that waits for a person waits for that too.
         if let Some(waits) = agent
-            .and_then(|agent| agent.waiting(now))
+            .and_then(|agent| agent.waiting(look))
             .filter(|_| reason.is_none())
         {
             out.wrapped(&format!("  it {waits}"), HANG, Style::Plain)?;
@@ -215,12 +232,12 @@ impl Explain {
         }
         // An agent that waits for it says so itself.
         if agent.is_none() && !over {
-            for pause in crew.pauses(clock::now()) {
+            for pause in crew.pauses(now) {
                 out.wrapped(&format!("  no step is started: {pause}"), HANG, Style::Plain)?;
             }
         }
         let at_work = ticket.is_some_and(|ticket| matches!(ticket.state, State::InProgress(_)));
-        if let Some(pause) = ps::pause(&crew, clock::now())
+        if let Some(pause) = ps::pause(&crew, now)
             && at_work
         {
             out.wrapped(&pause.to_string(), HANG, Style::Yellow)?;
@@ -297,24 +314,35 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
     }
 }
 
-/// Why the ticket waits for a person, and how long until crew tries again by itself.
-fn because(reason: &Reason<'_>, now: Time) -> String {
-    let again = reason.until().filter(|at| *at > now);
-    let again = again.map(|at| match reason {
-        Reason::Question { .. } => format!(" (goes on without an answer in {})", ui::left(at.since(now))),
+/// Why the ticket waits for a person, and when it goes on without one.
+fn because(reason: &Reason<'_>, look: Look) -> String {
+    let again = reason.until().and_then(|at| match reason {
+        Reason::Question { .. } => Some(format!("goes on without an answer {}", look.due(at)?)),
         Reason::Held(_)
         | Reason::Edits(_)
         | Reason::Failure(_)
         | Reason::Harness { .. }
         | Reason::Dependency(_)
         | Reason::File(_)
-        | Reason::Target(_) => format!(" (tried again by itself in {})", ui::left(at.since(now))),
+        | Reason::Target(_) => look.tried_again(at),
     });
-    format!("{reason}{}", again.unwrap_or_default())
+    format!("{reason}{}", look.added(again))
+}
+
+/// The answer that waits for the agent's next step, in words.
+fn waiting_answer(ticket: &Ticket, agent: &model::AgentName, is_target_in_the_way: bool) -> Option<String> {
+    let answer = ticket.attempt()?.waiting_answer()?;
+    let when = match is_target_in_the_way {
+        true => ", once the target passes its checks",
+        false => "",
+    };
+    Some(format!(
+        "the answer was taken, and {agent} gets it with the next step{when}: {answer}"
+    ))
 }
 
 /// Further help: the state of the tickets that it waits for, and a person's remedies.
-fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, now: Time) -> Vec<(String, String)> {
+fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> Vec<(String, String)> {
     let hint = |text: String| vec![("hint".to_owned(), text)];
     match refusal {
         Some(Refusal::WaitsFor { ids }) => ids
@@ -342,16 +370,13 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, now: Time) -> V
         Some(Refusal::TargetRed { .. }) => {
             let target = facts.target.as_ref();
             let remedy = target
-                .and_then(|target| target.verdict.remedy())
+                .and_then(|target| target.verdict.remedy(look))
                 .unwrap_or_default();
             let mut lines = hint(format!("{remedy}; `crew run --anyway` starts them all the same"));
-            let again = target.and_then(|target| target.retry_at).filter(|at| *at > now);
-            let again = again.map(|at| {
-                (
-                    "tried again by itself".to_owned(),
-                    format!("in {}", ui::left(at.since(now))),
-                )
-            });
+            let again = target
+                .and_then(|target| target.retry_at)
+                .and_then(|at| look.tried_again(at));
+            let again = again.map(|again| ("the checks".to_owned(), again));
             lines.extend(again);
             lines
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use model::Time;
+use model::Look;
 use model::view::{Act, Item, Kind};
 
 use crate::context::Context;
@@ -11,9 +11,10 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupts::interrupts;
 use crate::ui::{self, Out, Style};
+use client::engine::{Engine, look};
 use client::follow::{Changes, Follow};
 use client::repository::journal;
-use client::{clock, documents, follow, inbox};
+use client::{documents, follow, inbox};
 
 /// Show what waits for you, and what to type about it; 3 when something does
 #[derive(Debug, Args)]
@@ -37,7 +38,7 @@ impl Inbox {
                 let items = items.iter().map(documents::Item::of).collect();
                 context.out.json(&documents::Inbox { items })?;
             } else {
-                list(&mut context.out, &items, clock::now())?;
+                list(&mut context.out, &items, look(Engine::of(&place)?.as_ref()))?;
             }
             return Ok(if items.is_empty() { Exit::Done } else { Exit::Held });
         }
@@ -53,7 +54,8 @@ impl Inbox {
         let mut shown: BTreeMap<String, Item> = BTreeMap::new();
         let mut items = items;
         loop {
-            news(context, &mut shown, &items)?;
+            let look = look(Engine::of(&place)?.as_ref());
+            news(context, &mut shown, &items, look)?;
             context.out.flush()?;
             tokio::select! {
                 () = rows.changed() => {}
@@ -75,7 +77,7 @@ impl Inbox {
 }
 
 /// Tells what came and what went since the last look.
-fn news(context: &mut Context, shown: &mut BTreeMap<String, Item>, items: &[Item]) -> Result<()> {
+fn news(context: &mut Context, shown: &mut BTreeMap<String, Item>, items: &[Item], look: Look) -> Result<()> {
     let now: BTreeMap<String, Item> = items.iter().map(|item| (item.id.clone(), item.clone())).collect();
     for (id, gone) in shown.iter().filter(|(id, _)| !now.contains_key(*id)) {
         if context.json {
@@ -90,13 +92,13 @@ fn news(context: &mut Context, shown: &mut BTreeMap<String, Item>, items: &[Item
                 .styled(&format!("{} {of}: settled", gone.kind.name()), Style::Dim)?;
         }
     }
-    let at = clock::now();
-    // When it is tried next is no news.
+    // When it is tried next, and whether that needs an engine to be started, is no news.
     let is_told = |item: &&Item| {
         shown.get(&item.id).is_some_and(|known| {
-            let until = item.until;
+            let (until, acts) = (item.until, item.acts.clone());
             Item {
                 until,
+                acts,
                 ..known.clone()
             } == **item
         })
@@ -108,14 +110,14 @@ fn news(context: &mut Context, shown: &mut BTreeMap<String, Item>, items: &[Item
                 waits: true,
             })?;
         } else {
-            show(&mut context.out, item, at)?;
+            show(&mut context.out, item, look)?;
         }
     }
     *shown = now;
     Ok(())
 }
 
-fn list(out: &mut Out, items: &[Item], now: Time) -> Result<()> {
+fn list(out: &mut Out, items: &[Item], look: Look) -> Result<()> {
     if items.is_empty() {
         return out.styled("nothing waits for you", Style::Dim);
     }
@@ -123,13 +125,13 @@ fn list(out: &mut Out, items: &[Item], now: Time) -> Result<()> {
         if nth > 0 {
             out.write("\n")?;
         }
-        show(out, item, now)?;
+        show(out, item, look)?;
     }
     Ok(())
 }
 
 /// An entry: what and since when, about what, why, and what to type.
-pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
+pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
     let name = match &item.kind {
         Kind::Held(why) => format!("held, {why}"),
         Kind::Question
@@ -145,7 +147,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
     let mut head = vec![name];
     head.extend(item.ticket.as_ref().map(ToString::to_string));
     head.extend(item.agent.as_ref().map(ToString::to_string));
-    head.extend(item.since.map(|since| ui::span(now.since(since))));
+    head.extend(item.since.map(|since| ui::span(look.now.since(since))));
     let columns = out.terminal.columns;
     let room = columns.map(|columns| columns.saturating_sub(2));
     let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| text::sanitise::fit(text, all));
@@ -157,7 +159,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
     for line in item.printed.as_deref().map(ui::last_lines).into_iter().flatten() {
         out.wrapped(&format!("  │ {line}"), 4, Style::Plain)?;
     }
-    if let Some(says) = item.by_itself(now) {
+    if let Some(says) = item.by_itself(look) {
         out.styled(&cut(&format!("  {says}")), Style::Dim)?;
     }
     for act in &item.acts {

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui::{self, Style};
 use client::documents;
+use client::engine::{self, Engine};
 use client::error::Doing as _;
 use found::Found;
 use model::target::{Verdict, install};
@@ -236,7 +237,8 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
     for line in verdict.printed().map(ui::last_lines).into_iter().flatten() {
         out.styled(&format!("  │ {line}"), Style::Dim)?;
     }
-    let remedy = verdict.remedy().unwrap_or_default();
+    let look = engine::look(Engine::of(place)?.as_ref());
+    let remedy = verdict.remedy(look).unwrap_or_default();
     out.wrapped(
         &format!("  no agent starts before that is mended: {remedy}"),
         2,

@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use model::Time;
 use model::policy::budget::Pause;
 use model::project::HarnessPause;
 use model::ticket::{Held, Ticket};
-use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking, left};
+use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking};
+use model::{Look, Time};
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
-use client::engine::Engine;
+use client::engine::{Engine, look};
 use client::outbox::Outbox;
 use client::outputs::SettingUp;
 use client::repository::journal;
-use client::{clock, documents, follow, inbox};
+use client::{documents, follow, inbox};
 use runtime::Place;
 
 /// Show the agents: state, ticket, step, tokens, cost
@@ -32,7 +32,8 @@ impl Ps {
         let crew = follow::present(ledger.as_ref()).await?;
         let outbox = Outbox::read(ledger.as_ref()).await?;
         let engine = Engine::of(&place)?;
-        let now = clock::now();
+        let look = look(engine.as_ref());
+        let now = look.now;
         let queue = inbox::seen(&crew, &place, &outbox, now)?.counts();
         // Where they cannot be looked at, `crew doctor` says why.
         let locks = place.left_index_locks().unwrap_or_default();
@@ -56,9 +57,7 @@ impl Ps {
                 Style::Plain,
             )?;
         } else {
-            context
-                .out
-                .table(&table(&place, &crew, &outbox.failing, engine.is_some(), now))?;
+            context.out.table(&table(&place, &crew, &outbox.failing, look))?;
         }
         context.out.write("\n")?;
         let out = &mut context.out;
@@ -69,19 +68,10 @@ impl Ps {
                 out.wrapped(&says, 2, Style::Plain)?;
             }
         }
-        for (ticket, held) in failed_set_ups(&crew) {
-            let again = held
-                .retry_at
-                .map(|at| format!("; tried again in {}", left(at.since(now))));
-            let says = format!(
-                "{} is held: {}{}",
-                ticket.id,
-                held.note,
-                again.unwrap_or_default()
-            );
+        for says in failed_set_ups_in_words(&crew, look) {
             out.wrapped(&says, 2, Style::Yellow)?;
         }
-        for pause in crew.obstacles(now) {
+        for pause in crew.obstacles(look) {
             out.wrapped(&pause, 2, Style::Yellow)?;
         }
         let settings = client::repository::settings(&place).unwrap_or_default();
@@ -105,7 +95,7 @@ impl Ps {
         out.wrapped(&in_words(engine.as_ref(), now), 2, Style::Dim)?;
         // A target that is in the way is among the obstacles.
         let head = client::repository::target(&place, &settings);
-        let target = crew.target_checks(now, head.as_ref());
+        let target = crew.target_checks(look, head.as_ref());
         if let Some(says) = target.filter(|_| crew.target_in_the_way().is_none()) {
             out.wrapped(&text::sanitise::line(&says), 2, Style::Dim)?;
         }
@@ -148,6 +138,15 @@ pub(crate) fn pause(crew: &Snapshot, now: Time) -> Option<Pause> {
 fn failed_set_ups(crew: &Snapshot) -> impl Iterator<Item = (&Ticket, &Held)> {
     let tickets = crew.tickets.values();
     tickets.filter_map(|ticket| Some((&**ticket, ticket.failed_set_up()?)))
+}
+
+/// The tickets that are held because their workspace could not be set up, each in words, with the time of the
+/// next try.
+pub(crate) fn failed_set_ups_in_words(crew: &Snapshot, look: Look) -> impl Iterator<Item = String> {
+    failed_set_ups(crew).map(move |(ticket, held)| {
+        let again = look.added(held.retry_at.and_then(|at| look.tried_again(at)));
+        format!("{} is held: {}{again}", ticket.id, held.note)
+    })
 }
 
 /// The command that sets up the workspace of an agent's ticket now.
@@ -196,23 +195,17 @@ fn paused(crew: &Snapshot, now: Time) -> impl Iterator<Item = (&String, &Harness
         .filter(move |(_, pause)| pause.holds(now))
 }
 
-fn table(place: &Place, crew: &Snapshot, failing: &[Failing], is_up: bool, now: Time) -> Table {
+fn table(place: &Place, crew: &Snapshot, failing: &[Failing], look: Look) -> Table {
     let mut table = headed();
     for agent in &crew.agents() {
-        // Between two steps, and nobody there who would start the next one.
-        let lies = !is_up && !agent.running && matches!(agent.status, Status::Ready | Status::Working);
-        let status = if lies { Status::Waiting } else { agent.status };
         table.row(cells(
             agent,
-            status,
+            agent.status_at(look),
             agent.title.as_deref().unwrap_or_default(),
-            now,
+            look.now,
         ));
-        let set_up = setting_up(place, crew, agent).map(|it| it.words(now));
-        let waits = set_up.or_else(|| agent.waiting(now).filter(|_| !lies));
-        let waits =
-            waits.or_else(|| lies.then(|| "waits for an engine: `crew run` goes on with it".to_owned()));
-        if let Some(waits) = waits {
+        let set_up = setting_up(place, crew, agent).map(|it| it.words(look.now));
+        if let Some(waits) = set_up.or_else(|| agent.waiting(look)) {
             table.below(2, &waits, Style::Dim);
         }
         for why in agent

@@ -1,7 +1,7 @@
 //! The live part of the terminal: a line an agent and a bar for the queue, drawn over itself.
 
-use model::Time;
 use model::view::{Agent, Snapshot, Status};
+use model::{Look, Time};
 
 use crate::commands::ps;
 use crate::error::Result;
@@ -80,7 +80,10 @@ fn frame(
     let mut table = ps::headed();
     // One line is enough to say why nothing moves.
     let pause = ps::pause(crew, now).map(|pause| pause.to_string());
-    let paused = crew.obstacles(now).into_iter().next().or(pause);
+    // This process is the engine.
+    let look = Look { now, engine: true };
+    let held = || ps::failed_set_ups_in_words(crew, look).next();
+    let paused = crew.obstacles(look).into_iter().next().or(pause).or_else(held);
     let room = terminal.lines.saturating_sub(4 + usize::from(paused.is_some()));
     // An agent's last text stands below its line, where there is room.
     let roomy = agents.len() + agents.iter().filter(|agent| agent.status != Status::Idle).count() <= room;
@@ -92,7 +95,7 @@ fn frame(
         let agent = &agents[*at];
         let title = agent.title.as_deref().unwrap_or_default();
         let said = said.get(*at).cloned().flatten();
-        let below = said.or_else(|| agent.waiting(now));
+        let below = said.or_else(|| agent.waiting(look));
         let what = match &below {
             Some(below) if !roomy => format!("{title} {below}"),
             Some(_) | None => title.to_owned(),

@@ -29,6 +29,8 @@ pub struct Explanation {
     pub waits_for: Option<String>,
     /// The latest end of its agent's wait.
     pub waits_until: Option<Moment>,
+    /// The answer that its agent gets with the next step; `null` where none waits.
+    pub answer: Option<String>,
     /// The failure that it waits or is held for.
     pub failure: Option<Failure>,
     /// The tasks that crew has for the ticket and cannot do, however often it tries, each with the reason:

@@ -49,7 +49,7 @@ pub struct Item {
     /// The end of what the check printed for which the ticket is held, and on the last line how that ended;
     /// `null` where it is held for another reason.
     printed: Option<String>,
-    /// The time at which it moves by itself, if nobody does anything.
+    /// The time at which it moves by itself, if nobody does anything and an engine runs.
     until: Option<Moment>,
     /// The acts that a person can do, the likeliest first; never empty.
     acts: Vec<Act>,

@@ -119,6 +119,7 @@ impl Core {
         if let Some(why) = checks.cannot_run(task, outcome) {
             return Some(Event::CouldNotRun {
                 why: format!("the checks could not be run: {why}"),
+                may_pass: outcome.may_pass(),
                 retry_at: self.check_again_at(id),
             });
         }

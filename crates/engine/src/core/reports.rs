@@ -187,12 +187,17 @@ impl Core {
                     },
                 })
             }
-            Report::SetUpFailed { why, output } => {
+            Report::SetUpFailed {
+                why,
+                output,
+                may_pass,
+            } => {
                 let attempts = self.ticket(id).map_or(1, |ticket| ticket.attempts);
                 event(Event::Released {
                     why: Released::SetUpFailed {
                         why,
                         output,
+                        may_pass,
                         retry_at: self.now + backoff::hold(attempts),
                     },
                 })
@@ -265,6 +270,7 @@ impl Core {
             Effect::BuildCandidate { .. } | Effect::StartCheck { .. } => {
                 Meaning::Events(vec![Event::CouldNotRun {
                     why: format!("{}: {why}", effect.undone()),
+                    may_pass: false,
                     retry_at: self.check_again_at(id),
                 }])
             }

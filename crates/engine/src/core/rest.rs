@@ -1,12 +1,13 @@
 //! Rest: whether anything can still move without a person, and what each other ticket waits for.
 
 use model::TicketId;
-use model::policy::attention::{self, Facts, Need, attention};
+use model::policy::attention::{self, Facts, Need, Reason, attention};
 use model::policy::capacity;
 use model::policy::route::{self, Refusal};
 use model::ticket::Ticket;
 
 use super::Core;
+use crate::hindrances::is_target_waited_for;
 
 /// Whether the queue has come to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +74,10 @@ impl Core {
                 // The others are counted themselves; behind a ticket that moves, this one will move.
                 Need::Others(others) => others.to_string(),
                 Need::Person(reason) if reason.ends_by_itself() => continue,
-                Need::Person(reason) => reason.to_string(),
+                Need::Person(reason) => {
+                    rest.moving |= self.may_pass(ticket, &reason);
+                    reason.to_string()
+                }
             };
             rest.waits.push(Waits {
                 ticket: ticket.id.clone(),
@@ -107,6 +111,26 @@ impl Core {
             }
         }
         rest
+    }
+
+    /// Whether the reason for which a ticket waits may pass without a person, and crew tries again in a
+    /// while.
+    fn may_pass(&self, ticket: &Ticket, reason: &Reason<'_>) -> bool {
+        match reason {
+            Reason::Held(held) => {
+                held.may_pass && held.retry_at.is_some() && self.hindrances.is_waited_for(&ticket.id)
+            }
+            Reason::Target(_) => {
+                let target = self.project().target.as_deref();
+                target.is_some_and(is_target_waited_for)
+            }
+            Reason::Question { .. }
+            | Reason::Edits(_)
+            | Reason::Failure(_)
+            | Reason::Harness { .. }
+            | Reason::Dependency(_)
+            | Reason::File(_) => false,
+        }
     }
 
     /// The reason for which every eligible ticket waits when no agent can take any of them; nothing when one

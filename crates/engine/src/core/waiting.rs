@@ -9,8 +9,8 @@ use super::Core;
 use super::commands::Answer;
 
 impl Core {
-    /// Gives an agent the answer that it waits for. `question`: the one that is meant, when whoever answers
-    /// knows.
+    /// Gives an agent the answer that it waits for; an answer that it has not been given yet is replaced.
+    /// `question`: the one that is meant, when the sender knows.
     pub(super) fn answer(
         &mut self,
         agent: &AgentName,
@@ -19,7 +19,7 @@ impl Core {
         question: Option<&Question>,
     ) -> Answer {
         let id = self.waiting(agent, question.map(|question| &question.ticket))?;
-        let Some(asked) = self.ticket(&id).and_then(Question::of) else {
+        let Some(asked) = self.ticket(&id).and_then(Question::answerable) else {
             let stands = self.ticket(&id).and_then(Ticket::attempt).map(answerless);
             return Err(format!("{agent} asks nothing: {}", stands.unwrap_or_default()));
         };
@@ -28,18 +28,21 @@ impl Core {
                 "{agent} asks something else by now: `crew inbox` shows what"
             ));
         }
-        let asks = self
-            .ticket(&id)
-            .and_then(Ticket::attempt)
-            .and_then(Attempt::question)
-            .unwrap_or_default()
-            .to_owned();
+        let ticket = self.ticket(&id);
+        let open = ticket.and_then(Ticket::attempt).and_then(Attempt::question);
+        let earlier = ticket.and_then(|ticket| ticket.answers.last());
+        let asks = open.or(earlier.map(|answer| answer.question.as_str()));
+        let asks = asks.unwrap_or_default().to_owned();
+        let instead = match open {
+            Some(_) => "",
+            None => ", and not the answer before it",
+        };
         let event = attempt::Event::Answered {
             by: by.clone(),
             text,
             question: asks,
         };
-        let message = format!("{agent} hears it at its next step on {id}");
+        let message = format!("{agent} hears it at its next step on {id}{instead}");
         let answer = self.act(&id, Event::Attempt(event), message)?;
         Ok(self.with_wait_for_target(&id, answer))
     }

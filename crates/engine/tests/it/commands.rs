@@ -1,6 +1,7 @@
 //! Commands: what each comes to in each state of the ticket.
 
 use model::Fence;
+use model::attempt::Signal;
 use model::command::{Command, Question};
 use model::ticket::FileStatus;
 
@@ -100,7 +101,7 @@ fn an_answer_is_taken_for_the_question_that_is_meant_and_for_no_other() {
 }
 
 #[test]
-fn a_second_answer_is_refused_until_the_agent_asks_again() {
+fn a_second_answer_replaces_the_first_until_the_agent_has_been_given_one() {
     // There is no worker for the next step, so that the answer waits.
     let mut scene = Scene::with(|settings| settings.run.max_workers = 1);
     scene.add("t-1");
@@ -111,6 +112,24 @@ fn a_second_answer_is_refused_until_the_agent_asks_again() {
     let first = scene.ask(answer(None));
     assert_eq!(first.answer(), "accepted: ann hears it at its next step on t-1");
     assert_eq!(first.events(), ["answered"]);
+    let red = |question| Command::Answer {
+        agent: name("ann"),
+        text: "Red.".to_owned(),
+        question,
+    };
+    // As it is shown in the inbox, the question stays the same.
+    for meant in [None, Some(question("t-1", 1, 1))] {
+        assert_eq!(
+            scene.ask(red(meant)).answer(),
+            "accepted: ann hears it at its next step on t-1, and not the answer before it"
+        );
+    }
+    let ticket = scene.core.ticket(&id("t-1")).unwrap();
+    let kept: Vec<&str> = ticket.answers.iter().map(|answer| answer.text.as_str()).collect();
+    assert_eq!(kept, ["Red."], "a new session gets one answer to one question");
+    scene.finishes("t-2", Signal::Done);
+    let (_, step) = scene.pending("t-1", "start_step").unwrap();
+    assert!(format!("{step:?}").contains("Red."), "{step:?}");
     assert_eq!(
         scene.ask(answer(None)).answer(),
         "not possible: ann asks nothing: it has its answer, and goes on"

@@ -18,6 +18,7 @@ mod dispatch;
 mod driver;
 mod files;
 mod harness_pause;
+mod hindered;
 mod late;
 mod limits;
 mod loading;

@@ -149,7 +149,11 @@ fn a_target_that_is_blind_or_cannot_be_checked_or_is_being_checked_is_waited_for
     let why = "no network".to_owned();
     for verdict in [
         Some(OfTarget::Blind { which }),
-        Some(OfTarget::CouldNotRun { why, missing: None }),
+        Some(OfTarget::CouldNotRun {
+            why,
+            missing: None,
+            may_pass: false,
+        }),
         None,
     ] {
         let mut scene = states::no_progress();

@@ -212,6 +212,7 @@ fn event_in_words(event: &Event, now: Time) -> String {
             Released::SetUpFailed {
                 why,
                 output,
+                may_pass: _,
                 retry_at,
             } => format!(
                 "{name}: not set up: {why}: {output:?}; again {}",
@@ -245,7 +246,7 @@ fn event_in_words(event: &Event, now: Time) -> String {
             paths.join(" "),
             repeats(repeat)
         ),
-        Event::CouldNotRun { why, retry_at } => format!("{name}: {why}, again {}", at(*retry_at, now)),
+        Event::CouldNotRun { why, retry_at, .. } => format!("{name}: {why}, again {}", at(*retry_at, now)),
         Event::TargetRed { which, retry_at, .. } => format!("{name}: {which}, again {}", at(*retry_at, now)),
         Event::CheckoutEdited { paths, retry_at } => {
             let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();

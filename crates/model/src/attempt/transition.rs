@@ -63,9 +63,10 @@ impl Attempt {
             Event::StepFinished { .. } => self.finish_step(event),
             Event::StepFailed { .. } => self.fail_step(event, effects),
             Event::Answered { text, .. } => {
-                let State::WaitingForInput { .. } = self.state else {
+                // An answer that the agent has not been given yet is replaced.
+                if self.question().or(self.waiting_answer()).is_none() {
                     return no(self, "it has asked nothing");
-                };
+                }
                 self.work(Prompt::Answer { text: text.clone() });
                 self.waits_for_target = true;
                 Ok(Raised::Nothing)

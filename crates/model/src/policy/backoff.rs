@@ -25,6 +25,10 @@ const EFFECT_RETRY_LONGEST: Duration = Duration::from_mins(1);
 /// The time for which a candidate keeps its place in the queue to the target while the machine hinders its
 /// build or its checks.
 pub const HINDERED: Duration = Duration::from_mins(1);
+/// The number of tries in a row after which nobody waits any more for work that could not be set up or
+/// checked: the last of them comes a quarter of an hour after the first for a ticket, and half an hour after
+/// it for the bare target.
+pub const HINDERED_TRIES: u32 = 6;
 /// The shortest and the longest wait before landing is tried again while a person's edits are in the way.
 const LANDING: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 

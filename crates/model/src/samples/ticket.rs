@@ -75,6 +75,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         released(Released::SetUpFailed {
             why: why(),
             output: why(),
+            may_pass: true,
             retry_at: LATE,
         })
     };
@@ -220,6 +221,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("same again", conflicted(2, 0))
         .event(Event::CouldNotRun {
             why: why(),
+            may_pass: true,
             retry_at: LATE,
         })
         .event(Event::TargetRed {

@@ -115,6 +115,22 @@ pub enum CheckOutcome {
     },
 }
 
+impl CheckOutcome {
+    /// Whether the cause of checks that cannot be run may pass without a person. A set-up may lack a network,
+    /// and a machine may lack memory; a command that cannot be run is a person's to mend.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            CheckOutcome::CouldNotRun { .. } => false,
+            CheckOutcome::Passed
+            | CheckOutcome::PassedBefore
+            | CheckOutcome::NotSetUp
+            | CheckOutcome::Failed { .. }
+            | CheckOutcome::Lost { .. } => true,
+        }
+    }
+}
+
 /// The way in which a run of the checks was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

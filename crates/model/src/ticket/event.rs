@@ -128,6 +128,9 @@ pub enum Event {
     CouldNotRun {
         /// The thing that could not be done, and the reason, in words.
         why: String,
+        /// Whether the cause may pass without a person, such as a network that is away.
+        #[serde(default)]
+        may_pass: bool,
         /// When they are tried again.
         retry_at: Time,
     },
@@ -312,6 +315,9 @@ pub enum Released {
         /// The end of what the failed command printed, and on the last line how it ended; empty if no
         /// command ran.
         output: String,
+        /// Whether the cause may pass without a person, such as a network that is away.
+        #[serde(default)]
+        may_pass: bool,
         /// When the set-up is tried again.
         retry_at: Time,
     },

@@ -16,6 +16,9 @@ pub struct Held {
     pub since: Time,
     /// When crew tries again by itself; none when only a person moves it on.
     pub retry_at: Option<Time>,
+    /// Whether the cause may pass without a person, such as a network that is away.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_pass: bool,
     /// The end of what the check printed for which it is held, and on the last line how that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,

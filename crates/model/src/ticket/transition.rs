@@ -190,7 +190,17 @@ impl Draft<'_> {
                 }
                 self.conflict(paths, *resolutions_left)
             }
-            Event::CouldNotRun { why, retry_at } => self.hold_check(Why::CouldNotRun, why.clone(), *retry_at),
+            Event::CouldNotRun {
+                why,
+                may_pass,
+                retry_at,
+            } => {
+                self.hold_check(Why::CouldNotRun, why.clone(), *retry_at)?;
+                if *may_pass {
+                    self.held_until_it_passes();
+                }
+                Ok(())
+            }
             Event::TargetRed {
                 which,
                 output,

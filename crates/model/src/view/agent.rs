@@ -7,8 +7,9 @@ use super::{Member, Snapshot};
 use crate::attempt::{self, Attempt, Failure, Mode, Stuck, Usage, Working};
 use crate::policy::attention::{self, Reason};
 use crate::policy::failure;
+use crate::target::Target;
 use crate::ticket::{Stage, State, Ticket};
-use crate::{AgentName, RunId, SessionId, TicketId, Time};
+use crate::{AgentName, Look, RunId, SessionId, TicketId, Time};
 
 /// An agent of the roster.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -72,20 +73,44 @@ pub enum Status {
 }
 
 impl Agent {
+    /// Its state as it is to be shown: an agent between two steps waits while no engine runs that would start
+    /// the next one.
+    #[must_use]
+    pub fn status_at(&self, look: Look) -> Status {
+        let is_between_steps = matches!(self.status, Status::Ready | Status::Working) && !self.running;
+        match is_between_steps && !look.engine {
+            true => Status::Waiting,
+            false => self.status,
+        }
+    }
+
     /// The reason and the end of its wait, in words: partly text of the agent, not sanitised. None while it
     /// works.
     #[must_use]
-    pub fn waiting(&self, now: Time) -> Option<String> {
+    pub fn waiting(&self, look: Look) -> Option<String> {
         let waits = self.waits.as_ref()?;
-        let until = waits.until.filter(|until| *until > now);
+        // A step that runs ends without an engine too.
+        if !look.engine && !self.running {
+            let due = match waits.ended_by {
+                EndedBy::Person => String::new(),
+                EndedBy::Target => format!(", and goes on {}", look.by_itself()),
+                EndedBy::Engine => {
+                    let due = look.due(waits.until.unwrap_or(look.now));
+                    format!(", and goes on {}", due.unwrap_or_default())
+                }
+            };
+            return Some(format!("waits for {}{due}", waits.what));
+        }
+        let until = waits.until.filter(|until| *until > look.now);
         // Between two steps a wait has an end; other waits end earlier when what they wait for comes.
-        let when = match self.status {
-            Status::Ready | Status::Working => "again in",
+        let when = match (waits.ended_by, self.status) {
+            (EndedBy::Target, _) => "tried again by itself in",
+            (_, Status::Ready | Status::Working) => "again in",
             // The files in the way of a landing are looked at again and again.
-            Status::Verifying | Status::Done => "looked at again in",
-            Status::Idle | Status::Preparing | Status::Waiting | Status::Stuck => "at the latest in",
+            (_, Status::Verifying | Status::Done) => "looked at again in",
+            (_, Status::Idle | Status::Preparing | Status::Waiting | Status::Stuck) => "at the latest in",
         };
-        let until = until.map(|until| format!(", {when} {}", super::left(until.since(now))));
+        let until = until.map(|until| format!(", {when} {}", super::left(until.since(look.now))));
         Some(format!("waits for {}{}", waits.what, until.unwrap_or_default()))
     }
 }
@@ -97,6 +122,29 @@ pub struct Waits {
     pub what: String,
     /// Until when at most; none when nothing but a fact ends it.
     pub until: Option<Time>,
+    /// Who ends it.
+    pub ended_by: EndedBy,
+}
+
+/// Who ends the wait of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum EndedBy {
+    /// A person, who has to act.
+    Person,
+    /// Whoever mends the target, or the next try of its checks.
+    Target,
+    /// An engine, at the end of the wait at the latest.
+    Engine,
+}
+
+impl EndedBy {
+    /// The end of a wait that a person may end earlier.
+    fn at(until: Option<Time>) -> Self {
+        match until {
+            Some(_) => Self::Engine,
+            None => Self::Person,
+        }
+    }
 }
 
 impl Status {
@@ -180,7 +228,10 @@ impl Snapshot {
             };
         };
         let running = attempt.conversation.has_live_worker();
-        let (status, mode) = status(attempt);
+        let (status, mode) = match self.target_of(ticket, attempt) {
+            Some(_) => (Status::Waiting, None),
+            None => status(attempt),
+        };
         let failure = attempt.conversation.throttled.as_ref().map(|t| &t.failure);
         let counted = || {
             attempt
@@ -246,6 +297,7 @@ impl Snapshot {
         Some(Waits {
             what,
             until: pause.until,
+            ended_by: EndedBy::at(pause.until),
         })
     }
 }
@@ -273,32 +325,42 @@ impl Snapshot {
             return Some(Waits {
                 what: format!("the next day's budget: {} are spent today", pause.budget),
                 until: Some(pause.until),
+                ended_by: EndedBy::Engine,
             });
         }
-        let target = self
-            .project
-            .target
-            .as_deref()
-            .filter(|_| attempt.waits_for_target);
-        match target.and_then(|target| Some((target, target.in_the_way()?))) {
+        match self.target_of(ticket, attempt) {
             Some((target, why)) => Some(Waits {
                 what: format!("the target: {why}"),
                 until: target.retry_at,
+                ended_by: EndedBy::Target,
             }),
             None => waits(ticket, attempt),
         }
     }
+
+    /// The target that the next step of an agent waits for, with the reason in words; none where the target
+    /// is not in its way.
+    fn target_of(&self, ticket: &Ticket, attempt: &Attempt) -> Option<(&Target, String)> {
+        let needs_it = ticket.held.is_none() && attempt.needs_target();
+        let target = self.project.target.as_deref().filter(|_| needs_it)?;
+        Some((target, target.in_the_way()?))
+    }
 }
 
 fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
-    let fact = |what: &str| {
-        let what = what.to_owned();
-        Some(Waits { what, until: None })
+    let waits_for = |what: &str, ended_by| {
+        Some(Waits {
+            what: what.to_owned(),
+            until: None,
+            ended_by,
+        })
     };
+    let fact = |what| waits_for(what, EndedBy::Engine);
     if let Some(held) = &ticket.held {
         return Some(Waits {
             what: Reason::Held(held).to_string(),
             until: held.retry_at,
+            ended_by: EndedBy::at(held.retry_at),
         });
     }
     if attempt.conversation.has_live_worker() {
@@ -315,17 +377,19 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         attempt::State::WaitingForInput { question, until } => Some(Waits {
             what: format!("an answer: {question}"),
             until: *until,
+            ended_by: EndedBy::at(*until),
         }),
         attempt::State::WaitingForWakeup { at, why } => Some(Waits {
             what: format!("its wakeup: {why}"),
             until: Some(*at),
+            ended_by: EndedBy::Engine,
         }),
         attempt::State::Verifying | attempt::State::Done => verification(ticket),
-        attempt::State::Stuck { why } => fact(match why {
-            Stuck::Errors => "recovery, after too many failed steps in a row",
-            Stuck::Auth => "a person: the credentials are refused",
-            Stuck::NoProgress => "a person: the same failure came three times",
-        }),
+        attempt::State::Stuck { why } => match why {
+            Stuck::Errors => fact("recovery, after too many failed steps in a row"),
+            Stuck::Auth => waits_for("a person: the credentials are refused", EndedBy::Person),
+            Stuck::NoProgress => waits_for("a person: the same failure came three times", EndedBy::Person),
+        },
     }
 }
 
@@ -350,12 +414,18 @@ fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
     Waits {
         what,
         until: working.due,
+        ended_by: EndedBy::Engine,
     }
 }
 
 fn verification(ticket: &Ticket) -> Option<Waits> {
     let State::Verify(verify) = &ticket.state else {
         return None;
+    };
+    let is_in_the_way = matches!(verify.stage, Stage::Landing { waiting: Some(_), .. });
+    let ended_by = match is_in_the_way {
+        true => EndedBy::Person,
+        false => EndedBy::Engine,
     };
     let (what, until) = match &verify.stage {
         Stage::Queued => ("its turn to be checked".to_owned(), None),
@@ -374,5 +444,9 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
             Some(waiting.retry_at),
         ),
     };
-    Some(Waits { what, until })
+    Some(Waits {
+        what,
+        until,
+        ended_by,
+    })
 }

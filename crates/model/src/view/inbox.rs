@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use super::Snapshot;
 use super::act::Act;
-use super::figures::left;
 use super::standing::Standing;
 use crate::journal::EffectId;
 use crate::policy::attention::Facts;
@@ -20,7 +19,7 @@ use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
 use crate::target::Target;
 use crate::ticket::Ticket;
-use crate::{AgentName, TicketId, Time};
+use crate::{AgentName, Look, TicketId, Time};
 use of_ticket::of_ticket;
 use other::{bad, disk, failing, harnesses, locked, target_red, unheeded, unwritable, unwritten};
 
@@ -62,10 +61,10 @@ impl Item {
 
     /// The time after which it moves by itself, and how, in words; none where it waits for a person alone.
     #[must_use]
-    pub fn by_itself(&self, now: Time) -> Option<String> {
-        let until = self.until.filter(|until| *until > now)?;
-        let how = match self.kind {
-            Kind::Question => "goes on without an answer",
+    pub fn by_itself(&self, look: Look) -> Option<String> {
+        let until = self.until?;
+        match self.kind {
+            Kind::Question => Some(format!("goes on without an answer {}", look.due(until)?)),
             Kind::Held(_)
             | Kind::Checkout
             | Kind::Unwritten
@@ -74,9 +73,8 @@ impl Item {
             | Kind::File
             | Kind::Failing
             | Kind::Target
-            | Kind::Disk => "tried again by itself",
-        };
-        Some(format!("{how} in {}", left(until.since(now))))
+            | Kind::Disk => look.tried_again(until),
+        }
     }
 }
 
@@ -141,6 +139,8 @@ pub enum Urgency {
 /// The facts that the ticket folder and the router know beside the journal.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
+    /// Whether an engine runs: without one, nothing goes on by itself.
+    pub engine: bool,
     /// The reasons for which tickets are not dispatched.
     pub refusals: BTreeMap<TicketId, Refusal>,
     /// Files in the ticket folder that are no tickets.
@@ -183,7 +183,8 @@ impl Context {
     /// The standing of a ticket.
     #[must_use]
     pub fn standing(&self, ticket: &Ticket, now: Time) -> Standing {
-        Standing::of(ticket, self.facts(&ticket.id), now)
+        let engine = self.engine;
+        Standing::of(ticket, self.facts(&ticket.id), Look { now, engine })
     }
 }
 
@@ -247,14 +248,20 @@ impl Snapshot {
 pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
     let mut items: Vec<Item> = tickets
         .values()
-        .filter_map(|ticket| of_ticket(ticket, beside.facts(&ticket.id)))
+        .filter_map(|ticket| of_ticket(ticket, beside))
         .collect();
     items.extend(tickets.values().filter_map(|ticket| unheeded(ticket)));
     items.extend(harnesses(tickets, beside));
-    items.extend(beside.target.as_deref().and_then(target_red));
+    let target = beside.target.as_deref();
+    items.extend(target.and_then(|target| target_red(target, beside.engine)));
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
-    items.extend(beside.refuses_work.as_deref().map(disk));
-    items.extend(beside.unwritable.as_deref().map(unwritable));
+    items.extend(beside.refuses_work.as_deref().map(|why| disk(why, beside.engine)));
+    items.extend(
+        beside
+            .unwritable
+            .as_deref()
+            .map(|why| unwritable(why, beside.engine)),
+    );
     items.extend(beside.locked.iter().map(|lock| locked(lock)));
     items.extend(beside.behind.iter().map(unwritten));
     // A failure to write any file is one entry.

@@ -2,40 +2,39 @@
 
 use super::{Snapshot, clock, left, span};
 use crate::policy::attention;
-use crate::project;
 use crate::target::{Target, Verdict};
-use crate::{Oid, Time};
+use crate::{Look, Oid, Time};
 
 impl Snapshot {
     /// The reasons for which no agent is started at all, or no step on a harness, a line for each: not
     /// sanitised.
     #[must_use]
-    pub fn obstacles(&self, now: Time) -> Vec<String> {
+    pub fn obstacles(&self, look: Look) -> Vec<String> {
         // The times stand before the command, which may be cut.
-        let times = self.target_times(now);
+        let times = self.target_times(look);
         let why = self
             .project
             .target
             .as_ref()
             .and_then(|target| target.in_the_way());
         let target = why.map(|why| format!("no agent is started{times}: {why}"));
-        target.into_iter().chain(self.pauses(now)).collect()
+        target.into_iter().chain(self.pauses(look.now)).collect()
     }
 
     /// The result of the checks of the bare target so far, in one line: not sanitised. None where no engine
     /// has seen a target with checks. `head`: the commit at which the target is, where that is known; else
     /// the last one that landed counts.
     #[must_use]
-    pub fn target_checks(&self, now: Time, head: Option<&Oid>) -> Option<String> {
+    pub fn target_checks(&self, look: Look, head: Option<&Oid>) -> Option<String> {
         let target = self.project.target.as_deref()?;
         if target.basis.plan.commands.is_empty() {
             return None;
         }
         let commit = target.commit.short();
-        let since = span(now.since(target.since));
+        let since = span(look.now.since(target.since));
         Some(match &target.verdict {
             Verdict::Unchecked => format!("target {commit}: its checks are not run, because of --anyway"),
-            Verdict::Checking { .. } if self.project.state == project::State::Closed => {
+            Verdict::Checking { .. } if !look.engine => {
                 format!("target {commit}: the next engine goes on with its checks")
             }
             Verdict::Checking { command: None, .. } => format!("target {commit}: its checks begin"),
@@ -72,17 +71,17 @@ impl Snapshot {
         })
     }
 
-    /// Since when the checks of the target go on, or when they are tried again, in brackets.
-    fn target_times(&self, now: Time) -> String {
+    /// Since when the checks of the target go on, or when they are tried again, in brackets; or that nothing
+    /// happens without an engine.
+    fn target_times(&self, look: Look) -> String {
         let Some(target) = self.project.target.as_deref() else {
             return String::new();
         };
-        let is_over = matches!(self.project.state, project::State::Closed);
         match target.retry_at {
-            _ if target.is_checking() && is_over => " (the next engine goes on with that)".to_owned(),
-            _ if target.is_checking() => format!(" (for {})", span(now.since(target.since))),
-            Some(at) if at > now => format!(" (tried again by itself in {})", left(at.since(now))),
-            Some(_) | None => String::new(),
+            _ if !look.engine => " before an engine runs again (`crew run`)".to_owned(),
+            _ if target.is_checking() => format!(" (for {})", span(look.now.since(target.since))),
+            Some(at) => look.added(look.tried_again(at)),
+            None => String::new(),
         }
     }
 

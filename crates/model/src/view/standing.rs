@@ -1,12 +1,11 @@
 //! Standing: the state of a ticket in a word or two, and the reason.
 
 use super::checking::checking;
-use super::figures::left;
-use crate::Time;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
 use crate::ticket::{Done, Stage, State, Ticket};
+use crate::{Look, Time};
 
 /// The state of a ticket in a word or two, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +58,10 @@ pub enum Sign {
 impl Standing {
     /// The standing of a ticket, with the facts that count beside it.
     #[must_use]
-    pub fn of(ticket: &Ticket, facts: Facts<'_>, now: Time) -> Self {
+    pub fn of(ticket: &Ticket, facts: Facts<'_>, look: Look) -> Self {
         let need = attention(ticket, facts);
         if let Need::Person(reason) = &need {
-            let again = reason.until().filter(|at| *at > now);
-            return of_reason(reason, again.map(|at| left(at.since(now))));
+            return of_reason(reason, look);
         }
         if let Need::Others(others @ Others::Blocker(_)) = &need {
             return new(Sign::Queued, "queued", Some(others.to_string()));
@@ -73,7 +71,7 @@ impl Standing {
                 Some(Refusal::TargetUnchecked { .. }) if attempt.needs_target() => of_refusal(facts.refusal),
                 Some(_) | None => of_attempt(attempt),
             },
-            State::Verify(verify) => of_stage(&verify.stage, now),
+            State::Verify(verify) => of_stage(&verify.stage, look.now),
             State::Done(done) => of_end(done),
             State::Open | State::New => return of_refusal(facts.refusal),
         };
@@ -85,10 +83,10 @@ impl Standing {
     }
 }
 
-/// A ticket that waits for a person. `again`: how long until crew tries again by itself.
-fn of_reason(reason: &Reason<'_>, again: Option<String>) -> Standing {
-    let again = again.map(|again| format!(" (tried again in {again})"));
-    let why = format!("{reason}{}", again.unwrap_or_default());
+/// A ticket that waits for a person.
+fn of_reason(reason: &Reason<'_>, look: Look) -> Standing {
+    let again = reason.until().and_then(|at| look.tried_again(at));
+    let why = format!("{reason}{}", look.added(again));
     let (sign, word, why) = match reason {
         Reason::Held(_) => (Sign::Wrong, "held", why),
         // The agent's name is shown next to it.
@@ -184,6 +182,11 @@ mod tests {
     use crate::TicketId;
     use crate::ticket::{Held, Why};
 
+    const LOOK: Look = Look {
+        now: Time(0),
+        engine: true,
+    };
+
     #[test]
     fn what_needs_a_person_comes_before_where_a_ticket_stands_and_never_after_it_is_over() {
         let word = |ticket: &Ticket, failure| {
@@ -191,7 +194,7 @@ mod tests {
                 failure,
                 ..Facts::default()
             };
-            Standing::of(ticket, facts, Time(0)).word
+            Standing::of(ticket, facts, LOOK).word
         };
         let failure = Some("no commit 1234");
         let mut ticket = Ticket::new(TicketId::new("t-1").unwrap());
@@ -203,13 +206,23 @@ mod tests {
             note: "its agent was killed".to_owned(),
             since: Time(0),
             retry_at: Some(Time(60_000)),
+            may_pass: false,
             output: None,
         }));
         assert_eq!(word(&ticket, failure), "held");
-        let why = Standing::of(&ticket, Facts::default(), Time(0)).why;
+        let why = Standing::of(&ticket, Facts::default(), LOOK).why;
         assert_eq!(
             why.as_deref(),
-            Some("killed: its agent was killed (tried again in 1m)")
+            Some("killed: its agent was killed (tried again by itself in 1m)")
+        );
+        let look = Look {
+            engine: false,
+            ..LOOK
+        };
+        let why = Standing::of(&ticket, Facts::default(), look).why;
+        assert_eq!(
+            why.as_deref(),
+            Some("killed: its agent was killed; tried again when an engine runs again (`crew run`)")
         );
         ticket.held = None;
         ticket.state = State::Done(Done::ClosedByPerson);
@@ -225,7 +238,7 @@ mod tests {
                 refusal: Some(&refusal),
                 ..Facts::default()
             };
-            Standing::of(&ticket, facts, Time(0)).sign
+            Standing::of(&ticket, facts, LOOK).sign
         };
         let id = TicketId::new("t-2").unwrap();
         assert_eq!(

@@ -1,3 +1,4 @@
+mod agent;
 mod archive;
 mod cost;
 mod inbox;

@@ -198,7 +198,9 @@ fn of_target(target: &Target) -> String {
             format!("the target passes its checks ({commit}){others}")
         }
         Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
-            target.verdict.fault().unwrap_or_default()
+            let fault = target.verdict.fault().unwrap_or_default();
+            let again = target.retry_at.map(|at| format!(" (next try not before {at})"));
+            fault + &again.unwrap_or_default()
         }
     }
 }
@@ -222,7 +224,9 @@ fn of_ticket(event: &ticket::Event) -> String {
                     left(*attempts_left, "attempt")
                 )
             }
-            Released::SetUpFailed { why, .. } => format!("its workspace could not be set up: {why}"),
+            Released::SetUpFailed { why, retry_at, .. } => {
+                format!("its workspace could not be set up (next try not before {retry_at}): {why}")
+            }
             Released::WorkspaceLost { attempts_left, .. } => {
                 format!("its workspace is gone, {}", left(*attempts_left, "attempt"))
             }
@@ -283,7 +287,10 @@ fn of_ticket(event: &ticket::Event) -> String {
                 paths.join(", ")
             )
         }
-        Event::CouldNotRun { why, .. } => why.clone(),
+        Event::CouldNotRun { why, retry_at, .. } => match why.split_once('\n') {
+            Some((first, rest)) => format!("{first} (next try not before {retry_at})\n{rest}"),
+            None => format!("{why} (next try not before {retry_at})"),
+        },
         Event::TargetRed { which, output, .. } => {
             format!(
                 "the target itself does not pass the check: {which}{}",

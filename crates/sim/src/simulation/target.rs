@@ -78,6 +78,7 @@ impl Simulation {
                     0..10 if !self.world.calm => Verdict::CouldNotRun {
                         why: "no room".to_owned(),
                         missing: None,
+                        may_pass: true,
                     },
                     10..15 if !self.world.calm => Verdict::Blind { which },
                     _ if is_red => Verdict::Failed {

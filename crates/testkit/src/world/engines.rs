@@ -73,6 +73,19 @@ impl World {
         said
     }
 
+    /// Runs an engine until a ticket is held, and stops it: with `--until-idle` it would wait for the next
+    /// try, where the cause may pass without a person.
+    pub fn run_until_held(&self, id: &str) -> Said {
+        let mut engine = self.engine();
+        self.wait("it is held", || {
+            self.try_state(id).is_some_and(|ticket| ticket.held.is_some())
+        });
+        self.must(&["stop", "--wait"]);
+        let said = engine.end();
+        self.assert_at_rest();
+        said
+    }
+
     /// An engine in the background.
     pub fn engine(&self) -> Engine {
         self.start_at(&self.path("project"), &["run"])

@@ -1,7 +1,7 @@
 //! Drawing the inbox: a row for each entry, and below the chosen one all that `crew inbox` shows about it.
 
 use model::view::{Item, Kind};
-use model::{TicketId, Time};
+use model::{Look, TicketId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -43,7 +43,7 @@ impl Below {
         let rows = if is_focused { 1 } else { app.inbox.len() };
         let fits = room(area).saturating_sub(rows);
         let least = if is_focused { PRINTED[1] } else { PRINTED[2] };
-        let with = |printed| about(item, app.now, usize::from(area.width), printed);
+        let with = |printed| about(item, app.look(), usize::from(area.width), printed);
         let mut all = PRINTED.into_iter().filter(|printed| *printed >= least).map(with);
         let mut lines = all
             .find(|lines| lines.len() <= fits)
@@ -78,7 +78,7 @@ fn shorten(lines: &mut Vec<Line>, most: usize, area: Rect) {
 }
 
 /// An entry in lines: its title, its reason, at most so many lines of the output, and the advice.
-fn about(item: &Item, now: Time, columns: usize, printed: usize) -> Vec<Line> {
+fn about(item: &Item, look: Look, columns: usize, printed: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut add = |tone, begin: &str, hang: &str, text: &str| {
         let width = columns.saturating_sub(INDENT.len() + hang.chars().count());
@@ -94,7 +94,7 @@ fn about(item: &Item, now: Time, columns: usize, printed: usize) -> Vec<Line> {
     for line in item.last_lines(printed) {
         add(Tone::Plain, "│ ", "│ ", &text::sanitise::indented_line(line));
     }
-    if let Some(says) = item.by_itself(now) {
+    if let Some(says) = item.by_itself(look) {
         add(Tone::Dim, "", "", &says);
     }
     for act in &item.acts {
@@ -150,7 +150,7 @@ fn row(app: &App, item: &Item, chosen: bool, is_open: bool) -> Row {
         | Kind::Target
         | Kind::Disk => ("!", Tone::Wrong),
     };
-    let again = item.by_itself(app.now).map(|again| format!(" ({again})"));
+    let again = item.by_itself(app.look()).map(|again| format!(" ({again})"));
     let why = format!("{}{}", item.why, again.unwrap_or_default());
     let last = match &item.ticket {
         _ if is_open => Vec::new(),

@@ -94,28 +94,29 @@ pub(super) fn agents(app: &App, buffer: &mut Buffer, area: Rect) {
 }
 
 fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
-    let tone = Tone::of(agent.status);
+    let status = agent.status_at(app.look());
+    let tone = Tone::of(status);
     let usage = agent.usage;
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     let some = |is: bool, text: String| if is { Cell::from(text) } else { Cell::default() };
     let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
-    let what = match (agent.status, &agent.waits) {
+    let what = match (status, &agent.waits) {
         (Status::Idle, _) => last_work(app, agent),
         (_, Some(_)) => {
-            let tone = if agent.status == Status::Waiting {
+            let tone = if status == Status::Waiting {
                 Tone::Waiting
             } else {
                 Tone::Dim
             };
-            Cell::new(&agent.waiting(app.now).unwrap_or_default(), tone)
+            Cell::new(&agent.waiting(app.look()).unwrap_or_default(), tone)
         }
         (_, None) => agent.title.as_deref().unwrap_or_default().into(),
     };
     Row {
         cells: vec![
-            Cell::new(agent.status.symbol(), tone),
+            Cell::new(status.symbol(), tone),
             agent.name.as_str().into(),
-            Cell::new(agent.status.name(), tone),
+            Cell::new(status.name(), tone),
             ago(app, agent.since),
             ticket.into(),
             some(agent.step > 0, agent.step.to_string()),
@@ -175,7 +176,7 @@ const INDENT: usize = 2;
 
 /// Draws the checks of the bare target at the top, and returns the rest of the area.
 fn target(app: &App, buffer: &mut Buffer, area: Rect) -> Rect {
-    let checks = app.crew.target_checks(app.now, None);
+    let checks = app.crew.target_checks(app.look(), None);
     let (Some(says), Some(target)) = (checks, app.crew.project.target.as_deref()) else {
         return area;
     };

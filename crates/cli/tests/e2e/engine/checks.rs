@@ -73,7 +73,7 @@ fn a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing() {
 
     let world = World::with(|s| s.checks = check("KILL"));
     world.ticket("t-1").agent("work bad x\necho DONE").write();
-    let said = world.drain_held();
+    let said = world.run_until_held("t-1");
     assert!(said.tells_of("t-1", "signal 9, 3 times"), "{said}");
     assert_eq!(
         (
@@ -166,7 +166,7 @@ fn a_set_up_that_fails_fails_closed_and_a_person_may_waive_it() {
         World::with(|s| s.checks = "setup = [\"echo no network; exit 1\"]\ncommands = [\"true\"]".to_owned());
     world.anyway();
     world.ticket("t-1").agent(DONE).write();
-    world.drain_held();
+    world.run_until_held("t-1");
     let (why, note) = world.held("t-1");
     assert_eq!(why, "could_not_run");
     assert!(note.contains("no network"), "{note}");

@@ -3,6 +3,7 @@
 mod advice;
 mod agent_commands;
 mod agents;
+mod answered;
 mod checkout;
 mod checks;
 mod clean_room;
@@ -29,6 +30,7 @@ mod submodule_files;
 mod target;
 mod target_shown;
 mod unfinished;
+mod until_idle;
 mod waiting;
 mod workspaces;
 mod worktrees;

@@ -61,7 +61,7 @@ setup = ["echo 'no network' >&2; exit 3"]"#
             .to_owned();
     });
     world.ticket("t-1").agent(DONE).write();
-    let said = world.drain_held();
+    let said = world.run_until_held("t-1");
     assert!(said.out.contains("│ no network"), "{said}");
     let seen = world.must(&["ps"]);
     let says = "t-1 is held: its workspace could not be set up";

@@ -178,7 +178,10 @@ fn a_ticket_that_is_retried_on_a_red_target_waits_for_it_and_costs_nothing() {
         (&["explain", "t-1"][..], "no agent is started: the target itself"),
         (&["explain", "t-1"], "red is red"),
         (&["inbox"], "target_red"),
-        (&["ps"], "no agent is started: the target itself"),
+        (
+            &["ps"],
+            "no agent is started before an engine runs again (`crew run`): the target itself",
+        ),
         (&["queue"], "the target is red"),
     ] {
         let shown = world.crew(args).out;
@@ -264,11 +267,10 @@ fn a_check_that_cannot_be_run_on_the_target_starts_no_agent() {
     ] {
         let world = World::with(|s| s.checks = checks.to_owned());
         world.ticket("t-1").agent(DONE).write();
-        world.drain_held();
-        assert_eq!(
-            (world.runs("t-1"), verdict(&world).as_str()),
-            (0, "could_not_run")
-        );
+        let engine = world.engine();
+        world.wait("it could not be checked", || verdict(&world) == "could_not_run");
+        stop(&world, engine);
+        assert_eq!(world.runs("t-1"), 0);
         let inbox = world.crew(&["inbox"]).out;
         assert!(
             inbox.contains("no-such-program") || inbox.contains("no way"),

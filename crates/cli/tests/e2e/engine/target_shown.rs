@@ -238,7 +238,10 @@ fn a_check_that_a_stopped_engine_left_is_not_said_to_run() {
     world.wait("it is being checked", || world.path("home/ran").exists());
     stop(&world, engine);
     let shown = world.must(&["ps"]).out;
-    assert!(shown.contains("the next engine goes on with that"), "{shown}");
+    assert!(
+        shown.contains("no agent is started before an engine runs again"),
+        "{shown}"
+    );
     let shown = world.crew(&["doctor"]).out;
     assert!(shown.contains("they did not end"), "{shown}");
 }

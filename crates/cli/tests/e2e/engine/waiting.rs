@@ -156,10 +156,11 @@ fn an_answer_is_given_once_and_to_what_was_asked() {
     assert!(long.code == Some(2) && long.err.contains("64 KiB"), "{long}");
     let fed = world.crew_fed(&["answer", "t-1"], "blue,\nand a little red\n");
     assert_eq!(fed.code, Some(0), "{fed}");
+    // It is replaced, and replaced again, until the agent has been given it.
     for again in [&["answer", "t-1", "red"][..], &["answer", "t-1"]] {
-        let again = world.crew_fed(again, "red");
+        let again = world.crew_fed(again, "blue,\nand a little red\n");
         assert!(
-            again.code == Some(1) && again.err.contains("asks nothing"),
+            again.code == Some(0) && again.out.contains("and not the answer before it"),
             "{again}"
         );
     }
@@ -407,7 +408,10 @@ fn held_tickets_and_edits_in_the_way_are_told_with_what_helps() {
         told,
         [
             ("paths", "crew approve t-2"),
-            ("checkout", "git commit or git stash there: it goes on by itself"),
+            (
+                "checkout",
+                "git commit or git stash there: it goes on when an engine runs again (`crew run`)"
+            ),
             ("blocked", "write what it lacks into the ticket, then"),
         ]
     );
@@ -479,7 +483,8 @@ fn without_an_engine_nothing_is_said_to_go_on_by_itself() {
     }
     for (row, below) in agents() {
         assert!(row.contains("◌") && row.contains("waiting"), "{row}");
-        assert!(below.contains("waits for an engine: `crew run`"), "{below}");
+        let says = "waits for its next step, and goes on when an engine runs again (`crew run`)";
+        assert!(below.contains(says), "{below}");
     }
     world.drain_all();
 }

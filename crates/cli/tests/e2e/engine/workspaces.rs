@@ -55,7 +55,7 @@ fn a_set_up_that_fails_is_nobodys_attempt_and_its_ticket_waits_with_the_reason()
         with(s, "setup = [\"true\", '''echo 'no network'; exit 3''']");
     });
     world.ticket("t-1").agent(DONE).write();
-    let said = world.drain_held();
+    let said = world.run_until_held("t-1");
     let (why, note) = world.held("t-1");
     assert_eq!(why, "could_not_run");
     assert!(

@@ -64,6 +64,7 @@ fn held(mut ticket: Ticket) -> Ticket {
         note: "the same failure came three times".to_owned(),
         since: Time(0),
         retry_at: None,
+        may_pass: false,
         output: None,
     }));
     ticket

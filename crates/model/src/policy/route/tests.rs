@@ -83,6 +83,7 @@ impl World {
             note: "so".to_owned(),
             since: Time(0),
             retry_at: None,
+            may_pass: false,
             output: None,
         }));
     }

@@ -280,6 +280,7 @@ fn whatever_leaves_the_checks_ends_the_run_that_is_under_way() {
         Event::TargetMoved,
         Event::CouldNotRun {
             why: String::new(),
+            may_pass: false,
             retry_at,
         },
         Event::TargetRed {
@@ -316,6 +317,7 @@ fn a_person_may_waive_checks_that_are_held() {
     story.order(CheckTask::Candidate);
     story.then(Event::CouldNotRun {
         why: String::new(),
+        may_pass: false,
         retry_at: Time(9),
     });
     assert_eq!(story.ticket.held.as_ref().unwrap().why, Why::CouldNotRun);

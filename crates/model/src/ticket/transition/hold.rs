@@ -13,8 +13,16 @@ impl Draft<'_> {
             note,
             since: self.ticket.since,
             retry_at,
+            may_pass: false,
             output: None,
         }));
+    }
+
+    /// Notes that the cause of the hold may pass without a person.
+    pub(super) fn held_until_it_passes(&mut self) {
+        if let Some(held) = &mut self.ticket.held {
+            held.may_pass = true;
+        }
     }
 
     /// Adds what the check printed for which the ticket is held.

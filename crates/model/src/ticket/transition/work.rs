@@ -89,8 +89,12 @@ impl Draft<'_> {
             return self.no("no agent is at work on it");
         };
         self.expect_free()?;
+        let is_answered = attempt.waiting_answer().is_some();
         let (attempt, effects, raised) = attempt.after(event)?;
         if let attempt::Event::Answered { text, question, .. } = event {
+            if is_answered {
+                self.ticket.answers.pop();
+            }
             self.ticket.answers.push(Answer {
                 question: question.clone(),
                 text: text.clone(),
@@ -261,6 +265,7 @@ impl Draft<'_> {
             Released::SetUpFailed {
                 why,
                 output,
+                may_pass,
                 retry_at,
             } => {
                 if !matches!(self.working()?.state, attempt::State::Preparing) {
@@ -272,6 +277,9 @@ impl Draft<'_> {
                 self.ticket.tries = self.ticket.tries.saturating_sub(1);
                 let note = format!("its workspace could not be set up: {why}");
                 self.hold(Why::CouldNotRun, note, Some(*retry_at));
+                if *may_pass {
+                    self.held_until_it_passes();
+                }
                 if !output.is_empty() {
                     self.held_for(output);
                 }

@@ -1,30 +1,32 @@
 //! Entries of the inbox that belong to one ticket.
 
 use super::super::act::Act;
-use super::{Item, Kind, Urgency};
+use super::{Context, Item, Kind, Urgency};
 use crate::TicketId;
 use crate::command::Question;
+use crate::look::by_itself;
 use crate::policy::attention::{Facts, Need, Reason, attention};
 use crate::policy::route::Refusal;
 use crate::ticket::{Held, KeptWork, Ticket, Why, remedy};
 
 /// The entry of a ticket that waits for a person, unless the list has another entry for that.
-pub(super) fn of_ticket(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
+pub(super) fn of_ticket(ticket: &Ticket, beside: &Context) -> Option<Item> {
+    let goes_on = format!("it goes on {}", by_itself(beside.engine));
     // An order that fails has its own entry, beside this one.
     let facts = Facts {
         failure: None,
-        ..facts
+        ..beside.facts(&ticket.id)
     };
     let Need::Person(reason) = attention(ticket, facts) else {
         return None;
     };
     let item = match &reason {
-        Reason::Held(held) => self::held(ticket, held),
+        Reason::Held(held) => self::held(ticket, held, &goes_on),
         Reason::Question { .. } => question(ticket)?,
         Reason::Edits(waiting) => Item {
             acts: vec![
                 Act::ByHand {
-                    what: format!("{} there: it goes on by itself", remedy(&waiting.paths)),
+                    what: format!("{} there: {goes_on}", remedy(&waiting.paths)),
                 },
                 Act::Merge {
                     ticket: ticket.id.clone(),
@@ -90,7 +92,8 @@ fn question(ticket: &Ticket) -> Option<Item> {
     })
 }
 
-fn held(ticket: &Ticket, held: &Held) -> Item {
+/// `goes_on`: when its work goes on once its cause is mended, in words.
+fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     let id = || ticket.id.clone();
     let by_hand = |what: &str| Act::ByHand {
         what: what.to_owned(),
@@ -102,7 +105,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
             Act::Retry { ticket: id() },
         ],
         Why::TargetRed => vec![
-            by_hand("mend the target: it goes on by itself"),
+            by_hand(&format!("mend the target: {goes_on}")),
             Act::Retry { ticket: id() },
         ],
         Why::Blocked => vec![
@@ -111,10 +114,10 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
         ],
         Why::Budget { .. } => vec![
             Act::Retry { ticket: id() },
-            by_hand("or raise `ticket_usd` in crew.toml: it goes on by itself"),
+            by_hand(&format!("or raise `ticket_usd` in crew.toml: {goes_on}")),
         ],
         Why::Landing => vec![
-            by_hand("mend what it says: it goes on by itself"),
+            by_hand(&format!("mend what it says: {goes_on}")),
             Act::Retry { ticket: id() },
         ],
         Why::NoProgress if ticket.is_refused() => vec![

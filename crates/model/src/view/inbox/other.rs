@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::super::act::Act;
 use super::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency};
-use crate::TicketId;
+use crate::look::by_itself;
 use crate::policy::attention::{Need, Reason, attention};
 use crate::target::Target;
 use crate::ticket::{Ticket, Why};
+use crate::{Look, TicketId, Time};
 
 /// Harnesses that refuse steps until a person has mended that, one entry each: none if the ticket whose step
 /// was refused is held for it, since its entry shows the same.
@@ -45,11 +46,13 @@ pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Cont
 }
 
 /// A target that does not pass its own checks; none where it does, or they go on.
-pub(super) fn target_red(target: &Target) -> Option<Item> {
+pub(super) fn target_red(target: &Target, engine: bool) -> Option<Item> {
     let why = target.verdict.fault().filter(|_| !target.anyway)?;
     let by_hand = |what: &str| Act::ByHand {
         what: what.to_owned(),
     };
+    // The words have no time.
+    let look = Look { now: Time(0), engine };
     Some(Item {
         id: "target".to_owned(),
         kind: Kind::Target,
@@ -62,7 +65,7 @@ pub(super) fn target_red(target: &Target) -> Option<Item> {
         printed: target.verdict.printed().map(str::to_owned),
         until: target.retry_at,
         acts: vec![
-            by_hand(&target.verdict.remedy().unwrap_or_default()),
+            by_hand(&target.verdict.remedy(look).unwrap_or_default()),
             by_hand("or start them all the same: crew run --anyway"),
             by_hand("all that the checks printed: crew logs --check"),
         ],
@@ -70,7 +73,7 @@ pub(super) fn target_red(target: &Target) -> Option<Item> {
 }
 
 /// A disk that is full or cannot be written, which no ticket is to blame for.
-pub(super) fn disk(why: &str) -> Item {
+pub(super) fn disk(why: &str, engine: bool) -> Item {
     Item {
         id: Kind::Disk.name().to_owned(),
         kind: Kind::Disk,
@@ -83,13 +86,15 @@ pub(super) fn disk(why: &str) -> Item {
         printed: None,
         until: None,
         acts: vec![Act::ByHand {
-            what: "see that there is room, and that crew may write there: everything goes on by itself"
-                .to_owned(),
+            what: format!(
+                "see that there is room, and that crew may write there: everything goes on {}",
+                by_itself(engine)
+            ),
         }],
     }
 }
 
-pub(super) fn unwritable(why: &str) -> Item {
+pub(super) fn unwritable(why: &str, engine: bool) -> Item {
     Item {
         id: "files".to_owned(),
         kind: Kind::File,
@@ -102,8 +107,10 @@ pub(super) fn unwritable(why: &str) -> Item {
         printed: None,
         until: None,
         acts: vec![Act::ByHand {
-            what: "see that it is there, and that you may write there: crew then writes the files by itself"
-                .to_owned(),
+            what: format!(
+                "see that it is there, and that you may write there: crew then writes the files {}",
+                by_itself(engine)
+            ),
         }],
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Look;
 use crate::command::{Command, Question};
 use crate::journal::EffectId;
 use crate::policy::route::Refusal;
@@ -75,6 +76,7 @@ fn waiting() -> Story {
         "t-5",
         T::CouldNotRun {
             why: "the checks could not be run: no disk".to_owned(),
+            may_pass: false,
             retry_at,
         },
     );
@@ -165,6 +167,7 @@ fn beside() -> Context {
         path: path.into_iter().map(id).collect(),
     };
     Context {
+        engine: true,
         refusals: BTreeMap::from([
             (id("t-a"), Refusal::MissingDependency { id: id("t-z") }),
             (id("t-b"), cycle(["t-b", "t-c", "t-b"])),
@@ -196,6 +199,31 @@ fn whatever_waits_for_a_person_is_there_once_with_what_to_type() {
         8,
         "the journal's own"
     );
+}
+
+#[test]
+fn nothing_is_said_to_go_on_by_itself_while_no_engine_runs() {
+    let story = waiting();
+    let without = Context {
+        engine: false,
+        ..beside()
+    };
+    let shown = shown(&story, &without);
+    let promises = shown.lines().filter(|line| line.contains("by itself"));
+    // This one names the engine.
+    let others: Vec<&str> = promises.filter(|line| !line.contains(MEND)).collect();
+    assert_eq!(others, Vec::<&str>::new());
+    let look = Look {
+        now: Time(0),
+        engine: false,
+    };
+    for item in story.crew.inbox(&without) {
+        let promise = item.by_itself(look).unwrap_or_default();
+        assert!(
+            promise.is_empty() || promise.contains("when an engine runs again (`crew run`)"),
+            "{promise}"
+        );
+    }
 }
 
 #[test]

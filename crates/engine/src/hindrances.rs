@@ -1,0 +1,55 @@
+//! Hindrances: how often in a row the work of a ticket could not be set up or checked under this engine.
+
+use std::collections::BTreeMap;
+
+use model::TicketId;
+use model::policy::backoff;
+use model::ticket::{Event, Released, Stage, State, Ticket};
+use model::{attempt, target::Target};
+
+/// The tickets whose work is hindered, each with the number of tries in a row. An engine that starts tries
+/// all of them at once, so nothing of this is remembered beyond its end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hindrances {
+    tries: BTreeMap<TicketId, u32>,
+}
+
+impl Hindrances {
+    /// Follows a ticket: `ticket` is as the event has left it.
+    pub(crate) fn followed(&mut self, event: &Event, ticket: &Ticket) {
+        let is_hindered = matches!(
+            event,
+            Event::CouldNotRun { .. }
+                | Event::Released {
+                    why: Released::SetUpFailed { .. }
+                }
+        );
+        if is_hindered {
+            *self.tries.entry(ticket.id.clone()).or_default() += 1;
+        } else if !is_tried(ticket) {
+            self.tries.remove(&ticket.id);
+        }
+    }
+
+    /// Whether the next try is worth waiting for: a cause that has lasted for so many tries does not pass by
+    /// itself.
+    pub(crate) fn is_waited_for(&self, id: &TicketId) -> bool {
+        let tries = self.tries.get(id).copied().unwrap_or_default();
+        tries < backoff::HINDERED_TRIES
+    }
+}
+
+/// Whether the next try to check the bare target is worth waiting for.
+pub(crate) fn is_target_waited_for(target: &Target) -> bool {
+    target.retry_at.is_some() && target.verdict.may_pass() && target.hindered < backoff::HINDERED_TRIES
+}
+
+/// Whether the ticket still waits for its next try, or the try goes on and has shown nothing yet.
+fn is_tried(ticket: &Ticket) -> bool {
+    match &ticket.state {
+        State::Open => true,
+        State::InProgress(attempt) => attempt.state == attempt::State::Preparing,
+        State::Verify(verify) => matches!(verify.stage, Stage::Queued | Stage::Building | Stage::Checking(_)),
+        State::New | State::Done(_) => false,
+    }
+}
