@@ -14,6 +14,7 @@ mod lfs;
 mod look;
 mod pool;
 mod prepare;
+mod record;
 mod remove;
 pub(crate) mod root;
 pub(crate) mod save;

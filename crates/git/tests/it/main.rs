@@ -10,6 +10,7 @@ mod kills;
 mod lagging;
 mod locking;
 mod pins;
+mod records;
 mod removing;
 mod repositories;
 mod saving;
