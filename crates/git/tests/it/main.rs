@@ -18,3 +18,4 @@ mod support;
 mod too_large;
 mod trust;
 mod workspaces;
+mod writers;
