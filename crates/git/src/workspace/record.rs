@@ -28,8 +28,8 @@ impl Repository {
     }
 
     /// Makes room for a workspace where one of another attempt of the same agent at the same ticket stands:
-    /// its work is kept under refs, or the folder is archived where git cannot save all of it. Returns whether
-    /// there was one. Commits that `target` has need not be kept.
+    /// its work is kept under refs, or the folder is archived where git cannot save all of it. Returns
+    /// whether there was one. Commits that `target` has need not be kept.
     ///
     /// No process of the agent may be running.
     ///
