@@ -133,7 +133,7 @@ fn a_landing_waits_for_a_persons_commit_whose_hook_hides_their_edits() {
     world.wait("the hook runs", || gate.exists());
     let mut engine = world.engine();
     world.wait("it waits", || world.count("t-1", "checkout_edited") > 0);
-    let inbox = world.must(&["inbox"]).out;
+    let inbox = world.crew(&["inbox"]).out;
     assert!(
         inbox.contains("`git commit` is under way, process ") && inbox.contains("let `git commit` end"),
         "{inbox}"
