@@ -7,6 +7,7 @@ pub(crate) mod follow;
 pub(crate) mod index_lock;
 mod operation;
 pub(crate) mod submodules;
+mod writer;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

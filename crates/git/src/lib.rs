@@ -16,6 +16,7 @@ mod files;
 mod landing;
 mod objects;
 mod parse;
+mod processes;
 mod refs;
 mod repository;
 mod types;

@@ -16,6 +16,7 @@ mod look;
 mod nested;
 mod pool;
 mod prepare;
+mod record;
 mod remove;
 pub(crate) mod root;
 pub(crate) mod save;

@@ -51,7 +51,8 @@ impl Repository {
         })
     }
 
-    /// The state of the paths that would change, or the obstacles among them.
+    /// The state of the paths that would change, or the obstacles among them. Under the lock of the index: a
+    /// git that begins to write now finds the lock, and one that had begun before is seen here.
     pub(crate) fn in_the_way(
         &self,
         checkout: &Checkout,
@@ -65,6 +66,9 @@ impl Repository {
                 path: None,
                 obstacle,
             }]));
+        }
+        if let Some(writer) = self.writer_in(checkout) {
+            return Ok(Err(vec![writer]));
         }
         let inspection = Inspection::of(self, checkout, old, new)?;
         let blocked = inspection.blocked();

@@ -33,7 +33,8 @@ pub enum Landing {
         /// Where it is; `None`: it is gone.
         now: Option<Oid>,
     },
-    /// A person has edited paths that would change, or has an operation under way: nothing moved.
+    /// A person has edited paths that would change, has an operation under way, or their git is at work:
+    /// nothing moved.
     InTheWay(Vec<Blocked>),
 }
 
@@ -79,8 +80,9 @@ impl Repository {
         let mut held = Vec::new();
         let mut in_the_way = Vec::new();
         for checkout in &checkouts {
-            if let Some(fixed) = self.fixed_index(checkout) {
-                in_the_way.push(fixed);
+            // First without the lock, at which a hook's own git would fail.
+            if let Some(obstacle) = self.fixed_index(checkout).or_else(|| self.writer_in(checkout)) {
+                in_the_way.push(obstacle);
                 continue;
             }
             let lock = IndexLock::take(self, checkout)?;

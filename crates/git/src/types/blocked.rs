@@ -38,8 +38,15 @@ pub enum Obstacle {
     Operation(Operation),
     /// A path that crew may not write or rename over: another owner, a mount, a folder that is read-only.
     Unwritable,
-    /// Another git holds the index (a commit with its editor open, say).
+    /// Another git holds the index (a `git add`, say).
     IndexLocked,
+    /// Another git is at work in the checkout (a commit whose hook runs or whose editor is open, say).
+    Git {
+        /// Its command, `commit` for one.
+        command: &'static str,
+        /// The number of its process.
+        process: u32,
+    },
 }
 
 impl fmt::Display for Obstacle {
@@ -55,6 +62,7 @@ impl fmt::Display for Obstacle {
             Self::Operation(operation) => write!(f, "{operation} under way"),
             Self::Unwritable => f.write_str("cannot be written"),
             Self::IndexLocked => f.write_str("index locked by another git"),
+            Self::Git { command, process } => write!(f, "git {command} under way, process {process}"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Obstacles: files of a person that are in the way of a landing.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ impl fmt::Display for InTheWay {
 }
 
 /// A kind of file that may be in the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
     /// A tracked file with changes that are in no commit, or that was deleted.
@@ -52,13 +53,20 @@ pub enum Obstacle {
     Unwritable,
     /// Another git holds the index.
     IndexLocked,
+    /// Another git is at work there: a commit whose hook runs or whose editor is open, for example.
+    Git {
+        /// Its command, `commit` for one.
+        command: String,
+        /// The number of its process.
+        process: u32,
+    },
 }
 
 impl Obstacle {
     /// The obstacle in words.
     #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
+    pub fn words(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Obstacle::Edited => "edited",
             Obstacle::Hidden => "edited, and hidden from git status",
             Obstacle::Staged => "staged",
@@ -73,7 +81,10 @@ impl Obstacle {
             Obstacle::Revert => "a revert is under way",
             Obstacle::Unwritable => "cannot be written",
             Obstacle::IndexLocked => "another git holds the index; if none runs, remove its `index.lock`",
-        }
+            Obstacle::Git { command, process } => {
+                return format!("`git {command}` is under way, process {process}").into();
+            }
+        })
     }
 }
 
@@ -87,7 +98,7 @@ pub fn in_words(all: &[InTheWay]) -> String {
 /// The remedy for all of them, each once: commands of git's, without the folder.
 #[must_use]
 pub fn remedy(all: &[InTheWay]) -> String {
-    let mut todo: Vec<&str> = Vec::new();
+    let mut todo: Vec<Cow<'_, str>> = Vec::new();
     for one in all {
         let what = one.what.remedy();
         if !todo.contains(&what) {
@@ -101,8 +112,8 @@ pub fn remedy(all: &[InTheWay]) -> String {
 const COMMIT: &str = "git commit or git stash";
 
 impl Obstacle {
-    fn remedy(self) -> &'static str {
-        match self {
+    fn remedy(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Obstacle::Edited | Obstacle::Staged => COMMIT,
             Obstacle::Hidden => {
                 "git update-index --no-skip-worktree --no-assume-unchanged and the file, then git commit or git stash"
@@ -118,7 +129,10 @@ impl Obstacle {
             Obstacle::Revert => "git revert --continue or --abort",
             Obstacle::Unwritable => "get the right to write, or take away what is mounted",
             Obstacle::IndexLocked => "let that git end; if none runs, remove its index.lock",
-        }
+            Obstacle::Git { command, process } => {
+                return format!("let `git {command}` end, or end process {process}").into();
+            }
+        })
     }
 }
 
@@ -141,6 +155,13 @@ mod tests {
             remedy(&all),
             "git merge --continue or --abort; git commit or git stash"
         );
+        let git = Obstacle::Git {
+            command: "commit".to_owned(),
+            process: 7,
+        };
+        let all = [seen("/repo", git)];
+        assert_eq!(in_words(&all), "/repo (`git commit` is under way, process 7)");
+        assert_eq!(remedy(&all), "let `git commit` end, or end process 7");
     }
 
     #[test]

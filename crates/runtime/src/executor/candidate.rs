@@ -431,6 +431,10 @@ fn obstacle(seen: git::Obstacle) -> Obstacle {
         git::Obstacle::Submodule => Obstacle::Submodule,
         git::Obstacle::Unwritable => Obstacle::Unwritable,
         git::Obstacle::IndexLocked => Obstacle::IndexLocked,
+        git::Obstacle::Git { command, process } => Obstacle::Git {
+            command: command.to_owned(),
+            process,
+        },
         git::Obstacle::Operation(git::Operation::Merge) => Obstacle::Merge,
         git::Obstacle::Operation(git::Operation::Rebase) => Obstacle::Rebase,
         git::Obstacle::Operation(git::Operation::Am) => Obstacle::Am,

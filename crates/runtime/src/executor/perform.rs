@@ -159,7 +159,18 @@ impl Executor {
         let pin = format!("refs/crew/base/{}/{number}", ticket.id);
         let base = match self.repository.resolve(&pin) {
             Ok(base) => base,
-            Err(git::Error::NoSuchCommit { .. }) => return Ok(None),
+            // Somebody may have deleted it, with `git fetch --prune` in a mirror for example.
+            Err(git::Error::NoSuchCommit { .. }) => {
+                let (agent, ticket) = (
+                    git::Id::parse(agent.as_str())?,
+                    git::Id::parse(ticket.id.as_str())?,
+                );
+                let again = self
+                    .repository
+                    .pin_again(&self.workspaces, &agent, &ticket, number)?;
+                let Some(base) = again else { return Ok(None) };
+                base
+            }
             Err(other) => return Err(other),
         };
         let spec = self.spec(ticket, agent, number, base.clone(), base, Vec::new())?;

@@ -70,7 +70,17 @@ impl Executor {
             start,
             instructions.into_bytes(),
         )?;
-        let workspace = repository.prepare(&spec)?;
+        let workspace = match repository.prepare(&spec) {
+            // Of an earlier attempt, which could not be ended.
+            Err(git::Error::WorkspaceTaken { path }) => {
+                let target = repository.branch_tip(&self.target)?;
+                if !repository.end_earlier(&spec, target.as_ref())? {
+                    return Err(git::Error::WorkspaceTaken { path }.into());
+                }
+                repository.prepare(&spec)?
+            }
+            other => other?,
+        };
         Ok((base, earlier_work, workspace))
     }
 

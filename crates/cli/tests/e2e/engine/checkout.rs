@@ -103,6 +103,56 @@ fn until_idle_ends_when_only_a_persons_edits_are_in_the_way() {
     assert_eq!(world.landed(), ["edited", "free"]);
 }
 
+/// `git commit` holds no lock while its hooks run, and the pre-commit framework hides edits that are not
+/// staged for as long. The naive version writes the file, which looks clean, and then the edit is in no
+/// checkout.
+#[test]
+fn a_landing_waits_for_a_persons_commit_whose_hook_hides_their_edits() {
+    let world = World::new();
+    let (gate, aside) = (world.path("hook-runs"), world.path("aside"));
+    let hook = world.project(".git/hooks/pre-commit");
+    let text = format!(
+        "#!/bin/sh\ngit diff --no-ext-diff >{1} && git checkout -q -- . || exit 1\n: >{0}\n\
+         while test -e {0}; do sleep 0.1; done\ngit apply {1}\n",
+        gate.display(),
+        aside.display()
+    );
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, text).unwrap();
+    testkit::world::make_executable(&hook);
+    world
+        .ticket("t-1")
+        .agent("echo agent >> README\necho DONE")
+        .write();
+    world.write("staged", "mine\n");
+    world.git(&["add", "staged"]);
+    world.write("README", "hello\nmine\n");
+    let mut git = world.program("git");
+    git.args(["commit", "-q", "-m", "mine"]);
+    let mut commit = git.current_dir(world.path("project")).spawn().unwrap();
+    world.wait("the hook runs", || gate.exists());
+    let mut engine = world.engine();
+    world.wait("it waits", || world.count("t-1", "checkout_edited") > 0);
+    let inbox = world.crew(&["inbox"]).out;
+    assert!(
+        inbox.contains("`git commit` is under way, process ") && inbox.contains("let `git commit` end"),
+        "{inbox}"
+    );
+    assert!(!world.is_landed("t-1"));
+    fs::remove_file(&gate).unwrap();
+    assert!(commit.wait().unwrap().success());
+    assert_eq!(world.read("README"), "hello\nmine\n");
+    assert_eq!(world.on_main("staged").as_deref(), Some("mine\n"));
+    // Now that it shows again, the edit itself is in the way.
+    let says = "your edits are in the way of landing it: README (edited)";
+    world.wait("the edit is seen", || world.says("t-1", says));
+    world.git(&["checkout", "-q", "--", "README"]);
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(world.read("README"), "hello\nagent\n");
+}
+
 #[test]
 fn edits_that_are_not_in_the_way_stay() {
     let world = World::new();

@@ -441,3 +441,41 @@ fn a_set_up_of_a_killed_engine_ends_when_its_ticket_is_dropped_without_one() {
     );
     world.assert_at_rest();
 }
+
+/// `git fetch --prune` in a mirror clone deletes every ref that its remote does not have.
+#[test]
+fn work_whose_base_was_pruned_while_a_step_ran_lands_or_is_kept() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    for id in ["t-1", "t-2"] {
+        let script = "work \"$CREW_TICKET_ID.txt\" agent\nuntil_there \"$GATES/$CREW_TICKET_ID\"\necho DONE";
+        world.ticket(id).agent(script).write();
+    }
+    let mut engine = world.engine();
+    for id in ["t-1", "t-2"] {
+        let file = format!("{id}.txt");
+        world.wait(&format!("{id} has work"), || {
+            world.workspaces().iter().any(|place| place.join(&file).exists())
+        });
+    }
+    for name in world
+        .git(&[
+            "for-each-ref",
+            "--format=%(refname)",
+            "refs/crew",
+            "refs/heads/agent",
+        ])
+        .lines()
+    {
+        world.git(&["update-ref", "-d", name]);
+    }
+    world.must(&["drop", "t-2"]);
+    world.wait("the work of t-2 is kept", || world.kept("t-2", 1).is_some());
+    world.open("t-1");
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(world.on_main("t-1.txt").as_deref(), Some("agent\n"));
+    let kept = world.kept("t-2", 1).unwrap();
+    assert_eq!(world.git(&["show", &format!("{kept}:t-2.txt")]), "agent");
+    assert_eq!(world.count("t-1", "no_commits"), 0);
+}

@@ -186,7 +186,7 @@ impl Repository {
             };
             if let (Some(old), Some(now)) = (&note.index, self.branch_tip(branch)?) {
                 // The landing that follows names it.
-                if self.fixed_index(&checkout).is_some() {
+                if self.fixed_index(&checkout).is_some() || self.writer_in(&checkout).is_some() {
                     continue;
                 }
                 match self.follow(&checkout, old, &now) {
