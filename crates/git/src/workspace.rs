@@ -1,6 +1,7 @@
 //! Workspaces: a folder for one agent's work on one ticket, with a git directory of its own.
 
 mod agent_refs;
+mod agents_patterns;
 mod branches;
 pub(crate) mod copy;
 mod fetch_objects;
@@ -21,6 +22,7 @@ pub(crate) mod set_up;
 mod snapshot;
 mod staged;
 mod strict;
+mod unchanged;
 pub(crate) mod undeletable;
 
 use std::fs::{File, OpenOptions, TryLockError};

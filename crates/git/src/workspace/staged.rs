@@ -1,6 +1,7 @@
 //! Staged work: content that an agent had staged and has changed since, so that only its index holds it.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, IoContext, Result};
@@ -12,10 +13,36 @@ use crate::types::paths::path_of;
 use crate::types::refusal::Limits;
 use crate::workspace::Workspace;
 use crate::workspace::import::is_refused;
-use crate::workspace::index::{self, Listed, Staged};
+use crate::workspace::index::{self, Listed, Moment, Staged};
 
-/// The greatest index that git writes for a checkout.
-const INDEX_BYTES: u64 = 64 << 20;
+/// The greatest index that git writes for a checkout: that of some millions of files.
+const INDEX_BYTES: u64 = 512 << 20;
+
+/// The bytes of the workspace's index, and the time at which it was written; `None` where there is none that
+/// git wrote for a checkout.
+///
+/// # Errors
+/// [`Error::Io`].
+pub(crate) fn read_agents_index(workspace: &Workspace) -> Result<Option<(Vec<u8>, Moment)>> {
+    let (root, path) = (workspace.open()?, Path::new(".git/index"));
+    let read = || -> std::io::Result<Option<(Vec<u8>, Moment)>> {
+        let Some(file) = openat::open(&root, path)? else {
+            return Ok(None);
+        };
+        let meta = file.metadata()?;
+        let mut content = Vec::new();
+        file.take(INDEX_BYTES + 1).read_to_end(&mut content)?;
+        let is_whole = content.len() as u64 <= INDEX_BYTES;
+        Ok(index::written(&meta)
+            .filter(|_| is_whole)
+            .map(|written| (content, written)))
+    };
+    match read() {
+        Ok(read) => Ok(read),
+        Err(error) if openat::is_by_its_writer(&error) => Ok(None),
+        Err(error) => Err(Error::io("read", path, error)),
+    }
+}
 
 impl Repository {
     /// Lists the workspace's index, read as bytes; `None` where there is none that git wrote for a checkout.
@@ -23,13 +50,8 @@ impl Repository {
     /// # Errors
     /// [`Error::Io`].
     pub(crate) fn agents_index(&self, workspace: &Workspace) -> Result<Option<Listed>> {
-        let path = Path::new(".git/index");
-        let content = match openat::read(&workspace.open()?, path, INDEX_BYTES) {
-            Ok(content) => content,
-            Err(error) if openat::is_by_its_writer(&error) => None,
-            Err(error) => return Err(Error::io("read", path, error)),
-        };
-        Ok(content.and_then(|content| index::list(&content, self.format())))
+        let content = read_agents_index(workspace)?;
+        Ok(content.and_then(|(content, _)| index::list(&content, self.format())))
     }
 
     /// Makes a commit on `parent` of the staged content that is neither in `parent` nor in `tree`, the
@@ -128,7 +150,7 @@ impl Repository {
             return Ok(None);
         }
         let mut lines = Vec::new();
-        for Staged { path, mode, oid } in &staged {
+        for Staged { path, mode, oid, .. } in &staged {
             lines.extend_from_slice(format!("{} {oid}\t", mode.octal()).as_bytes());
             lines.extend_from_slice(path);
             lines.push(0);

@@ -387,29 +387,38 @@ fn nothing_planted_in_a_workspace_runs_in_crew() {
     assert_eq!(world.status(), "");
 }
 
-/// The naive version trusts the agent's index: `assume-unchanged` hides the work, and it is lost at clean-up.
+/// An agent that hides edits from its own git does not hand them in. The naive version loses them with the
+/// workspace.
 #[test]
-fn a_planted_index_hides_nothing() {
+fn edits_that_an_agents_index_hides_do_not_land_and_are_kept() {
     let world = World::new();
+    world.write("gone.txt", "gone\n");
+    world.commit_all("gone");
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    world.git_at(&at, &["update-index", "--assume-unchanged", "README"]);
     world.git_at(
-        &workspace.path(),
-        &["update-index", "--assume-unchanged", "README"],
+        &at,
+        &["update-index", "--skip-worktree", "src/lib.txt", "gone.txt"],
     );
-    world.git_at(
-        &workspace.path(),
-        &["update-index", "--skip-worktree", "src/lib.txt"],
-    );
-    put(&workspace.path().join("README"), "hidden\n");
-    put(&workspace.path().join("src/lib.txt"), "hidden too\n");
-    assert_eq!(
-        world.git_at(&workspace.path(), &["status", "--porcelain"]),
-        "",
-        "the naive version sees nothing"
-    );
-    let saved = repository.save(&workspace, "leftovers", AT, &limits()).unwrap();
-    assert_eq!(saved.imported.changes.len(), 2);
+    put(&at.join("README"), "hidden\n");
+    put(&at.join("src/lib.txt"), "hidden too\n");
+    std::fs::remove_file(at.join("gone.txt")).unwrap();
+    put(&at.join("work.txt"), "work\n");
+    for _ in 0..2 {
+        let saved = repository.save(&workspace, "leftovers", AT, &limits()).unwrap();
+        let changes = saved.imported.changes.iter();
+        let changed: Vec<&Path> = changes.map(|change| change.path.as_path()).collect();
+        assert_eq!(changed, [Path::new("work.txt")]);
+    }
+    assert_eq!(world.git_at(&at, &["status", "--porcelain"]), "");
+    let rescued = repository.remove(&workspace).unwrap();
+    let [kept] = rescued.kept.as_slice() else {
+        panic!("{rescued:?}");
+    };
+    let edits = world.git(&["diff", "--name-only", &format!("{}^", kept.name), &kept.name]);
+    assert_eq!(edits, "README\nsrc/lib.txt");
 }
 
 /// The naive version takes the agent's object directory as it is: its alternates make crew fetch from

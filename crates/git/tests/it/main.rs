@@ -16,4 +16,5 @@ mod saving;
 mod support;
 mod too_large;
 mod trust;
+mod unchanged;
 mod workspaces;
