@@ -1,7 +1,8 @@
 //! Workspaces: a folder for one agent's work on one ticket, with a git directory of its own.
 
 mod agent_refs;
-mod agents_patterns;
+mod agents_index;
+mod agents_settings;
 mod branches;
 pub(crate) mod copy;
 mod fetch_objects;

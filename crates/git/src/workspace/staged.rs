@@ -1,11 +1,8 @@
 //! Staged work: content that an agent had staged and has changed since, so that only its index holds it.
 
 use std::collections::BTreeSet;
-use std::io::Read;
-use std::path::Path;
 
-use crate::error::{Error, IoContext, Result};
-use crate::files::openat;
+use crate::error::{IoContext, Result};
 use crate::repository::Repository;
 use crate::types::change::Change;
 use crate::types::oid::Oid;
@@ -13,36 +10,7 @@ use crate::types::paths::path_of;
 use crate::types::refusal::Limits;
 use crate::workspace::Workspace;
 use crate::workspace::import::is_refused;
-use crate::workspace::index::{self, Listed, Moment, Staged};
-
-/// The greatest index that git writes for a checkout: that of some millions of files.
-const INDEX_BYTES: u64 = 512 << 20;
-
-/// The bytes of the workspace's index, and the time at which it was written; `None` where there is none that
-/// git wrote for a checkout.
-///
-/// # Errors
-/// [`Error::Io`].
-pub(crate) fn read_agents_index(workspace: &Workspace) -> Result<Option<(Vec<u8>, Moment)>> {
-    let (root, path) = (workspace.open()?, Path::new(".git/index"));
-    let read = || -> std::io::Result<Option<(Vec<u8>, Moment)>> {
-        let Some(file) = openat::open(&root, path)? else {
-            return Ok(None);
-        };
-        let meta = file.metadata()?;
-        let mut content = Vec::new();
-        file.take(INDEX_BYTES + 1).read_to_end(&mut content)?;
-        let is_whole = content.len() as u64 <= INDEX_BYTES;
-        Ok(index::written(&meta)
-            .filter(|_| is_whole)
-            .map(|written| (content, written)))
-    };
-    match read() {
-        Ok(read) => Ok(read),
-        Err(error) if openat::is_by_its_writer(&error) => Ok(None),
-        Err(error) => Err(Error::io("read", path, error)),
-    }
-}
+use crate::workspace::index::{self, Listed, Staged};
 
 impl Repository {
     /// Lists the workspace's index, read as bytes; `None` where there is none that git wrote for a checkout.
@@ -50,7 +18,7 @@ impl Repository {
     /// # Errors
     /// [`Error::Io`].
     pub(crate) fn agents_index(&self, workspace: &Workspace) -> Result<Option<Listed>> {
-        let content = read_agents_index(workspace)?;
+        let content = self.read_agents_index(workspace)?;
         Ok(content.and_then(|(content, _)| index::list(&content, self.format())))
     }
 

@@ -20,7 +20,6 @@ use crate::types::oid::Oid;
 use crate::workspace::Workspace;
 use crate::workspace::index::{self, Listed, Moment};
 use crate::workspace::snapshot::{Excess, new_index};
-use crate::workspace::staged::read_agents_index;
 
 /// The greatest configuration of a workspace.
 pub(crate) const CONFIG_BYTES: u64 = 1 << 20;
@@ -54,7 +53,7 @@ impl Repository {
         if recorded.is_empty() {
             return Ok(());
         }
-        let Some((content, written)) = read_agents_index(workspace)? else {
+        let Some((content, written)) = self.read_agents_index(workspace)? else {
             return Ok(());
         };
         let Some(index) = index::list(&content, self.format()) else {
@@ -76,12 +75,12 @@ impl Repository {
     /// The index with which the agent goes on at `tip`: its own, with all that it says about unchanged files.
     /// `None`: git cannot read it.
     pub(crate) fn agents_index_at(&self, workspace: &Workspace, tip: &Oid) -> Option<Vec<u8>> {
-        let (content, _) = read_agents_index(workspace).ok()??;
+        let (content, _) = self.read_agents_index(workspace).ok()??;
         let copy = new_index(workspace).ok()?;
         std::fs::write(&copy, content).ok()?;
         // git would look into files that were touched in the second of the index, under crew's settings.
         // crew has looked at them.
-        let later = SystemTime::now() + Duration::from_secs(3600);
+        let later = SystemTime::UNIX_EPOCH + Duration::from_secs(u32::MAX.into());
         let file = std::fs::File::options().write(true).open(&copy).ok()?;
         file.set_modified(later).ok()?;
         self.call("read-tree")

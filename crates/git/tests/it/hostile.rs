@@ -341,6 +341,26 @@ fn nothing_planted_in_a_workspace_runs_in_crew() {
     let proof = plant(&world, &workspace);
 
     repository.import(&workspace, &limits()).unwrap();
+    let said = repository.save(&workspace, "leftovers", AT, &limits());
+    assert!(
+        matches!(&said, Err(Error::Refused { refusals, .. })
+            if matches!(refusals[0], Refusal::AgentsFilter { .. })),
+        "{said:?}"
+    );
+    let said = std::fs::read_to_string(&proof).unwrap_or_default();
+    assert_eq!(said, "", "executed in crew");
+    // The agent commits the files without its programs.
+    let off = ["filter.x.clean=", "filter.x.process=", "filter.x.required=false"];
+    let off = off
+        .into_iter()
+        .chain(["core.fsmonitor=false", "core.hooksPath=/dev/null"]);
+    let off: Vec<&str> = off.flat_map(|one| ["-c", one]).collect();
+    let files = [".gitattributes", ".gitmodules", "buried", "more.config", "src"];
+    let add = [&off[..], &["add", "--sparse"], &files].concat();
+    world.git_at(&workspace.path(), &add);
+    let commit = [&off[..], &["commit", "-q", "--no-gpg-sign", "-m", "planted"]].concat();
+    world.git_at(&workspace.path(), &commit);
+    std::fs::remove_file(&proof).ok();
     let saved = repository.save(&workspace, "leftovers", AT, &limits()).unwrap();
     assert!(
         saved

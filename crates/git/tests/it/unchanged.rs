@@ -169,7 +169,7 @@ fn content_for_a_filter_of_the_agents_is_refused_where_the_agent_did_not_commit_
         }
         match repository.save(&workspace, "Leftovers", AT, &limits()) {
             Err(Error::Refused { refusals, .. }) => {
-                let expected = Refusal::NewFilter {
+                let expected = Refusal::AgentsFilter {
                     path: "secrets/key".into(),
                     filter: "vault".to_owned(),
                 };
