@@ -26,6 +26,7 @@ mod set_up;
 mod submodule_files;
 mod target;
 mod target_shown;
+mod unchanged;
 mod unfinished;
 mod waiting;
 mod workspaces;
