@@ -1,7 +1,7 @@
 //! Settings of a workspace's own that count for crew: ignore patterns, and the names of filters.
 //!
-//! They are data: files that the patterns name are not saved, and files for such a filter are refused. crew runs
-//! no program that a workspace names.
+//! They are data: files that the patterns name are not saved, and files for such a filter are refused. crew
+//! runs no program that a workspace names.
 
 use std::collections::BTreeSet;
 use std::io::Write;

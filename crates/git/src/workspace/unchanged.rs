@@ -1,9 +1,9 @@
 //! Unchanged files: those that an agent's own git does not look into stay as the agent committed them.
 //!
-//! crew looks at a workspace under the user's settings, and the agent's git under those of the workspace. With
-//! a filter, line endings or links of the agent's own, or in a sparse checkout, files that the agent committed
-//! differ for crew from their commit. crew runs no program that an agent has chosen, so it believes the
-//! agent's index instead, which is data.
+//! crew looks at a workspace under the user's settings, and the agent's git under those of the workspace.
+//! With a filter, line endings or links of the agent's own, or in a sparse checkout, files that the agent
+//! committed differ for crew from their commit. crew runs no program that an agent has chosen, so it believes
+//! the agent's index instead, which is data.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;

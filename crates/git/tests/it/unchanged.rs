@@ -1,5 +1,5 @@
-//! Files that are unchanged for an agent's own git, and not for crew's: sparse checkouts, hidden edits, filters
-//! and line endings of the workspace's own, and ignore rules that are in no commit.
+//! Files that are unchanged for an agent's own git, and not for crew's: sparse checkouts, hidden edits,
+//! filters and line endings of the workspace's own, and ignore rules that are in no commit.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

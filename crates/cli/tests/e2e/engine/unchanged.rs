@@ -1,5 +1,5 @@
-//! Files that are unchanged for an agent's own git land as the agent committed them: those outside of a sparse
-//! checkout, and content for a filter of the agent's own.
+//! Files that are unchanged for an agent's own git land as the agent committed them: those outside of a
+//! sparse checkout, and content for a filter of the agent's own.
 
 use testkit::world::World;
 
