@@ -37,7 +37,7 @@ struct AgentsView {
     written: Moment,
     /// Whether the checkout is a sparse one: git itself then looks at every file that is there, even outside.
     is_sparse: bool,
-    /// Whether an edit that the index hides is work; it is, where work is only kept.
+    /// Whether an edit that the index hides is no change: it is one where work is only kept.
     hides_edits: bool,
 }
 

@@ -37,12 +37,12 @@ fn files_outside_of_an_agents_sparse_checkout_do_not_land_as_deleted() {
 #[test]
 fn an_agent_works_in_a_workspace_that_its_set_up_made_sparse() {
     let world = world("[workspace]\nsetup = [\"git sparse-checkout set docs\"]");
-    let script = "[ ! -e src ] || exit 9\necho \"$CREW_STEP\" >> docs/new\n\
-                  if [ \"$CREW_STEP\" = 2 ]; then git commit -qam two; echo DONE; fi";
+    let script = "[ ! -e src ] || exit 9\necho better > README\ngit commit -qam better\n\
+                  echo new > docs/new\necho DONE";
     world.ticket("t-1").agent(script).write();
     world.drain_all();
     assert_eq!(world.landed(), ["t-1"]);
-    assert_whole(&world, &[("docs/new", "1\n2\n")]);
+    assert_whole(&world, &[("README", "better\n"), ("docs/new", "new\n")]);
 }
 
 #[test]
