@@ -350,11 +350,16 @@ fn nothing_planted_in_a_workspace_runs_in_crew() {
     let said = std::fs::read_to_string(&proof).unwrap_or_default();
     assert_eq!(said, "", "executed in crew");
     // The agent commits the files without its programs.
-    let off = ["filter.x.clean=", "filter.x.process=", "filter.x.required=false"];
-    let off = off
-        .into_iter()
-        .chain(["core.fsmonitor=false", "core.hooksPath=/dev/null"]);
-    let off: Vec<&str> = off.flat_map(|one| ["-c", one]).collect();
+    let off = [
+        "filter.x.clean=",
+        "filter.x.process=",
+        "filter.x.required=false",
+        "core.fsmonitor=false",
+        "core.hooksPath=/dev/null",
+        "user.name=ada",
+        "user.email=ada@example.org",
+    ];
+    let off: Vec<&str> = off.into_iter().flat_map(|one| ["-c", one]).collect();
     let files = [".gitattributes", ".gitmodules", "buried", "more.config", "src"];
     let add = [&off[..], &["add", "--sparse"], &files].concat();
     world.git_at(&workspace.path(), &add);
