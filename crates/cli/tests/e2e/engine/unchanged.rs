@@ -50,7 +50,8 @@ fn content_that_an_agent_committed_through_its_own_filter_lands_as_it_was_commit
     let world = world("");
     let script = "git config filter.vault.clean 'tr a-z A-Z'\ngit config filter.vault.smudge 'tr A-Z a-z'\n\
                   echo 'secrets/** filter=vault' > .gitattributes\nmkdir secrets\necho secret > secrets/key\n\
-                  git add .\ngit commit -qm secret\necho TOKEN > local.env\necho local.env >> .git/info/exclude\n\
+                  git add .\ngit commit -qm secret\necho TOKEN > local.env\n\
+                  echo local.env >> .git/info/exclude\n\
                   echo DONE";
     world.ticket("t-1").agent(script).write();
     world.drain_all();
