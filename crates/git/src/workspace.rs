@@ -1,6 +1,8 @@
 //! Workspaces: a folder for one agent's work on one ticket, with a git directory of its own.
 
 mod agent_refs;
+mod agents_index;
+mod agents_settings;
 mod branches;
 pub(crate) mod copy;
 mod fetch_objects;
@@ -24,6 +26,7 @@ pub(crate) mod set_up;
 mod snapshot;
 mod staged;
 mod strict;
+mod unchanged;
 pub(crate) mod undeletable;
 mod untouched;
 

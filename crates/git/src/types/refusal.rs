@@ -117,6 +117,13 @@ pub enum Refusal {
         /// The filter.
         filter: String,
     },
+    /// A path that was not committed, and that a filter is for which only the workspace has.
+    AgentsFilter {
+        /// The path.
+        path: PathBuf,
+        /// The filter.
+        filter: String,
+    },
     /// A path that points to an LFS object which is nowhere to be had.
     LfsObject {
         /// The path.
@@ -201,6 +208,13 @@ impl fmt::Display for Refusal {
                 f,
                 "{} is to go through the filter {}, which crew does not run, since only this branch's attributes name it: \
                  take that out, or ask a person to put it into the target's attributes first",
+                text::quoted(path),
+                text::quoted(Path::new(filter))
+            ),
+            Self::AgentsFilter { path, filter } => write!(
+                f,
+                "{} is to go through the filter {}, which crew does not run, since only this workspace has it: \
+                 git add the file and commit it",
                 text::quoted(path),
                 text::quoted(Path::new(filter))
             ),
@@ -318,6 +332,7 @@ impl Refusal {
             Self::Unfinished { .. }
             | Self::InConflict { .. }
             | Self::NewFilter { .. }
+            | Self::AgentsFilter { .. }
             | Self::LfsObject { .. }
             | Self::TooLarge { .. }
             | Self::TooMuch { most: Some(_), .. } => return None,

@@ -25,7 +25,7 @@ pub(crate) struct Index {
 }
 
 /// Seconds and nanoseconds, as an index stores them.
-type Moment = (u32, u32);
+pub(crate) type Moment = (u32, u32);
 
 /// One file.
 pub(crate) struct Entry {
@@ -60,6 +60,17 @@ impl Stamp {
             size: stat.st_size as u32,
         }
     }
+
+    /// Whether a file has it still, and was not touched in the moment in which the index was written.
+    fn is_still_of(self, stat: &Stat, written: Moment) -> bool {
+        Self::of(stat) == self && self.changed < written && self.modified < written
+    }
+}
+
+/// The time at which an index was written.
+pub(crate) fn written(meta: &std::fs::Metadata) -> Option<Moment> {
+    let low = |number: i64| u32::try_from(number & 0xffff_ffff).ok();
+    Some((low(meta.mtime())?, low(meta.mtime_nsec())?))
 }
 
 impl Index {
@@ -67,8 +78,7 @@ impl Index {
     pub(crate) fn read(path: &Path, format: Format) -> Option<Self> {
         let file = File::open(path).ok()?;
         let meta = file.metadata().ok().filter(|meta| meta.len() <= INDEX_BYTES)?;
-        let low = |number: i64| u32::try_from(number & 0xffff_ffff).ok();
-        let written = (low(meta.mtime())?, low(meta.mtime_nsec())?);
+        let written = written(&meta)?;
         let mut content = Vec::new();
         std::io::Read::read_to_end(&mut { file }, &mut content).ok()?;
         Self::parse(&content, written, format)
@@ -164,11 +174,7 @@ impl Index {
     /// Whether a file is as it was when the index was written, by its status alone. For a file that was
     /// touched in the moment of the writing the answer is `false`.
     pub(crate) fn is_untouched(&self, entry: &Entry, stat: &Stat) -> bool {
-        let stamp = Stamp::of(stat);
-        stamp == entry.stamp
-            && mode_of(stat) == Some(entry.mode)
-            && stamp.changed < self.written
-            && stamp.modified < self.written
+        mode_of(stat) == Some(entry.mode) && entry.stamp.is_still_of(stat, self.written)
     }
 }
 
@@ -177,6 +183,20 @@ pub(crate) struct Staged {
     pub(crate) path: Vec<u8>,
     pub(crate) mode: Mode,
     pub(crate) oid: Oid,
+    /// Whether git does not look at the file: it is assumed to be unchanged.
+    pub(crate) is_assumed: bool,
+    /// Whether the file is outside of a sparse checkout, or somebody has said that git is to pass over it.
+    pub(crate) is_skipped: bool,
+    stamp: Stamp,
+}
+
+impl Staged {
+    /// Whether a file is as it was when git put it into the index, by its status alone; `written`: the time
+    /// of the index. For a file that was touched in the moment of the writing the answer is `false`. Its
+    /// kind and mode do not count: they are as git has found them, and understood them under its settings.
+    pub(crate) fn is_untouched(&self, stat: &Stat, written: Moment) -> bool {
+        self.stamp.is_still_of(stat, written)
+    }
 }
 
 /// The content of an index that anybody may have written.
@@ -184,6 +204,8 @@ pub(crate) struct Listed {
     /// The files, without those in conflict or only marked as to be added, which have no content of their
     /// own.
     pub(crate) files: Vec<Staged>,
+    /// Folders of which a sparse index has no files, each with a `/` at its end.
+    pub(crate) sparse_folders: Vec<Vec<u8>>,
     /// Paths in conflict, each once.
     pub(crate) conflicts: BTreeSet<Vec<u8>>,
     /// The tree of exactly these files, if the index names it.
@@ -198,15 +220,16 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
     if !matches!(version, 2..=4) {
         return None;
     }
-    let (mut files, mut conflicts) = (Vec::new(), BTreeSet::new());
+    let (mut files, mut sparse_folders, mut conflicts) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut path = Vec::new();
     for _ in 0..count {
         let before = rest.len();
-        let times = 24;
-        take(&mut rest, times)?;
-        let mode = number(&mut rest)?;
-        let owner_and_size = 12;
-        take(&mut rest, owner_and_size)?;
+        let mut next = || number(&mut rest);
+        let changed = (next()?, next()?);
+        let modified = (next()?, next()?);
+        let (_device, inode, mode) = (next()?, next()?, next()?);
+        let owner = (next()?, next()?);
+        let size = next()?;
         let oid = oid(take(&mut rest, width)?)?;
         let mut flags = || Some(u16::from_be_bytes(take(&mut rest, 2)?.try_into().ok()?));
         let (first, mut further) = (flags()?, 0);
@@ -230,6 +253,10 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
         if in_conflict {
             conflicts.insert(path.clone());
         }
+        let is_skipped = further & 0x4000 != 0;
+        if mode == 0o40_000 && is_skipped {
+            sparse_folders.push(path.clone());
+        }
         let mode = Mode::parse(format!("{mode:o}").as_bytes()).filter(|mode| *mode != Mode::Submodule);
         if let Some(mode) = mode
             && !in_conflict
@@ -239,6 +266,15 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
                 path: path.clone(),
                 mode,
                 oid,
+                is_assumed: first & 0x8000 != 0,
+                is_skipped,
+                stamp: Stamp {
+                    changed,
+                    modified,
+                    inode,
+                    owner,
+                    size,
+                },
             });
         }
     }
@@ -255,6 +291,7 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
     }
     Some(Listed {
         files,
+        sparse_folders,
         conflicts,
         tree,
     })

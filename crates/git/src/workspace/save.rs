@@ -77,8 +77,7 @@ impl Repository {
         if let Some(operation) = operation {
             return Err(unfinished(operation));
         }
-        let whole = Path::new("");
-        let snapshot = self.snapshot(workspace, whole, Some(&parent), limits, Excess::Refused)?;
+        let snapshot = self.snapshot_of_work(workspace, &parent, limits, Excess::Refused)?;
         let mut leftovers = None;
         let mut tip = parent.clone();
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
@@ -195,8 +194,7 @@ impl Repository {
             _ => self.last_known(workspace)?,
         };
         let mut tip = parent.clone();
-        let mut snapshot =
-            self.snapshot(workspace, Path::new(""), Some(&parent), &limits, Excess::LeftOut)?;
+        let mut snapshot = self.snapshot_of_work(workspace, &parent, &limits, Excess::LeftOut)?;
         rescued.unsaved.extend(snapshot.unsaved.iter().cloned());
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
             let at = self.commit_time(&parent)?;
@@ -367,7 +365,8 @@ impl Repository {
                 return None;
             }
             let root = workspace.open().ok()?;
-            let index = std::fs::read(snapshot.index.as_ref()?).ok()?;
+            let own = self.agents_index_at(workspace, tip);
+            let index = own.or_else(|| std::fs::read(snapshot.index.as_ref()?).ok())?;
             openat::replace(&root, Path::new(".git/index"), &index).ok()?;
             {
                 let file = Path::new(".git").join(branch);

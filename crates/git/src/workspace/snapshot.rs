@@ -1,5 +1,6 @@
 //! Snapshots: the files of a workspace as a tree, made with crew's own git directory and index.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,14 @@ use crate::error::{Error, IoContext, Result};
 use crate::files::delete::{names, open_unlocked};
 use crate::files::permissions;
 use crate::repository::Repository;
+use crate::types::change::Mode;
 use crate::types::oid::Oid;
 use crate::types::paths::{fields, path_of};
 use crate::types::refusal::{Limits, Refusal};
 use crate::types::shortened::shortened;
 use crate::types::unsaved::{FILTER_FAILED, TOO_LARGE, Unsaved};
 use crate::workspace::Workspace;
+use crate::workspace::unchanged::Recorded;
 
 /// The answer to files that are together larger than the limit, each of them being small enough.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,6 +29,15 @@ pub(crate) enum Excess {
     Refused,
     /// As many are saved as fit.
     LeftOut,
+}
+
+/// Whose view of the files counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// Every file is looked at, under the user's settings.
+    Crews,
+    /// A file that is unchanged for the agent's own git is unchanged.
+    Agents,
 }
 
 /// A tree of everything in a folder that is not ignored.
@@ -52,6 +64,30 @@ impl Repository {
         limits: &Limits,
         excess: Excess,
     ) -> Result<Snapshot> {
+        self.snapshot_as(View::Crews, workspace, folder, parent, limits, excess)
+    }
+
+    /// The same of the whole workspace, but for what is no change for the agent's own git.
+    pub(crate) fn snapshot_of_work(
+        &self,
+        workspace: &Workspace,
+        parent: &Oid,
+        limits: &Limits,
+        excess: Excess,
+    ) -> Result<Snapshot> {
+        let whole = Path::new("");
+        self.snapshot_as(View::Agents, workspace, whole, Some(parent), limits, excess)
+    }
+
+    fn snapshot_as(
+        &self,
+        view: View,
+        workspace: &Workspace,
+        folder: &Path,
+        parent: Option<&Oid>,
+        limits: &Limits,
+        excess: Excess,
+    ) -> Result<Snapshot> {
         let at = workspace.path().join(folder);
         let own = folder.as_os_str().is_empty();
         if own && parent.is_some_and(|parent| self.stands_as(workspace, parent)) {
@@ -69,6 +105,11 @@ impl Repository {
             crate::workspace::index::copy(&workspace.index(), &index).ok();
         }
         let files = self.files_of(workspace.base())?;
+        let hidden = match view {
+            View::Crews => None,
+            View::Agents => self.agents_patterns(workspace, &files)?,
+        };
+        let excludes = excludes(workspace, hidden.as_deref());
         let call = |subcommand| -> Call {
             self.call_for_files(subcommand, &files)
                 .work_tree(&at)
@@ -87,16 +128,24 @@ impl Repository {
             read()?;
         }
         let mut unsaved = Vec::new();
-        let mut standing = Standing::of(&call, workspace)?;
+        let mut standing = Standing::of(&call, &excludes)?;
         if standing.is_denied {
             unsaved = permissions::open_up(&at)?;
-            standing = Standing::of(&call, workspace)?;
+            standing = Standing::of(&call, &excludes)?;
             if !standing.is_denied {
                 // A folder that stays closed is ignored, or not too deep for git.
                 unsaved.clear();
             }
         }
-        let Sorted { paths, nested, links } = standing.sorted(&at)?;
+        let recorded = std::mem::take(&mut standing.recorded);
+        let Sorted {
+            mut paths,
+            nested,
+            links,
+        } = standing.sorted(&at)?;
+        if view == View::Agents {
+            self.leave_unchanged(workspace, &recorded, excess, &mut paths)?;
+        }
         let in_workspace = |of: Vec<PathBuf>| of.iter().map(|one| folder.join(one)).collect();
         let (nested, links) = (in_workspace(nested), in_workspace(links));
         if paths.is_empty() && unsaved.is_empty() {
@@ -118,7 +167,7 @@ impl Repository {
         }
         self.add(&call, &at, &paths, limits, &mut unsaved)?;
         // git silently passed over a file that is still not in the index after it was added.
-        for path in untracked(&call, workspace)? {
+        for path in untracked(&call, &excludes)? {
             if !unsaved.iter().any(|one| one.path == path) {
                 let why = "git does not take this name".to_owned();
                 unsaved.push(Unsaved { path, why });
@@ -272,6 +321,8 @@ fn is_denied(stderr: &str) -> bool {
 struct Standing {
     /// Files that are modified, gone, or in no index and not ignored.
     changed: Vec<PathBuf>,
+    /// The entries of those that are in the index.
+    recorded: BTreeMap<PathBuf, Recorded>,
     /// Repositories that are in no index.
     nested: Vec<PathBuf>,
     /// Entries of the index that stand for another repository.
@@ -293,10 +344,10 @@ struct Sorted {
 impl Standing {
     /// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified
     /// (`C`) or gone (`R`), and what is in no entry (`?`).
-    fn of(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Self> {
+    fn of(call: &dyn Fn(&'static str) -> Call, excludes: &[OsString]) -> Result<Self> {
         let listing = call("ls-files")
-            .args(["-t", "-s", "-m", "-d", "-o", "--exclude-standard", "-z"])
-            .args(excludes(workspace))
+            .args(["-t", "-s", "-m", "-d", "-o", "-z"])
+            .args(excludes)
             .output_limit(1 << 30)
             .run()?;
         if listing.code != Some(0) {
@@ -304,6 +355,7 @@ impl Standing {
         }
         let mut found = Self {
             changed: Vec::new(),
+            recorded: BTreeMap::new(),
             nested: Vec::new(),
             links: Vec::new(),
             is_denied: is_denied(&listing.stderr),
@@ -325,7 +377,15 @@ impl Standing {
             let path = || path_of(&rest[tab + 1..]).to_owned();
             let is_link = rest.starts_with(b"160000 ");
             match tag {
-                b'C' | b'R' if !is_link => found.changed.push(path()),
+                b'C' | b'R' if !is_link => {
+                    let mut entry = rest[..tab].split(|byte| *byte == b' ');
+                    let mode = entry.next().and_then(Mode::parse).ok_or_else(bad)?;
+                    let oid = Oid::from_bytes(entry.next().ok_or_else(bad)?)?;
+                    let is_gone = tag == b'R';
+                    let recorded = found.recorded.entry(path());
+                    recorded.or_insert(Recorded { mode, oid, is_gone }).is_gone |= is_gone;
+                    found.changed.push(path());
+                }
                 b'H' | b'M' | b'S' if is_link => found.links.push(path()),
                 _ => {}
             }
@@ -361,22 +421,29 @@ impl Standing {
     }
 }
 
-fn excludes(workspace: &Workspace) -> impl Iterator<Item = OsString> {
-    let patterns = workspace.excludes().iter();
-    let patterns = patterns.map(|pattern| format!("--exclude={pattern}").into());
-    let of_set_up = workspace.set_up_excludes().map(|file| {
+/// The arguments that say which files are ignored. Of two that contradict each other, the later one counts;
+/// `hidden`: the file with patterns of the workspace's own.
+fn excludes(workspace: &Workspace, hidden: Option<&Path>) -> Vec<OsString> {
+    let from = |file: &Path| {
         let mut argument = OsString::from("--exclude-from=");
         argument.push(file);
         argument
-    });
-    patterns.chain(of_set_up)
+    };
+    let patterns = workspace.excludes().iter();
+    hidden
+        .map(from)
+        .into_iter()
+        .chain([OsString::from("--exclude-standard")])
+        .chain(patterns.map(|pattern| format!("--exclude={pattern}").into()))
+        .chain(workspace.set_up_excludes().map(|file| from(&file)))
+        .collect()
 }
 
 /// Files that are neither in the index nor ignored.
-pub(super) fn untracked(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Vec<PathBuf>> {
+fn untracked(call: &dyn Fn(&'static str) -> Call, excludes: &[OsString]) -> Result<Vec<PathBuf>> {
     let listing = call("ls-files")
-        .args(["--others", "--exclude-standard", "-z"])
-        .args(excludes(workspace))
+        .args(["--others", "-z"])
+        .args(excludes)
         .output_limit(512 << 20)
         .ok()?;
     let files = fields(&listing).filter(|path| !path.ends_with(b"/"));

@@ -1,10 +1,8 @@
 //! Staged work: content that an agent had staged and has changed since, so that only its index holds it.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use crate::error::{Error, IoContext, Result};
-use crate::files::openat;
+use crate::error::{IoContext, Result};
 use crate::repository::Repository;
 use crate::types::change::Change;
 use crate::types::oid::Oid;
@@ -14,22 +12,14 @@ use crate::workspace::Workspace;
 use crate::workspace::import::is_refused;
 use crate::workspace::index::{self, Listed, Staged};
 
-/// The greatest index that git writes for a checkout.
-const INDEX_BYTES: u64 = 64 << 20;
-
 impl Repository {
     /// Lists the workspace's index, read as bytes; `None` where there is none that git wrote for a checkout.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub(crate) fn agents_index(&self, workspace: &Workspace) -> Result<Option<Listed>> {
-        let path = Path::new(".git/index");
-        let content = match openat::read(&workspace.open()?, path, INDEX_BYTES) {
-            Ok(content) => content,
-            Err(error) if openat::is_by_its_writer(&error) => None,
-            Err(error) => return Err(Error::io("read", path, error)),
-        };
-        Ok(content.and_then(|content| index::list(&content, self.format())))
+        let content = self.read_agents_index(workspace)?;
+        Ok(content.and_then(|(content, _)| index::list(&content, self.format())))
     }
 
     /// Makes a commit on `parent` of the staged content that is neither in `parent` nor in `tree`, the
@@ -125,7 +115,7 @@ impl Repository {
             return Ok(None);
         }
         let mut lines = Vec::new();
-        for Staged { path, mode, oid } in &staged {
+        for Staged { path, mode, oid, .. } in &staged {
             lines.extend_from_slice(format!("{} {oid}\t", mode.octal()).as_bytes());
             lines.extend_from_slice(path);
             lines.push(0);

@@ -341,6 +341,31 @@ fn nothing_planted_in_a_workspace_runs_in_crew() {
     let proof = plant(&world, &workspace);
 
     repository.import(&workspace, &limits()).unwrap();
+    let said = repository.save(&workspace, "leftovers", AT, &limits());
+    assert!(
+        matches!(&said, Err(Error::Refused { refusals, .. })
+            if matches!(refusals[0], Refusal::AgentsFilter { .. })),
+        "{said:?}"
+    );
+    let said = std::fs::read_to_string(&proof).unwrap_or_default();
+    assert_eq!(said, "", "executed in crew");
+    // The agent commits the files without its programs.
+    let off = [
+        "filter.x.clean=",
+        "filter.x.process=",
+        "filter.x.required=false",
+        "core.fsmonitor=false",
+        "core.hooksPath=/dev/null",
+        "user.name=ada",
+        "user.email=ada@example.org",
+    ];
+    let off: Vec<&str> = off.into_iter().flat_map(|one| ["-c", one]).collect();
+    let files = [".gitattributes", ".gitmodules", "buried", "more.config", "src"];
+    let add = [&off[..], &["add", "--sparse"], &files].concat();
+    world.git_at(&workspace.path(), &add);
+    let commit = [&off[..], &["commit", "-q", "--no-gpg-sign", "-m", "planted"]].concat();
+    world.git_at(&workspace.path(), &commit);
+    std::fs::remove_file(&proof).ok();
     let saved = repository.save(&workspace, "leftovers", AT, &limits()).unwrap();
     assert!(
         saved
@@ -387,29 +412,38 @@ fn nothing_planted_in_a_workspace_runs_in_crew() {
     assert_eq!(world.status(), "");
 }
 
-/// The naive version trusts the agent's index: `assume-unchanged` hides the work, and it is lost at clean-up.
+/// An agent that hides edits from its own git does not hand them in. The naive version loses them with the
+/// workspace.
 #[test]
-fn a_planted_index_hides_nothing() {
+fn edits_that_an_agents_index_hides_do_not_land_and_are_kept() {
     let world = World::new();
+    world.write("gone.txt", "gone\n");
+    world.commit_all("gone");
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    world.git_at(&at, &["update-index", "--assume-unchanged", "README"]);
     world.git_at(
-        &workspace.path(),
-        &["update-index", "--assume-unchanged", "README"],
+        &at,
+        &["update-index", "--skip-worktree", "src/lib.txt", "gone.txt"],
     );
-    world.git_at(
-        &workspace.path(),
-        &["update-index", "--skip-worktree", "src/lib.txt"],
-    );
-    put(&workspace.path().join("README"), "hidden\n");
-    put(&workspace.path().join("src/lib.txt"), "hidden too\n");
-    assert_eq!(
-        world.git_at(&workspace.path(), &["status", "--porcelain"]),
-        "",
-        "the naive version sees nothing"
-    );
-    let saved = repository.save(&workspace, "leftovers", AT, &limits()).unwrap();
-    assert_eq!(saved.imported.changes.len(), 2);
+    put(&at.join("README"), "hidden\n");
+    put(&at.join("src/lib.txt"), "hidden too\n");
+    std::fs::remove_file(at.join("gone.txt")).unwrap();
+    put(&at.join("work.txt"), "work\n");
+    for _ in 0..2 {
+        let saved = repository.save(&workspace, "leftovers", AT, &limits()).unwrap();
+        let changes = saved.imported.changes.iter();
+        let changed: Vec<&Path> = changes.map(|change| change.path.as_path()).collect();
+        assert_eq!(changed, [Path::new("work.txt")]);
+    }
+    assert_eq!(world.git_at(&at, &["status", "--porcelain"]), "");
+    let rescued = repository.remove(&workspace).unwrap();
+    let [kept] = rescued.kept.as_slice() else {
+        panic!("{rescued:?}");
+    };
+    let edits = world.git(&["diff", "--name-only", &format!("{}^", kept.name), &kept.name]);
+    assert_eq!(edits, "README\nsrc/lib.txt");
 }
 
 /// The naive version takes the agent's object directory as it is: its alternates make crew fetch from

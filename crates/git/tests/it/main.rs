@@ -18,5 +18,6 @@ mod saving;
 mod support;
 mod too_large;
 mod trust;
+mod unchanged;
 mod workspaces;
 mod writers;

@@ -29,6 +29,7 @@ mod set_up;
 mod submodule_files;
 mod target;
 mod target_shown;
+mod unchanged;
 mod unfinished;
 mod until_idle;
 mod waiting;
