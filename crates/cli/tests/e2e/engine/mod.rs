@@ -16,6 +16,7 @@ mod git_moves;
 mod harnesses;
 mod hazards;
 mod landing;
+mod lost_files;
 mod money;
 mod moved;
 mod people;
