@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::command::call::Call;
 use crate::error::Result;
 use crate::repository::Repository;
 use crate::types::paths::{fields, path_of};
@@ -58,7 +59,7 @@ impl Repository {
             .git_dir(&self.root_git_dir)
             .arg("--batch");
         let call = call.output_limit(512 << 20).input(&question);
-        let said = call.and_then(|call| call.ok()).unwrap_or_default();
+        let said = call.and_then(Call::ok).unwrap_or_default();
         let mut rest = said.as_slice();
         for one in &mut found {
             let Some((content, after)) = next_object(rest) else {
