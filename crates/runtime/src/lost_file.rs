@@ -13,8 +13,8 @@ const MARKS: [&str; 2] = ["----- ticket ", "----- end of ticket "];
 /// The line ends that the text may have lost at its end in a prompt.
 const ENDS: [&str; 3] = ["", "\n", "\n\n"];
 
-/// Writes the file of a ticket anew, with this status and the text that the journal knows it by. Returns false
-/// where nothing has that text.
+/// Writes the file of a ticket anew, with this status and the text that the journal knows it by. Returns
+/// false where nothing has that text.
 ///
 /// # Errors
 /// The file cannot be written.

@@ -1,5 +1,5 @@
-//! Ticket files that git or `git clean` took, or whose status git wrote: no work is paid for twice or given up
-//! for that, and each way back works.
+//! Ticket files that git or `git clean` took, or whose status git wrote: no work is paid for twice or given
+//! up for that, and each way back works.
 
 use std::fs;
 
