@@ -377,7 +377,7 @@ fn a_file_that_git_does_not_track_and_that_went_while_no_engine_ran_drops_no_wor
 #[test]
 fn an_open_ticket_whose_file_git_has_taken_is_named_at_the_end() {
     let mut scene = Scene::new();
-    scene.edit("t-1", |file| drop(file.spec.deps.insert(id("t-9"))));
+    scene.edit("t-1", |file| file.spec.deps.extend([id("t-9")]));
     scene.look_at_all();
     scene.origin = Origin::Git;
     scene.delete("t-1");
