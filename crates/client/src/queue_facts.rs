@@ -234,7 +234,7 @@ impl Facts {
         if noted.is_some_and(|change| change.says == says) {
             return true;
         }
-        let origin = runtime::origin_of(place, id);
+        let origin = runtime::origin_of(place, id, reading.status);
         if let Some(known) = known.filter(|_| origin != Origin::Person) {
             Arc::make_mut(known).unheeded = Some(Unheeded {
                 origin,
@@ -259,7 +259,7 @@ impl Facts {
         is_open
             && reading.status == FileStatus::Closed
             && !unwritten.contains(id)
-            && runtime::origin_of(place, id) == Origin::Person
+            && runtime::origin_of(place, id, reading.status) == Origin::Person
     }
 
     fn close(&mut self, id: &TicketId, status: FileStatus) {

@@ -143,6 +143,8 @@ pub enum Observation {
         ticket: TicketId,
         /// The origin of that.
         origin: Origin,
+        /// Whether git tracks the file: somebody who deletes it can have it back.
+        is_tracked: bool,
     },
 }
 

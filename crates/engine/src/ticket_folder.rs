@@ -40,6 +40,8 @@ pub(crate) struct TicketFolder {
 pub(crate) struct Gone {
     pub(crate) since: Time,
     pub(crate) origin: Origin,
+    /// Whether git tracks the file.
+    pub(crate) is_tracked: bool,
 }
 
 /// A file as it was before it was read again.
@@ -148,7 +150,13 @@ impl TicketFolder {
     }
 
     /// A file does not exist any more.
-    pub(crate) fn removed(&mut self, id: &TicketId, ticket: Option<&Ticket>, origin: Origin, now: Time) {
+    pub(crate) fn removed(
+        &mut self,
+        id: &TicketId,
+        ticket: Option<&Ticket>,
+        (origin, is_tracked): (Origin, bool),
+        now: Time,
+    ) {
         let was_closed = self.status(id) == Some(FileStatus::Closed);
         self.files.remove(id);
         self.tags.remove(id);
@@ -158,7 +166,11 @@ impl TicketFolder {
         let is_over = was_closed && ticket.is_some_and(Ticket::is_done);
         if ticket.is_some() && !is_over {
             // From now on, even if this observation is old: should the file be back, that is observed next.
-            self.gone.entry(id.clone()).or_insert(Gone { since: now, origin });
+            self.gone.entry(id.clone()).or_insert(Gone {
+                since: now,
+                origin,
+                is_tracked,
+            });
         }
     }
 
@@ -180,9 +192,11 @@ impl TicketFolder {
         };
         for ticket in tickets {
             if !ticket.is_done() && !self.files.contains_key(&ticket.id) {
-                self.gone
-                    .entry(ticket.id.clone())
-                    .or_insert(Gone { since: now, origin });
+                self.gone.entry(ticket.id.clone()).or_insert(Gone {
+                    since: now,
+                    origin,
+                    is_tracked: false,
+                });
             }
         }
     }
@@ -382,7 +396,7 @@ mod tests {
         let gone = |status, ticket: Option<&Ticket>| {
             let mut folder = TicketFolder::default();
             read(&mut folder, status, 0);
-            folder.removed(&id(), ticket, Origin::Person, Time(7));
+            folder.removed(&id(), ticket, (Origin::Person, true), Time(7));
             folder.gone().map(|(_, gone)| gone.since).next()
         };
         let open = Ticket::new(id());
@@ -404,6 +418,7 @@ mod tests {
         let gone = Gone {
             since: Time(3),
             origin: Origin::Person,
+            is_tracked: false,
         };
         assert_eq!(folder.gone().collect::<Vec<_>>(), [(&id(), gone)]);
     }
@@ -411,7 +426,7 @@ mod tests {
     #[test]
     fn a_file_that_is_back_says_that_it_was_gone_and_an_unreadable_one_of_a_done_ticket_remembers_it() {
         let mut folder = TicketFolder::default();
-        folder.removed(&id(), Some(&Ticket::new(id())), Origin::Person, Time(0));
+        folder.removed(&id(), Some(&Ticket::new(id())), (Origin::Person, true), Time(0));
         folder.unreadable(&id(), Time(1), true);
         assert!(folder.is_unreadable(&id()) && folder.status(&id()).is_none());
         let before = read(&mut folder, FileStatus::Open, 2);
@@ -422,7 +437,7 @@ mod tests {
                 was_gone: true
             }
         );
-        folder.removed(&id(), Some(&Ticket::new(id())), Origin::Person, Time(3));
+        folder.removed(&id(), Some(&Ticket::new(id())), (Origin::Person, true), Time(3));
         folder.unreadable(&id(), Time(4), false);
         assert!(!read(&mut folder, FileStatus::Open, 5).was_gone);
     }
@@ -431,7 +446,7 @@ mod tests {
     fn a_ticket_that_was_dropped_with_its_file_is_not_written_unless_the_file_is_back() {
         let mut folder = TicketFolder::default();
         let mut ticket = Ticket::new(id());
-        folder.removed(&id(), Some(&ticket), Origin::Person, Time(0));
+        folder.removed(&id(), Some(&ticket), (Origin::Person, true), Time(0));
         let effects = |folder: &TicketFolder, ticket: &Ticket| {
             let mut effects = vec![Effect::WriteFile(filing(FileStatus::Closed))];
             folder.keep_wanted(ticket, &mut effects);

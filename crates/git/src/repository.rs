@@ -13,6 +13,7 @@ mod open;
 pub(crate) mod root;
 pub(crate) mod seen;
 pub(crate) mod traces;
+mod tracked;
 
 use std::path::{Path, PathBuf};
 

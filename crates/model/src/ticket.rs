@@ -257,6 +257,13 @@ impl Ticket {
         self.unheeded.as_ref().is_some_and(|change| change.says.is_none())
     }
 
+    /// True if somebody has worked on it, and that has not come to its end: an agent has it, its work is
+    /// submitted or kept, or it is held.
+    #[must_use]
+    pub fn has_work_at_stake(&self) -> bool {
+        !self.is_done() && (self.attempt().is_some() || self.held.is_some() || !self.kept.is_empty())
+    }
+
     /// True if it is over.
     #[must_use]
     pub fn is_done(&self) -> bool {

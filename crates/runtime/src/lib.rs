@@ -22,6 +22,7 @@ mod error;
 mod executor;
 mod folders;
 pub mod log;
+mod lost_file;
 mod observe;
 mod orphans;
 mod outputs;
@@ -48,6 +49,7 @@ pub use check::{CHECK_MARK, MissingProgram, forget_set_up, had_kept_set_up, is_c
 pub use engine::TargetFound;
 pub use error::{Error, Result};
 pub use folders::folders;
+pub use lost_file::bring_back;
 pub use orphans::{check_runs, end_all_runs, end_run};
 pub use outputs::{ended_at, finish_taking_away, forget_passed_checks, take_away, ticket_of};
 pub use place::{Place, life_of, stopped};

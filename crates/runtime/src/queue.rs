@@ -7,6 +7,7 @@ mod identity;
 mod lost;
 mod origins;
 mod seen;
+mod tracked;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -244,6 +245,8 @@ fn serve(
                 if first {
                     aside::report(&folder, &mut seen);
                     std::mem::take(&mut lost).report(&folder, origins, &mut seen);
+                    // The first report of a file that is gone counts.
+                    origins.report_deleted(&folder, &mut seen);
                 }
                 if first && origins.had_moved() {
                     saw(driver::Event::Input(engine::Input::GitMoved));

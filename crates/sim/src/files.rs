@@ -45,6 +45,7 @@ impl Files {
         match self.files.get(id) {
             None => Observation::Gone {
                 origin: self.away.get(id).map_or(Origin::Person, |away| away.origin),
+                is_tracked: true,
                 ticket,
             },
             Some(file) if file.unreadable => Observation::Unreadable { ticket, at: now },

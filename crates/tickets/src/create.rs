@@ -96,6 +96,15 @@ impl Folder {
     }
 }
 
+impl Folder {
+    /// Puts a file back that was there before. Returns false if there is one of that name.
+    ///
+    /// Errors: those of [`Folder::lock`] and of the write.
+    pub fn put_back(&self, id: &Id, text: &str) -> Result<bool, Error> {
+        self.lock()?.create_file(id, text)
+    }
+}
+
 impl New {
     /// Parses tags as tk takes them, separated by commas.
     pub fn tags(text: &str) -> Vec<String> {
@@ -150,8 +159,37 @@ impl New {
         Ok(self)
     }
 
+    /// The text of a file with this front matter and another body.
+    #[must_use]
+    pub fn file_with_body(&self, id: &Id, created: Timestamp, body: &str) -> String {
+        let front = self.front_after_id(created);
+        format!("---\nid: {}\n{front}---\n{body}", yaml::scalar(id.as_str()))
+    }
+
     /// The text of the file after its line with the `id`.
     fn text_after_id(&self, now: Timestamp) -> String {
+        let mut out = self.front_after_id(now);
+        let title = if self.title.trim().is_empty() {
+            "Untitled"
+        } else {
+            self.title.as_str()
+        };
+        out.push_str(&format!("---\n# {title}\n\n"));
+        let sections = [
+            ("", &self.description),
+            ("## Design\n\n", &self.design),
+            ("## Acceptance Criteria\n\n", &self.acceptance),
+        ];
+        for (heading, text) in sections {
+            if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
+                out.push_str(&format!("{heading}{text}\n\n"));
+            }
+        }
+        out
+    }
+
+    /// The front matter after its line with the `id`.
+    fn front_after_id(&self, now: Timestamp) -> String {
         let mut out = format!(
             "status: open\ndeps: {}\nlinks: []\ncreated: {}\ntype: {}\npriority: {}\n",
             yaml::list(&self.deps),
@@ -172,22 +210,6 @@ impl New {
         }
         if !self.tags.is_empty() {
             out.push_str(&format!("tags: {}\n", yaml::list(&self.tags)));
-        }
-        let title = if self.title.trim().is_empty() {
-            "Untitled"
-        } else {
-            self.title.as_str()
-        };
-        out.push_str(&format!("---\n# {title}\n\n"));
-        let sections = [
-            ("", &self.description),
-            ("## Design\n\n", &self.design),
-            ("## Acceptance Criteria\n\n", &self.acceptance),
-        ];
-        for (heading, text) in sections {
-            if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
-                out.push_str(&format!("{heading}{text}\n\n"));
-            }
         }
         out
     }

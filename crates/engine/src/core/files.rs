@@ -36,7 +36,8 @@ impl Core {
         if let Some(of) = self.renamed_from(&observation) {
             // It was looked for: that its own file is gone may be observed later.
             let known = self.tickets.get(&of);
-            self.folder.removed(&of, known, Origin::Unknown, self.now);
+            self.folder
+                .removed(&of, known, (Origin::Unknown, false), self.now);
             self.refiled(&of);
             self.renames.put(of.clone(), observation);
             self.close_left_over(&of);
@@ -80,14 +81,19 @@ impl Core {
                 self.folder.unreadable(&ticket, at, is_done);
                 self.refiled(&ticket);
             }
-            Observation::Gone { ticket, origin } => {
+            Observation::Gone {
+                ticket,
+                origin,
+                is_tracked,
+            } => {
                 self.renames.gone(&ticket);
                 let has_file = self.folder.has(&ticket);
                 let known = self
                     .tickets
                     .get(&ticket)
                     .filter(|known| has_file || !known.is_done());
-                self.folder.removed(&ticket, known, origin, self.now);
+                self.folder
+                    .removed(&ticket, known, (origin, is_tracked), self.now);
                 self.refiled(&ticket);
             }
         }
@@ -211,7 +217,8 @@ impl Core {
         let debounce = self.settings.run.debounce;
         let gone = self.folder.gone().map(|(id, gone)| (id.clone(), gone));
         let gone: Vec<(TicketId, Gone)> = gone.collect();
-        for (id, Gone { since: at, origin }) in gone {
+        for (id, gone) in gone {
+            let (at, origin) = (gone.since, gone.origin);
             let Some(ticket) = self.ticket(&id).filter(|t| !t.is_done()) else {
                 continue;
             };
@@ -222,7 +229,8 @@ impl Core {
                 self.wake_at(at + debounce);
                 continue;
             }
-            let is_deleted = origin == Origin::Person;
+            // `git clean` takes a file that git does not track, and so may take the only one there is.
+            let is_deleted = origin == Origin::Person && (gone.is_tracked || !ticket.has_work_at_stake());
             let twin = self.renames.of(&id).is_none() && is_deleted;
             let twin = twin.then(|| self.twin_of(ticket)).flatten();
             let renamed = self.renames.of(&id).or(twin.as_ref()).cloned();
@@ -230,9 +238,9 @@ impl Core {
                 if let Some(twin) = &twin {
                     self.leave(twin, Origin::Unknown, Some(FileStatus::InProgress), None);
                 }
-                let origin = match renamed {
-                    Some(_) => Origin::Unknown,
-                    None => origin,
+                let origin = match (&renamed, origin) {
+                    (Some(_), _) | (None, Origin::Person) => Origin::Unknown,
+                    (None, Origin::Git | Origin::Unknown | Origin::LostEngine) => origin,
                 };
                 self.leave(&id, origin, None, renamed);
                 continue;

@@ -66,6 +66,11 @@ impl Core {
                     Some(change) => change.words(),
                     None => continue,
                 },
+                // The end would look like the end of all work, and this waits for whoever has the file.
+                Need::Apart if ticket.is_left_without_file() => match ticket.unheeded.as_ref() {
+                    Some(change) => change.words(),
+                    None => continue,
+                },
                 Need::Apart | Need::Time => continue,
                 Need::Agent => {
                     eligible = true;

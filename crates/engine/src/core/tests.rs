@@ -131,6 +131,7 @@ fn nothing_is_left_of_a_ticket_that_is_archived() {
         seen: vec![Observation::Gone {
             ticket: id(),
             origin: model::ticket::Origin::Person,
+            is_tracked: true,
         }],
         whole: true,
     };

@@ -146,6 +146,7 @@ impl Core {
             Observation::Gone {
                 ticket,
                 origin: Origin::Person,
+                ..
             } => Some(ticket),
             Observation::Gone { .. } | Observation::Read { .. } | Observation::Unreadable { .. } => None,
         });

@@ -291,8 +291,11 @@ impl Scene {
     pub(crate) fn observation(&self, ticket: &TicketId) -> Observation {
         let ticket = ticket.clone();
         let Some(file) = self.files.get(&ticket) else {
-            let origin = self.origin;
-            return Observation::Gone { ticket, origin };
+            return Observation::Gone {
+                ticket,
+                origin: self.origin,
+                is_tracked: true,
+            };
         };
         Observation::Read {
             ticket,

@@ -185,6 +185,7 @@ fn a_file_that_vanished_with_others_is_asked_about_and_one_alone_is_dropped() {
     let gone = ["t-1", "t-2"].map(|ticket| Observation::Gone {
         ticket: id(ticket),
         origin: Origin::Person,
+        is_tracked: true,
     });
     let seen = gone.to_vec();
     let both = scene.clone().step(Input::Observed { seen, whole: false });
@@ -209,7 +210,9 @@ fn files_that_are_missing_at_the_start_were_taken_by_git_where_that_has_moved() 
         if has_moved {
             scene.step(Input::GitMoved);
         }
-        let (seen, whole) = (Vec::new(), true);
+        // Those that git tracks are reported. What git has taken is not in its index.
+        let deleted = ["t-1", "t-2"].into_iter().take(tickets).map(gone);
+        let (seen, whole) = (deleted.filter(|_| !has_moved).collect(), true);
         scene.step(Input::Observed { seen, whole });
         assert_eq!(scene.state("t-1"), state, "{tickets} {has_moved}");
         // A later whole look is not about that move any more.
@@ -314,7 +317,78 @@ fn gone(ticket: &str) -> Observation {
     Observation::Gone {
         ticket: id(ticket),
         origin: Origin::Person,
+        is_tracked: true,
     }
+}
+
+/// The file, which git does not track, is gone, and nobody can bring it back.
+fn untracked_gone(ticket: &str) -> Observation {
+    Observation::Gone {
+        ticket: id(ticket),
+        origin: Origin::Person,
+        is_tracked: false,
+    }
+}
+
+#[test]
+fn the_deletion_of_a_file_that_git_does_not_track_drops_no_work() {
+    for (label, scene) in at_rest() {
+        let ticket = scene.core.ticket(&id("t-1")).unwrap();
+        if ticket.is_done() {
+            continue;
+        }
+        let (has_work, was) = (ticket.has_work_at_stake(), scene.state("t-1"));
+        let after = |seen: Observation| {
+            let mut scene = scene.clone();
+            let seen = vec![seen];
+            let gone = scene.step(Input::Observed { seen, whole: false });
+            (
+                gone.events().contains(&"file_unheeded"),
+                asks(&scene),
+                scene.state("t-1"),
+            )
+        };
+        let (is_unheeded, asked, state) = after(untracked_gone("t-1"));
+        assert_eq!(
+            (is_unheeded, asked),
+            (has_work, has_work.then_some(true)),
+            "{label}"
+        );
+        assert!(!has_work || state == was, "{label}: {state}");
+        let (is_unheeded, asked, _) = after(gone("t-1"));
+        assert_eq!(
+            (is_unheeded, asked),
+            (false, None),
+            "{label}: somebody can have it back"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_git_does_not_track_and_that_went_while_no_engine_ran_drops_no_work() {
+    let mut scene = scene_with_file();
+    scene.restart();
+    let seen = Vec::new();
+    scene.step(Input::Observed { seen, whole: true });
+    assert_eq!(asks(&scene), Some(true));
+    assert_eq!(scene.state("t-1"), "in_progress/working");
+}
+
+#[test]
+fn an_open_ticket_whose_file_git_has_taken_is_named_at_the_end() {
+    let mut scene = Scene::new();
+    scene.edit("t-1", |file| file.spec.deps.extend([id("t-9")]));
+    scene.look_at_all();
+    scene.origin = Origin::Git;
+    scene.delete("t-1");
+    let rest = scene.core.rest();
+    assert!(!rest.moving);
+    let waits: Vec<(&str, bool)> = rest
+        .waits
+        .iter()
+        .map(|waits| (waits.ticket.as_str(), waits.why.contains("git stash pop")))
+        .collect();
+    assert_eq!(waits, [("t-1", true)]);
 }
 
 /// A ticket at work, whose file says so.

@@ -64,7 +64,8 @@ impl Unheeded {
                 )
             }
             (Origin::Git, None) => {
-                "git has taken its file away: nothing follows from that, and crew goes on when it is back"
+                "git has taken its file away: crew goes on when it is back (`git stash pop`, or the branch that \
+                 has it)"
                     .to_owned()
             }
             (Origin::Person, _) => "it goes on without its file, as a person has said".to_owned(),

@@ -46,8 +46,11 @@ pub(super) fn report<S: Fn(driver::Event)>(folder: &Folder, to: &mut Seen<'_, S>
         if let Ok(ticket) = TicketId::new(&name)
             && !file.exists()
         {
-            let origin = Origin::Unknown;
-            to.push(Observation::Gone { ticket, origin });
+            to.push(Observation::Gone {
+                ticket,
+                origin: Origin::Unknown,
+                is_tracked: false,
+            });
         }
     }
 }

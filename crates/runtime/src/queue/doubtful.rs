@@ -69,6 +69,9 @@ impl Doubtful {
         let committed: BTreeSet<PathBuf> = origins.committed(&blobs);
         let is_replaced = origins.is_folder_replaced();
         let is_any_gone = self.0.values().any(|change| change.blob.is_none());
+        let gone = self.0.iter().filter(|(_, change)| change.blob.is_none());
+        let gone: Vec<&str> = gone.map(|(name, _)| name.as_str()).collect();
+        let tracked = origins.tracked(folder, &gone);
         let aside = if is_any_gone {
             aside::names(folder)
         } else {
@@ -82,8 +85,12 @@ impl Doubtful {
                 (false, true, _) | (false, false, None) => Origin::Person,
                 (false, false, Some(_)) => Origin::Unknown,
             };
-            if let Observation::Read { origin, .. } | Observation::Gone { origin, .. } = &mut seen {
-                *origin = found;
+            match &mut seen {
+                Observation::Read { origin, .. } => *origin = found,
+                Observation::Gone {
+                    origin, is_tracked, ..
+                } => (*origin, *is_tracked) = (found, tracked.contains(&name)),
+                Observation::Unreadable { .. } => {}
             }
             to.push(seen);
         }

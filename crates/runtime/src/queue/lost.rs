@@ -40,7 +40,11 @@ impl Lost {
             if let Ok(ticket) = TicketId::new(&name)
                 && !file.exists()
             {
-                to.push(Observation::Gone { ticket, origin });
+                to.push(Observation::Gone {
+                    ticket,
+                    origin,
+                    is_tracked: false,
+                });
             }
         }
     }

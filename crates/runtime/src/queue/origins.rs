@@ -14,6 +14,7 @@ use tickets::{Change, Folder, Kind, Read};
 use super::doubtful::Doubtful;
 use super::identity::Identity;
 use super::seen::{PIECE, Seen, observation};
+use super::tracked;
 use crate::clock::Stopwatch;
 use crate::{Place, Reading, outputs};
 
@@ -157,6 +158,50 @@ impl Origins {
         found.into_iter().cloned().collect()
     }
 
+    /// Those of the files, each by its name in the folder, that git tracks.
+    pub(super) fn tracked(&self, folder: &Folder, names: &[&str]) -> BTreeSet<String> {
+        let path = |name: &&str| self.path_in_repository(&folder.path().join(format!("{name}.md")));
+        let paths: Vec<PathBuf> = names.iter().map(path).collect();
+        let tracked = tracked::are_tracked(&self.repository, &paths).into_iter();
+        let tracked = names.iter().zip(tracked).filter(|(_, is_tracked)| *is_tracked);
+        tracked.map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    /// Reports the tracked files that are not there, at the first look at every file.
+    pub(super) fn report_deleted<S: Fn(driver::Event)>(&self, folder: &Folder, to: &mut Seen<'_, S>) {
+        let origin = match (self.had_moved(), self.is_folder_replaced()) {
+            (true, _) => Origin::Git,
+            (false, true) => Origin::Unknown,
+            (false, false) => Origin::Person,
+        };
+        let in_repository = self.path_in_repository(folder.path());
+        tracked::report(&self.repository, (folder, &in_repository), origin, to);
+    }
+
+    /// Those of the files, which git does not have as they are, whose status git may have written all the
+    /// same: it has moved, and has that status for the file in HEAD or in the index. A person has edited the
+    /// text since.
+    fn with_status_of_git<'r>(
+        &self,
+        has_moved: bool,
+        files: impl Iterator<Item = (&'r Path, &'r Read)>,
+    ) -> BTreeSet<PathBuf> {
+        let files: Vec<(&Path, FileStatus)> = match has_moved {
+            true => files
+                .filter_map(|(file, read)| Some((file, Reading::of(&read.ticket)?.status)))
+                .collect(),
+            false => return BTreeSet::new(),
+        };
+        let paths: Vec<PathBuf> = files
+            .iter()
+            .map(|(file, _)| self.path_in_repository(file))
+            .collect();
+        let statuses = tracked::statuses(&self.repository, &paths).into_iter();
+        let found = files.into_iter().zip(statuses);
+        let found = found.filter(|((_, status), in_git)| in_git.contains(status));
+        found.map(|((file, _), _)| file.to_owned()).collect()
+    }
+
     /// Takes changes, judges them, and passes them on. `first`: every file is looked at, and none waits.
     /// `own`: the files that crew has just written itself.
     pub(super) fn judging<'j, 's, S: Fn(driver::Event)>(
@@ -221,23 +266,26 @@ fn says(read: &Read, filing: &Filing) -> bool {
     reading.is_some_and(|reading| reading.status == filing.status && reading.tags == filing.tags)
 }
 
-/// The origin of a ticket's file as it is now, where no engine has looked at it: by the traces that the last
-/// one left.
+/// The origin of a ticket's file as it is now, with this status, where no engine has looked at it: by the
+/// traces that the last one left.
 #[must_use]
-pub fn origin_of(place: &Place, ticket: &model::TicketId) -> Origin {
+pub fn origin_of(place: &Place, ticket: &model::TicketId, status: FileStatus) -> Origin {
     let mut origins = Origins::new(place);
     let file = place.tickets_dir.join(format!("{ticket}.md"));
     let known = origins.repository.known_blobs(std::slice::from_ref(&file)).pop();
-    let Some((blob, true)) = known.flatten() else {
-        return Origin::Person;
-    };
     let is_new_here = origins.traces.is_none();
     origins.note(origins.repository.traces());
-    let blobs = [(origins.path_in_repository(&file), blob)];
-    match (
-        origins.committed(&blobs).is_empty(),
-        is_new_here || origins.has_moved(),
-    ) {
+    let has_moved = is_new_here || origins.has_moved();
+    let path = origins.path_in_repository(&file);
+    let Some((blob, true)) = known.flatten() else {
+        let in_git = tracked::statuses(&origins.repository, &[path]).concat();
+        return match has_moved && in_git.contains(&status) {
+            true => Origin::Git,
+            false => Origin::Person,
+        };
+    };
+    let blobs = [(path, blob)];
+    match (origins.committed(&blobs).is_empty(), has_moved) {
         (false, _) => Origin::Person,
         (true, true) => Origin::Git,
         (true, false) => Origin::Unknown,
@@ -289,6 +337,25 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
             let blob = known.get(&file).cloned()?;
             Some((self.origins.path_in_repository(&file), blob))
         };
+        let has_moved = match self.first {
+            true => self.origins.had_moved(),
+            false => self.origins.has_moved(),
+        };
+        let edited: Vec<(PathBuf, &Read)> = changes
+            .iter()
+            .filter(is_read)
+            .filter_map(|change| match &change.kind {
+                Kind::Added(read) | Kind::Changed(read) => Some((file(change), read)),
+                Kind::Removed | Kind::Unreadable | Kind::StillUnreadable => None,
+            })
+            .filter(|(file, _)| !known.contains_key(file))
+            .collect();
+        let edited = edited.iter().map(|(file, read)| (file.as_path(), *read));
+        let with_status_of_git = self.origins.with_status_of_git(has_moved, edited);
+        let of_edited = |change: &Change| match with_status_of_git.contains(&file(change)) {
+            true => Origin::Git,
+            false => Origin::Person,
+        };
         if self.first {
             let blobs: Vec<(PathBuf, Oid)> = changes.iter().filter_map(blob_of).collect();
             let committed = self.origins.committed(&blobs);
@@ -298,7 +365,7 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
             };
             for change in changes {
                 let found = match blob_of(&change) {
-                    None => Origin::Person,
+                    None => of_edited(&change),
                     Some((path, _)) if committed.contains(&path) => Origin::Person,
                     Some(_) if self.origins.had_moved() => Origin::Git,
                     Some(_) => Origin::Unknown,
@@ -318,7 +385,8 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
         for change in changes {
             let (name, blob) = (change.name.clone(), blob_of(&change));
             let is_doubtful = blob.is_some() || change.kind == Kind::Removed;
-            let Some(seen) = observation(change, self.folder, Origin::Person) else {
+            let found = of_edited(&change);
+            let Some(seen) = observation(change, self.folder, found) else {
                 continue;
             };
             match is_doubtful {

@@ -62,7 +62,11 @@ pub(super) fn observation(change: Change, folder: &Folder, origin: Origin) -> Op
     let ticket = TicketId::new(&change.name).ok()?;
     let now = crate::clock::now();
     Some(match change.kind {
-        Kind::Removed => Observation::Gone { ticket, origin },
+        Kind::Removed => Observation::Gone {
+            ticket,
+            origin,
+            is_tracked: false,
+        },
         Kind::Unreadable | Kind::StillUnreadable => Observation::Unreadable { ticket, at: now },
         Kind::Added(read) | Kind::Changed(read) => match Reading::of(&read.ticket) {
             None => Observation::Unreadable { ticket, at: now },

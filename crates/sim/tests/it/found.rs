@@ -356,6 +356,7 @@ fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name()
     let gone = Observation::Gone {
         ticket: ticket(),
         origin: model::ticket::Origin::Person,
+        is_tracked: true,
     };
     crew.hear(Input::Observed {
         seen: vec![gone],

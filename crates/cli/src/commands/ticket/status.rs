@@ -53,12 +53,54 @@ impl Call<'_> {
                 "`crew ticket add-note` tells people about another one",
             ));
         }
+        let back = match (&whole, status) {
+            (None, Status::Open) => self.bring_back(id)?,
+            (_, _) => None,
+        };
+        if let Some(message) = back {
+            self.tell_engine(id, status, true)?;
+            return self.print(&format!("{message}\n"));
+        }
         let written = self.folder()?.set_status(id, status, self.own_ticket());
         let told = self.tell_engine(whole.as_deref().unwrap_or(id), status, written.is_ok())?;
         match (written, told) {
             (Ok(text), _) => self.print(&text),
             (Err(_), Some(message)) => self.print(&format!("{message}\n")),
             (Err(error), None) => Err(error.into()),
+        }
+    }
+
+    /// Writes the file of a ticket anew that crew knows and whose file is gone. Returns what was done; none
+    /// where there is no such ticket.
+    fn bring_back(&mut self, id: &str) -> Result<Option<String>> {
+        let (Ok(id), Some(place)) = (TicketId::new(id), self.place_of_folder()) else {
+            return Ok(None);
+        };
+        let mut back = word::Back::NotLost;
+        wait(async {
+            back = word::bring_back(&place, &id).await?;
+            Ok(Exit::Done)
+        })?;
+        match back {
+            word::Back::NotLost => Ok(None),
+            word::Back::Written(FileStatus::Open) => {
+                Ok(Some(format!("{id} is open, and its file is written anew")))
+            }
+            word::Back::Written(FileStatus::InProgress | FileStatus::Closed) => {
+                Ok(Some(format!("{id} goes on, and its file is written anew")))
+            }
+            word::Back::NoText(status) => {
+                let file = place.tickets_dir.join(format!("{id}.md"));
+                Err(Error::refused(
+                    format!("the file of {id} is gone, and neither git nor a prompt has its text"),
+                    format!(
+                        "write {} by hand: the lines `---`, `id: {id}`, `status: {}`, `---`, `# ` with the title, and \
+                         the text; or give it up: `crew drop {id}`",
+                        file.display(),
+                        status.word()
+                    ),
+                ))
+            }
         }
     }
 

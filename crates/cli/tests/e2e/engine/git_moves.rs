@@ -327,9 +327,10 @@ fn files_that_a_git_clean_deletes_are_asked_about_and_a_single_one_is_a_persons_
     world.must(&["ticket", "reopen", "t-1"]);
     world.wait("nothing is asked any more", || file_item(&world).is_none());
     world.open("go");
-    world.wait("it lands without its file", || world.is_landed("t-1"));
+    world.wait("it lands", || world.is_landed("t-1"));
     world.ticket("t-3").agent("until_there \"$GATES/never\"").write();
     world.wait("it is given out", || world.runs("t-3") == 1);
+    commit_tickets(&world, "a ticket at work");
     fs::remove_file(world.ticket_file("t-3")).unwrap();
     world.wait("it is dropped", || world.count("t-3", "dropped") == 1);
     world.must(&["stop"]);

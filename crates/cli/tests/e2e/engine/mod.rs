@@ -18,6 +18,7 @@ mod harnesses;
 mod hazards;
 mod kept;
 mod landing;
+mod lost_files;
 mod money;
 mod moved;
 mod nested;

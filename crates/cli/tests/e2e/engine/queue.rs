@@ -439,6 +439,8 @@ fn a_file_deleted_while_an_agent_has_it_drops_the_ticket_and_keeps_the_work() {
         .write();
     let mut engine = world.engine();
     world.wait("it has worked", || world.path("gates/worked").exists());
+    // git has it: whoever deletes it can have it back.
+    world.git(&["add", ".tickets"]);
     fs::remove_file(world.ticket_file("t-1")).unwrap();
     world.wait_for("t-1", "done/dropped");
     world.wait("the work is kept", || world.kept("t-1", 1).is_some());
@@ -585,6 +587,7 @@ fn a_ticket_whose_file_was_deleted_while_no_engine_ran_is_dropped_before_an_engi
     let world = World::with(|settings| settings.run = "debounce = \"300ms\"".to_owned());
     world.ticket("t-1").agent("echo BLOCKED: no key\n").write();
     world.drain_held();
+    world.git(&["add", ".tickets"]);
     fs::remove_file(world.ticket_file("t-1")).unwrap();
     world.drain_all();
     assert_eq!(world.state_name("t-1"), "done/dropped");

@@ -8,7 +8,7 @@ use super::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency};
 use crate::look::by_itself;
 use crate::policy::attention::{Need, Reason, attention};
 use crate::target::Target;
-use crate::ticket::{Ticket, Why};
+use crate::ticket::{State, Ticket, Why};
 use crate::{Look, TicketId, Time};
 
 /// Harnesses that refuse steps until a person has mended that, one entry each: none if the ticket whose step
@@ -209,6 +209,20 @@ pub(super) fn unwritten(behind: &Behind) -> Item {
     }
 }
 
+/// The act that ends the work of a ticket without a file as it is, where there is one.
+fn end_without_file(ticket: &Ticket) -> Option<Act> {
+    let id = || ticket.id.clone();
+    match &ticket.state {
+        State::InProgress(attempt) if attempt.conversation.has_live_worker() => {
+            Some(Act::Merge { ticket: id() })
+        }
+        State::Verify(_) if ticket.held.is_none() => None,
+        State::New | State::Open | State::InProgress(_) | State::Verify(_) | State::Done(_) => {
+            Some(Act::Close { ticket: id() })
+        }
+    }
+}
+
 /// A change of a ticket's file that nobody can explain, and on which nothing is decided before a person
 /// speaks.
 pub(super) fn unheeded(ticket: &Ticket) -> Option<Item> {
@@ -223,12 +237,19 @@ pub(super) fn unheeded(ticket: &Ticket) -> Option<Item> {
             )),
             Act::Drop { ticket: id() },
         ],
-        (None, None) => vec![
-            by_hand("bring its file back: it goes on, or".to_owned()),
-            Act::Reopen { ticket: id() },
-            Act::Close { ticket: id() },
-            Act::Drop { ticket: id() },
-        ],
+        (None, None) => {
+            let id = &ticket.id;
+            let by_git = format!("`git stash pop` or `git checkout -- .tickets/{id}.md`");
+            let mut acts = vec![
+                by_hand(format!(
+                    "bring {id}.md back, by {by_git}: it goes on, or have crew write it anew"
+                )),
+                Act::Reopen { ticket: id.clone() },
+            ];
+            acts.extend(end_without_file(ticket));
+            acts.push(Act::Drop { ticket: id.clone() });
+            acts
+        }
         // Its work would be paid for and land once more.
         (None, Some(_)) if ticket.is_done() => vec![
             Act::Close { ticket: id() },
