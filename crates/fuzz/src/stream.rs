@@ -37,7 +37,10 @@ pub(crate) fn check(bytes: &[u8]) {
             let letters: String = shown.chars().filter(char::is_ascii).collect();
             letters.trim() == "DONE"
         };
-        assert!(output.split(|byte| *byte == b'\n').any(is_done), "no line DONE");
+        assert!(
+            output.split(|byte| matches!(byte, b'\n' | b'\r')).any(is_done),
+            "no line DONE"
+        );
     }
     readable(output, usize::from(first / 8) + 1);
 }

@@ -28,9 +28,28 @@ const READ: usize = sanitise::EXCERPT * 4;
 /// Parses a line; `None` when it is text. Only blanks and characters that a terminal does not show may stand
 /// around a directive: "not DONE yet" is text. A directive in decoration, as `**DONE**`, is invalid.
 pub(crate) fn parse(line: &str) -> Option<Directive> {
-    let line = left_to_see(line);
+    also_over_progress(line, parse_line)
+}
+
+/// Parses a directive that has a text, as `QUESTION: …`. At most [`sanitise::EXCERPT`] characters of the
+/// text are kept.
+pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
+    also_over_progress(line, parse_text)
+}
+
+/// Parses the line or, where that is no valid directive, the rest of it after its last return: a terminal
+/// writes that over a spinner or the progress before it.
+fn also_over_progress(line: &str, parse: fn(&str) -> Option<Directive>) -> Option<Directive> {
+    let whole = parse(line);
+    match (&whole, line.trim_end_matches('\r').rsplit_once('\r')) {
+        (None | Some(Directive::Invalid(_)), Some((_, rest))) => parse(rest).or(whole),
+        _ => whole,
+    }
+}
+
+fn parse_line(line: &str) -> Option<Directive> {
     if !line.contains("DONE") {
-        return parse_with_text(line);
+        return parse_text(line);
     }
     let is_code = is_code(line);
     let line = line.trim();
@@ -42,13 +61,10 @@ pub(crate) fn parse(line: &str) -> Option<Directive> {
     if is_whole && bare(&shown) == "DONE" {
         return Some(decorated(&shown, "DONE"));
     }
-    parse_with_text(line)
+    parse_text(line)
 }
 
-/// Parses a directive that has a text, as `QUESTION: …`. At most [`sanitise::EXCERPT`] characters of the
-/// text are kept.
-pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
-    let line = left_to_see(line);
+fn parse_text(line: &str) -> Option<Directive> {
     if !WITH_TEXT.iter().any(|keyword| line.contains(keyword)) {
         return None;
     }
@@ -79,12 +95,6 @@ pub(crate) fn parse_with_text(line: &str) -> Option<Directive> {
         ),
         _ => Directive::Summary(text),
     })
-}
-
-/// The rest of a line after its last return: a terminal writes it over a spinner or the progress before it.
-fn left_to_see(line: &str) -> &str {
-    let line = line.trim_end_matches('\r');
-    line.rsplit('\r').next().unwrap_or(line)
 }
 
 /// The beginning of a line as a terminal shows it, without the blanks around it.
@@ -181,6 +191,10 @@ mod tests {
             question: "which?".into(),
         }));
         assert_eq!(parse("|\r/\rQUESTION: which?"), question);
+        assert!(matches!(
+            parse("QUESTION: red\r or blue?"),
+            Some(Directive::Signal(Signal::Asked { .. }))
+        ));
         assert_eq!(parse("DONE\rstill at it"), None, "a terminal shows no directive");
     }
 

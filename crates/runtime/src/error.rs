@@ -43,6 +43,8 @@ pub enum Error {
     NotInitialised {
         /// The repository.
         root: PathBuf,
+        /// Whether crew has begun here before: another branch has the file then.
+        has_begun: bool,
     },
     /// `crew.toml` is wrong.
     #[error("{}", list(.0))]
@@ -189,7 +191,11 @@ impl Error {
             Error::Tickets(error) => error.hint(),
             Error::Harness(error) => error.hint(),
             Error::Process(error) => error.hint().map(str::to_owned),
-            Error::NotInitialised { .. } => Some("`crew init` writes one".to_owned()),
+            Error::NotInitialised { has_begun: false, .. } => Some("`crew init` writes one".to_owned()),
+            Error::NotInitialised { has_begun: true, .. } => Some(
+                "crew has begun here: switch to the branch that has it, or bring it back (git checkout <branch> -- crew.toml)"
+                    .to_owned(),
+            ),
             Error::Held { by } if crate::life_of(by) == process::Life::Gone => Some("try again in a moment".to_owned()),
             Error::Held { by } if by.is_command => Some("try again when it has ended".to_owned()),
             Error::Held { .. } => {

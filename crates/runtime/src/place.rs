@@ -133,6 +133,7 @@ impl Place {
             Refused::Unreadable(source) if source.kind() == std::io::ErrorKind::NotFound => {
                 Error::NotInitialised {
                     root: self.root.clone(),
+                    has_begun: self.journal.exists(),
                 }
             }
             Refused::Unreadable(source) => Error::SettingsFile { path, source },

@@ -205,7 +205,7 @@ impl Origins {
     /// Takes changes, judges them, and passes them on. `first`: every file is looked at, and none waits.
     /// `own`: the files that crew has just written itself.
     pub(super) fn judging<'j, 's, S: Fn(driver::Event)>(
-        &'j self,
+        &'j mut self,
         folder: &'j Folder,
         doubtful: &'j mut Doubtful,
         (first, own): (bool, &'j BTreeMap<String, Filing>),
@@ -294,7 +294,7 @@ pub fn origin_of(place: &Place, ticket: &model::TicketId, status: FileStatus) ->
 
 /// Changes of one look on their way through the judgement.
 pub(super) struct Judging<'j, 's, S> {
-    origins: &'j Origins,
+    origins: &'j mut Origins,
     folder: &'j Folder,
     doubtful: &'j mut Doubtful,
     first: bool,
@@ -317,6 +317,9 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
 
     fn judge(&mut self) {
         let changes = std::mem::take(&mut self.changes);
+        // Since the files were read: git may have moved, and a person edited its file, just before that.
+        self.origins.look_at_traces();
+        let origins = &*self.origins;
         let is_read = |change: &&Change| match &change.kind {
             Kind::Added(read) | Kind::Changed(read) => {
                 let written = self.own.get(&change.name);
@@ -326,7 +329,7 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
         };
         let file = |change: &Change| self.folder.path().join(format!("{}.md", change.name));
         let files: Vec<PathBuf> = changes.iter().filter(is_read).map(&file).collect();
-        let known = self.origins.repository.known_blobs(&files);
+        let known = origins.repository.known_blobs(&files);
         let known: BTreeMap<PathBuf, Oid> = files
             .into_iter()
             .zip(known)
@@ -335,11 +338,11 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
         let blob_of = |change: &Change| {
             let file = file(change);
             let blob = known.get(&file).cloned()?;
-            Some((self.origins.path_in_repository(&file), blob))
+            Some((origins.path_in_repository(&file), blob))
         };
         let has_moved = match self.first {
-            true => self.origins.had_moved(),
-            false => self.origins.has_moved(),
+            true => origins.had_moved(),
+            false => origins.has_moved(),
         };
         let edited: Vec<(PathBuf, &Read)> = changes
             .iter()
@@ -351,29 +354,29 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
             .filter(|(file, _)| !known.contains_key(file))
             .collect();
         let edited = edited.iter().map(|(file, read)| (file.as_path(), *read));
-        let with_status_of_git = self.origins.with_status_of_git(has_moved, edited);
+        let with_status_of_git = origins.with_status_of_git(has_moved, edited);
         let of_edited = |change: &Change| match with_status_of_git.contains(&file(change)) {
             true => Origin::Git,
             false => Origin::Person,
         };
         if self.first {
             let blobs: Vec<(PathBuf, Oid)> = changes.iter().filter_map(blob_of).collect();
-            let committed = self.origins.committed(&blobs);
-            let worked_on = match self.origins.is_journal_lost {
-                true => self.origins.tickets_worked_on(),
+            let committed = origins.committed(&blobs);
+            let worked_on = match origins.is_journal_lost {
+                true => origins.tickets_worked_on(),
                 false => BTreeSet::new(),
             };
             for change in changes {
                 let found = match blob_of(&change) {
                     None => of_edited(&change),
                     Some((path, _)) if committed.contains(&path) => Origin::Person,
-                    Some(_) if self.origins.had_moved() => Origin::Git,
+                    Some(_) if origins.had_moved() => Origin::Git,
                     Some(_) => Origin::Unknown,
                 };
                 let Some(mut seen) = observation(change, self.folder, found) else {
                     continue;
                 };
-                if let Some(lost) = self.origins.of_lost_journal(&seen, &worked_on)
+                if let Some(lost) = origins.of_lost_journal(&seen, &worked_on)
                     && let Observation::Read { origin, .. } = &mut seen
                 {
                     *origin = lost;

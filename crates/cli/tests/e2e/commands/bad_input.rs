@@ -55,6 +55,22 @@ fn without_settings_every_command_says_what_makes_them() {
     );
 }
 
+/// A branch that is older than crew, for example: `crew init` would make a second crew.toml.
+#[test]
+fn without_settings_where_crew_has_begun_the_other_branch_is_pointed_to() {
+    let repo = Repo::with_crew();
+    repo.crew(&["run", "--until-idle"]).ok();
+    std::fs::remove_file(repo.root.join("crew.toml")).unwrap();
+    for command in [["queue"].as_slice(), &["run", "--until-idle"]] {
+        let said = repo.crew(command);
+        assert_eq!(said.code, 2, "{said}");
+        assert!(
+            said.err.contains("switch to the branch that has it") && !said.err.contains("crew init"),
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn bad_settings_are_shown_where_they_stand() {
     let repo = Repo::with_crew();

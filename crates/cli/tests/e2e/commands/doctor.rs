@@ -191,7 +191,8 @@ fn whoever_has_git_ignore_crews_folder_it_is_ignored_and_doctor_does_it_once() {
     assert!(is_told());
     for _ in 0..2 {
         repo.crew(&["doctor", "--fix"]).ok();
-        assert_eq!(repo.read(".git/info/exclude"), "/.crew/\n");
+        let excluded = repo.read(".git/info/exclude");
+        assert_eq!(excluded.matches("/.crew/\n").count(), 1, "{excluded}");
     }
     assert!(!is_told());
 }

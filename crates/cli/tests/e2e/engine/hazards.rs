@@ -139,26 +139,36 @@ fn a_branch_that_may_not_be_taken_over_goes_back_to_its_agent() {
 #[test]
 fn what_an_agent_plants_in_its_repository_is_not_run() {
     let world = World::new();
+    // A git of the agent's own may run what the agent has planted.
+    let touch = format!(
+        "[ \"$CREW_WORKER\" = 1 ] || touch {}",
+        world.path("gates/pwned").display()
+    );
+    let script = r#"if [ "$RUN" = 1 ]; then
+for hook in pre-commit post-commit post-checkout post-merge reference-transaction pre-auto-gc fsmonitor-watchman; do
+    mkdir -p .git/hooks
+    printf '%s\n' '#!/bin/sh' 'TOUCH' > .git/hooks/$hook
+    chmod +x .git/hooks/$hook
+done
+work t x
+printf '* filter=evil diff=evil merge=evil\n' > .gitattributes
+git config core.fsmonitor 'TOUCH; false'
+git config filter.evil.clean 'TOUCH; cat'
+git config filter.evil.smudge 'TOUCH; cat'
+git config diff.external 'TOUCH'
+git config core.sshCommand 'TOUCH'
+git config merge.evil.driver 'TOUCH'
+else git add .gitattributes; git commit -qm planted; fi
+echo DONE"#;
     world
         .ticket("t-1")
-        .agent(
-            "for hook in pre-commit post-commit post-checkout post-merge reference-transaction pre-auto-gc fsmonitor-watchman; do\n\
-             printf '#!/bin/sh\\n[ \"$CREW_WORKER\" = 1 ] || touch \"%s/pwned\"\\n' \"$GATES\" > .git/hooks/$hook 2>/dev/null || { mkdir -p .git/hooks; printf '#!/bin/sh\\n[ \"$CREW_WORKER\" = 1 ] || touch \"%s/pwned\"\\n' \"$GATES\" > .git/hooks/$hook; }\n\
-             chmod +x .git/hooks/$hook\ndone\n\
-             work t x\n\
-             printf '* filter=evil diff=evil merge=evil\\n' > .gitattributes\n\
-             git config core.fsmonitor \"touch $GATES/pwned; false\"\n\
-             git config filter.evil.clean \"touch $GATES/pwned; cat\"\n\
-             git config filter.evil.smudge \"touch $GATES/pwned; cat\"\n\
-             git config diff.external \"touch $GATES/pwned\"\n\
-             git config core.sshCommand \"touch $GATES/pwned\"\n\
-             git config merge.evil.driver \"touch $GATES/pwned\"\n\
-             echo DONE",
-        )
+        .agent(&script.replace("TOUCH", &touch))
         .write();
     world.drain_all();
     assert!(!world.path("gates/pwned").exists());
     assert_eq!(world.read("t"), "x\n");
+    assert_eq!(world.runs("t-1"), 2);
+    assert!(world.prompt("t-1", 2).contains("the filter \"evil\""));
 }
 
 #[test]

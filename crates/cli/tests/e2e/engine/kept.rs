@@ -19,6 +19,7 @@ fn the_work_of_a_ticket_that_is_dropped_after_its_last_attempt_is_named() {
             "{shown}"
         );
     }
+    world.git(&["add", "-f", ".tickets/t-1.md"]);
     std::fs::remove_file(world.ticket_file("t-1")).unwrap();
     world.drain_all();
     assert_eq!(world.state_name("t-1"), "done/dropped");

@@ -138,7 +138,11 @@ const PROOFS: &[(&str, &str, &str)] = &[
         "st wk la",
         "an_agent_that_ruins_its_workspace_hurts_only_itself",
     ),
-    ("f8", "wk", "a_planted_index_hides_nothing"),
+    (
+        "f8",
+        "wk",
+        "edits_that_an_agents_index_hides_do_not_land_and_are_kept",
+    ),
     ("f8", "wk cu", "nothing_planted_in_a_workspace_runs_in_crew"),
     ("f8", "wk ga", "what_an_agent_plants_in_its_repository_is_not_run"),
     (
