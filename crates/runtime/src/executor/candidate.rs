@@ -61,7 +61,12 @@ impl Executor {
         let mut kinds = Vec::new();
         let mut lines = Vec::new();
         for refusal in refusals {
-            lines.push(refusal.to_string());
+            let line = refusal.to_string();
+            // The same file may be refused in several commits.
+            if lines.contains(&line) {
+                continue;
+            }
+            lines.push(line);
             let kind = std::mem::discriminant(refusal);
             // A hundred paths need the same remedy.
             if !kinds.contains(&kind) {

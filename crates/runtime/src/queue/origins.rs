@@ -317,9 +317,6 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
 
     fn judge(&mut self) {
         let changes = std::mem::take(&mut self.changes);
-        // Since the files were read: git may have moved, and a person edited its file, just before that.
-        self.origins.look_at_traces();
-        let origins = &*self.origins;
         let is_read = |change: &&Change| match &change.kind {
             Kind::Added(read) | Kind::Changed(read) => {
                 let written = self.own.get(&change.name);
@@ -329,7 +326,10 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
         };
         let file = |change: &Change| self.folder.path().join(format!("{}.md", change.name));
         let files: Vec<PathBuf> = changes.iter().filter(is_read).map(&file).collect();
-        let known = origins.repository.known_blobs(&files);
+        let known = self.origins.repository.known_blobs(&files);
+        // Since the files were hashed: git may have moved, and a person edited its file, just before that.
+        self.origins.look_at_traces();
+        let origins = &*self.origins;
         let known: BTreeMap<PathBuf, Oid> = files
             .into_iter()
             .zip(known)
