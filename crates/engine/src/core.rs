@@ -345,14 +345,14 @@ impl Core {
         let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
             let mut change = ticket.after(&event, self.now)?;
+            if let (ticket::Event::ChecksPassed { tree, .. }, Some(checks)) = (&event, ticket.checks()) {
+                self.proven.note(tree, &checks.plan);
+            }
             self.folder.keep_wanted(&change.ticket, &mut change.effects);
             ticket = Arc::new(change.ticket);
             self.hindrances.followed(&event, &ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
-            if let ticket::Event::ChecksPassed { tree, passed, .. } = &event {
-                self.proven.note(tree, passed);
-            }
             entries.push(Entry {
                 fact: Fact::Ticket(event),
                 after: State::Ticket(Arc::clone(&ticket)),

@@ -4,9 +4,9 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event, Fingerprint,
-    InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State, Ticket,
-    Unheeded, Verify,
+    AfterLanding, Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event,
+    Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State,
+    Ticket, Unheeded, Verify,
 };
 use crate::{Actor, RunId};
 
@@ -132,12 +132,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         fresh: session.clone(),
     };
     let built = |checked: bool| {
-        let one = |command: &str| {
-            checked
-                .then(|| command.to_owned())
-                .into_iter()
-                .collect::<Vec<_>>()
-        };
+        let one = |command: &str| checked.then(|| check(command)).into_iter().collect::<Vec<_>>();
         Event::CandidateBuilt {
             candidate: candidate(),
             plan: CheckPlan {
@@ -372,6 +367,12 @@ pub fn shape(ticket: &Ticket) -> String {
         State::Verify(verify) => verify_shape(verify),
     };
     format!("{} {held:?} {state}", ticket.state_name())
+}
+
+/// A shell command as a check, with the default time limit.
+#[must_use]
+pub fn check(command: &str) -> Check {
+    Check::shell(command, crate::settings::Checks::default().timeout)
 }
 
 fn verify_shape(verify: &Verify) -> String {

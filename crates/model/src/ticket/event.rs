@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, KeptWork, Repeat, Spec,
-    Unheeded,
+    AfterLanding, Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, KeptWork,
+    Repeat, Spec, Unheeded,
 };
 use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
@@ -378,8 +378,8 @@ pub enum Effect {
         task: CheckTask,
         /// The commit that is checked out for it.
         commit: Oid,
-        /// The command.
-        command: String,
+        /// The command, with its limits.
+        command: Check,
         /// All commands of these checks.
         plan: CheckPlan,
         /// The number of set-up commands that have run for it.
