@@ -308,6 +308,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Landing
         | Why::TargetRed
         | Why::Paths { .. }
+        | Why::Commitments { .. }
         | Why::Conflict
         | Why::Review
         | Why::Budget { .. } => None,
@@ -426,6 +427,9 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         ),
         Some(Why::Paths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
+        }
+        Some(Why::Commitments { .. }) => {
+            format!("`crew approve {id}` lets it go on, `crew drop {id}` gives it up")
         }
         Some(_) | None if merged => format!("{usual}, `crew waive {id} <reason>` lets it pass"),
         Some(_) | None => usual,

@@ -104,6 +104,10 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::RetryDue
             | ticket::Event::FileDrifted
             | ticket::Event::FileHeeded => false,
+            ticket::Event::CommitmentAdded { .. }
+            | ticket::Event::CommitmentUnmet { .. }
+            | ticket::Event::CommitmentsHeld { .. }
+            | ticket::Event::CommitmentsApproved { .. } => true,
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
             // The next attempt goes on with the last commit of the one before it.
             ticket::Event::WorkKept { work } => !work.iter().all(ticket::KeptWork::is_attempt),
@@ -235,6 +239,7 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::CheckOrdered { run, task, .. } => match task {
             CheckTask::SetUp => format!("setting up the checks' checkout: run {run}"),
             CheckTask::Candidate => format!("a check of the merged result: run {run}"),
+            CheckTask::Commitment => format!("a commitment is verified on the merged result: run {run}"),
             CheckTask::Target => format!("the same check of the target alone: run {run}"),
         },
         Event::CheckStopOrdered { why } => match why {
@@ -266,6 +271,19 @@ fn of_ticket(event: &ticket::Event) -> String {
             }
             format!("check failed, {left}{same}: {which}{}", in_brackets(output))
         }
+        Event::CommitmentAdded { by, promise } => format!("commitment by {}: {promise}", by.name()),
+        Event::CommitmentUnmet {
+            id,
+            output,
+            steps_left,
+            repeat,
+            ..
+        } => {
+            let (left, same) = (left(*steps_left, "step"), same(repeat.as_ref()));
+            format!("commitment {id} is not met, {left}{same}{}", in_brackets(output))
+        }
+        Event::CommitmentsHeld { .. } => "its commitments wait for a person's word".to_owned(),
+        Event::CommitmentsApproved { by } => format!("its commitments approved by {by}"),
         Event::NoCommits {
             steps_left, repeat, ..
         } => {
@@ -514,6 +532,7 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Unusable { .. } => "step, a line could not be used",
         Prompt::ChecksFailed { which, .. } if which == Prompt::TAKING_OVER => "branch refused",
         Prompt::ChecksFailed { .. } => "checks failed",
+        Prompt::CommitmentUnmet { .. } => "commitment unmet",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",
         Prompt::LastChance => "last chance",
