@@ -189,6 +189,13 @@ impl Commitment {
         }
     }
 
+    /// The commitment with its author and its state, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (id, by, state) = (self.id, self.by.name(), self.state.name());
+        format!("commitment {id}, by {by}, {state}: {}", self.promise)
+    }
+
     /// True if the ticket's own agent has made it.
     #[must_use]
     pub fn is_agents(&self) -> bool {

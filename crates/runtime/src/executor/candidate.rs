@@ -409,7 +409,7 @@ impl Executor {
 
 /// The trailer that counts the commitments which the work at this tip meets. It lands once it meets all of
 /// them, or once a person has waived the others.
-fn commitments(ticket: &Ticket, tip: &model::Oid) -> Option<(String, String)> {
+fn commitments(ticket: &Ticket, tip: &Oid) -> Option<(String, String)> {
     let (met, all) = ticket.commitments_met(tip)?;
     let met = if ticket.is_waived_at(tip) { met } else { all };
     Some(("Commitments".to_owned(), format!("{met}/{all}")))

@@ -1,20 +1,25 @@
 //! Commitments: work lands once it meets them, as crew itself has verified.
 
-use testkit::{DONE, World};
+use testkit::world::World;
 
 #[test]
 fn an_acceptance_test_that_fails_keeps_the_work_from_landing_and_its_agent_gets_the_output() {
     let world = World::new();
     world
         .ticket("t-1")
-        .key("acceptance_test", "\"echo not yet there; false\"")
-        .agent("work \"t.$RUN\" x\n[ \"$RUN\" = 3 ] && { echo 'BLOCKED: it cannot be met'; exit 0; }\necho DONE")
+        .line("acceptance_test: \"echo not yet there; false\"")
+        .agent(
+            "work \"t.$RUN\" x\n[ \"$RUN\" = 3 ] && { echo 'BLOCKED: it cannot be met'; exit 0; }\necho DONE",
+        )
         .write();
     let said = world.drain_held();
-    assert!(world.landed().is_empty(), "{said}");
+    assert!(world.landed().is_empty(), "{}", said.all());
     assert_eq!(world.held("t-1").0, "blocked");
     let told = world.prompt("t-1", 1);
-    assert!(told.contains("the acceptance test passes (`echo not yet there; false`)"), "{told}");
+    assert!(
+        told.contains("the acceptance test passes (`echo not yet there; false`)"),
+        "{told}"
+    );
     for step in [2, 3] {
         let told = world.prompt("t-1", step);
         assert!(
@@ -25,7 +30,11 @@ fn an_acceptance_test_that_fails_keeps_the_work_from_landing_and_its_agent_gets_
     }
     assert_eq!(world.count("t-1", "commitment_unmet"), 2);
     let explained = world.must(&["explain", "t-1"]);
-    assert!(explained.out.contains("commitment 1"), "{explained}");
+    assert!(
+        explained.out.contains("commitment 1, by ticket, failed"),
+        "{}",
+        explained.out
+    );
 }
 
 #[test]
@@ -33,7 +42,7 @@ fn an_unmet_commitment_goes_back_once_and_then_lands_with_its_trailer() {
     let world = World::new();
     world
         .ticket("t-1")
-        .key("commitments", "\n  - says: The page is there\n    run: [test, -e, page]\n  - run: test -e t-1.1")
+        .line("commitments:\n  - says: The page is there\n    run: [test, -e, page]\n  - run: test -e t-1.1")
         .body("# A page\n\n## Acceptance Criteria\n\n- A person likes it.\n- It greets: `$ grep -q hello page`\n")
         .agent(
             "case $RUN in\n\
@@ -43,18 +52,35 @@ fn an_unmet_commitment_goes_back_once_and_then_lands_with_its_trailer() {
              echo DONE",
         )
         .write();
-    world.must(&["commit-to", "t-1", "The page is a file", "--", "test", "-f", "page"]);
+    world.must(&[
+        "commit-to",
+        "t-1",
+        "The page is a file",
+        "--",
+        "test",
+        "-f",
+        "page",
+    ]);
     let refused = world.crew(&["commit-to", "t-1", "A person likes it"]);
-    assert!(refused.err.contains("no reviews yet"), "{refused}");
+    assert!(refused.err.contains("no reviews yet"), "{}", refused.err);
     world.drain_all();
     assert_eq!(world.count("t-1", "commitment_unmet"), 1);
-    assert!(world.prompt("t-1", 2).contains("The page is there"), "{}", world.prompt("t-1", 2));
-    let trailer = world.git(&["log", "-1", "--format=%(trailers:key=Commitments,valueonly)", "main"]);
+    assert!(
+        world.prompt("t-1", 2).contains("The page is there"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
+    let trailer = world.git(&[
+        "log",
+        "-1",
+        "--format=%(trailers:key=Commitments,valueonly)",
+        "main",
+    ]);
     assert_eq!(trailer.trim(), "4/4");
     let how = format!("{:?}", world.state("t-1").state);
     assert!(how.contains("The page is a file"), "{how}");
-    let listed = world.must(&["queue", "--json"]).json();
-    assert_eq!(listed["landed"][0]["ticket"], "t-1");
+    let explained = world.json(&["explain", "t-1"]);
+    assert_eq!(explained["commitments"][0]["state"], "passed", "{explained}");
 }
 
 #[test]
@@ -94,13 +120,27 @@ fn commitments_that_are_edited_while_an_agent_works_wait_for_a_persons_word() {
     let world = World::new();
     world
         .ticket("t-1")
-        .key("acceptance_test", "\"test -e missing\"")
+        .line("acceptance_test: \"true\"")
         .agent(&format!(
-            "sed -i 's/test -e missing/true/' {}\n{DONE}",
+            "work t-1.txt x\nsed -i 's/\"true\"/\"test -e t-1.txt\"/' {}\nuntil_there \"$GATES/seen\"\necho DONE",
             world.ticket_file("t-1").display()
         ))
         .write();
-    world.drain_held();
-    assert!(world.landed().is_empty());
-    assert_eq!(world.count("t-1", "commitment_unmet") > 0, true);
+    let mut engine = world.engine();
+    world.wait("its file is read", || world.count("t-1", "edited") == 1);
+    world.open("seen");
+    world.wait("it is held", || {
+        world.try_state("t-1").is_some_and(|ticket| ticket.held.is_some())
+    });
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "commitments");
+    assert!(note.contains("crew approve t-1"), "{note}");
+    let inbox = world.crew(&["inbox"]);
+    assert!(inbox.out.contains("crew approve t-1"), "{}", inbox.out);
+    world.must(&["approve", "t-1"]);
+    world.wait("it lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    let promise = &world.state("t-1").commitments[0].promise;
+    assert!(promise.to_string().contains("test -e t-1.txt"), "{promise}");
 }
