@@ -1,3 +1,4 @@
 mod checks;
+mod commitments;
 mod histories;
 mod rows;
