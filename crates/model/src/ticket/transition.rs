@@ -423,6 +423,7 @@ impl Draft<'_> {
         let ticket = &mut self.ticket;
         ticket.state = State::Done(done);
         (ticket.held, ticket.due, ticket.repeat, ticket.unheeded) = (None, None, None, None);
+        ticket.proposed = None;
         ticket.labels.clear();
         ticket.feedback.clear();
         ticket.answers.clear();

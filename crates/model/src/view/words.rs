@@ -26,6 +26,10 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
             let attempt = ticket.attempt();
             of_attempt(event, attempt.map(|attempt| attempt.conversation.in_a_row))
         }
+        (Fact::Ticket(ticket::Event::CommitmentUnmet { id, .. }), State::Ticket(ticket)) => {
+            let promise = ticket.commitment(*id).map(|one| format!(": {}", one.promise));
+            describe(fact) + &promise.unwrap_or_default()
+        }
         (Fact::Ticket(_) | Fact::Project(_), _) => describe(fact),
     }
 }
@@ -35,7 +39,9 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::Ticket(
-            ticket::Event::ChecksFailed { output, .. } | ticket::Event::TargetRed { output, .. },
+            ticket::Event::ChecksFailed { output, .. }
+            | ticket::Event::CommitmentUnmet { output, .. }
+            | ticket::Event::TargetRed { output, .. },
         ) => Some(output.trim_end()),
         Fact::Ticket(ticket::Event::Released {
             why: Released::SetUpFailed { output, .. },
