@@ -66,7 +66,8 @@ fn goes_on(command: &Command) -> bool {
         | Command::Approve { .. }
         | Command::Waive { .. }
         | Command::Assign { .. } => true,
-        Command::Spawn { .. }
+        Command::CommitTo { .. }
+        | Command::Spawn { .. }
         | Command::SpawnMany { .. }
         | Command::Kill { .. }
         | Command::Cleanup { .. }

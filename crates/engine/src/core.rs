@@ -3,6 +3,7 @@
 mod budget;
 mod checks;
 mod commands;
+mod commitments;
 mod dispatch;
 mod files;
 mod harness_pause;

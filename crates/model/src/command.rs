@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::commitment::Promise;
 use crate::ticket::{FileStatus, Ticket};
 use crate::{AgentName, Fence, TicketId, Time};
 
@@ -84,7 +85,14 @@ pub enum Command {
         /// The reason, in words.
         reason: String,
     },
-    /// Approve the sensitive paths a ticket touches.
+    /// Add a commitment to a ticket.
+    CommitTo {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The promise.
+        promise: Promise,
+    },
+    /// Approve the sensitive paths a ticket touches, or its commitments.
     Approve {
         /// The id of the ticket.
         ticket: TicketId,
@@ -123,6 +131,7 @@ impl Command {
             | Command::Drop { ticket, .. }
             | Command::SetStatus { ticket, .. }
             | Command::Waive { ticket, .. }
+            | Command::CommitTo { ticket, .. }
             | Command::Approve { ticket } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
             Command::Spawn { .. }

@@ -3,6 +3,7 @@
 mod change;
 mod check;
 mod checks;
+mod commitments;
 mod done;
 mod event;
 mod held;
@@ -24,7 +25,8 @@ use serde::{Deserialize, Serialize};
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use check::{Check, CheckCommand, CheckPlan, TestCount};
 pub use checks::{
-    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended, without_set_up,
+    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, Owed, how_it_ended,
+    without_set_up,
 };
 pub use done::Done;
 pub use event::{Effect, Event, Released};
@@ -39,6 +41,7 @@ pub use unheeded::{Origin, Unheeded};
 pub use verify::{AfterLanding, Candidate, Clearance, Cleared, Stage, Verify, Waiting};
 
 use crate::attempt::{self, Attempt};
+use crate::commitment::{Commitment, Promise};
 use crate::policy::budget::Spent;
 use crate::{AgentName, Fence, RunId, TicketId, Time};
 
@@ -89,6 +92,13 @@ pub struct Ticket {
     /// that left one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptWork>,
+    /// The commitments that its work must meet before it lands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Commitment>,
+    /// The commitments of its file where they were changed while an agent had it: they count once a person
+    /// has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<Vec<Promise>>,
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -141,6 +151,8 @@ impl Ticket {
             repeat: None,
             unheeded: None,
             kept: Vec::new(),
+            commitments: Vec::new(),
+            proposed: None,
             spent: Spent::default(),
         }
     }

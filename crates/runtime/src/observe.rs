@@ -10,8 +10,9 @@ use std::time::Duration;
 use engine::{CheckEnd, End, Input, RunEnd, driver};
 use harness::Reader;
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
+use model::commitment::Promise;
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Loss, Ticket};
+use model::ticket::{CheckCommand, CheckOutcome, CheckTask, Fingerprint, Loss, Ticket};
 use model::{RunId, Time};
 use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
 use tokio::io::unix::AsyncFd;
@@ -428,6 +429,7 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
         stated: outcome.stated.map(end),
         left: None,
         unusable: outcome.unusable,
+        commitments: outcome.commitments.into_iter().map(promise).collect(),
     }
 }
 
@@ -445,6 +447,14 @@ fn of_signal(signal: harness::Signal, ended_at: Time) -> Signal {
                 why
             },
         },
+    }
+}
+
+/// A commitment of an agent: no shell reads its command.
+fn promise(made: harness::Commitment) -> Promise {
+    Promise {
+        says: made.says,
+        run: Some(CheckCommand::Argv(made.run)),
     }
 }
 
@@ -485,5 +495,6 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
         stated: None,
         left: None,
         unusable: None,
+        commitments: Vec::new(),
     }
 }

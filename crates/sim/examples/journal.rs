@@ -145,6 +145,7 @@ impl Crew {
             stated: None,
             left: None,
             unusable: None,
+            commitments: Vec::new(),
         }
     }
 

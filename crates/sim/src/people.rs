@@ -110,6 +110,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         replaces,
         created: world.now,
         acceptance: None,
+        commitments: crate::commitments::of(&id),
         digest: "1".to_owned(),
     };
     let status = if rng.percent(3) {

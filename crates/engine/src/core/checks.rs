@@ -39,6 +39,9 @@ impl Core {
             return None;
         };
         let Some(task) = checks.next() else {
+            if let Some(question) = Self::commitments_question(ticket, checks) {
+                return Some(question);
+            }
             return Some(Event::ChecksPassed {
                 tree: checks.candidate.tree.clone(),
                 passed: checks.plan.names(),
@@ -113,6 +116,9 @@ impl Core {
         task: CheckTask,
         outcome: &CheckOutcome,
     ) -> Option<Event> {
+        if let Some(output) = self.agents_own(id, checks, task, outcome) {
+            return self.unmet(id, checks, output);
+        }
         if let Some(why) = checks.cannot_run(task, outcome) {
             return Some(Event::CouldNotRun {
                 why: format!("the checks could not be run: {why}"),
@@ -143,7 +149,8 @@ impl Core {
                 output: output.clone(),
                 retry_at: self.check_again_at(id),
             }),
-            (CheckTask::SetUp | CheckTask::Candidate, _)
+            (CheckTask::Commitment, CheckOutcome::Failed { output }) => self.unmet(id, checks, output),
+            (CheckTask::SetUp | CheckTask::Candidate | CheckTask::Commitment, _)
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
                 None
             }

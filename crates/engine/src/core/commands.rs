@@ -47,8 +47,14 @@ impl Core {
                 };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
+            Command::CommitTo { ticket, promise } => self.commit_to(&ticket, by, promise),
             Command::Approve { ticket } => {
-                let event = Event::PathsApproved { by: by.clone() };
+                let by = by.clone();
+                let asks = self.ticket(&ticket).is_some_and(Ticket::asks_about_commitments);
+                let event = match asks {
+                    true => Event::CommitmentsApproved { by },
+                    false => Event::PathsApproved { by },
+                };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
             Command::Answer {
@@ -367,7 +373,7 @@ fn is_prepared(ticket: &Ticket) -> bool {
     attempt.is_some_and(|attempt| matches!(attempt.state, attempt::State::Preparing))
 }
 
-fn unknown(ticket: &TicketId) -> String {
+pub(super) fn unknown(ticket: &TicketId) -> String {
     format!("crew knows no ticket {ticket}: `crew ticket ls` lists them")
 }
 

@@ -141,6 +141,7 @@ impl Core {
                 stated: None,
                 left: None,
                 unusable: None,
+                commitments: Vec::new(),
             };
             self.step_ended(ticket, ended, answering("its step could not be started"))
         } else {

@@ -4,6 +4,7 @@ use process::{Exit, Reason, Stream};
 
 use super::record::{self, Record};
 use crate::client::Reader;
+use crate::commitment::{self, Commitment};
 use crate::directive::{self, Directive};
 use crate::event::Event;
 use crate::lines::{Line, Lines};
@@ -38,6 +39,7 @@ struct State {
     usage: Usage,
     mode: Option<Mode>,
     summary: Option<String>,
+    commitments: Vec<Commitment>,
     stderr: StderrTail,
     /// The number of notes that were made.
     notes: usize,
@@ -112,6 +114,7 @@ impl Reader for CommandReader {
             mode,
             summary,
             unusable,
+            commitments,
             ..
         } = state;
         (
@@ -125,6 +128,7 @@ impl Reader for CommandReader {
                 estimated: false,
                 summary,
                 mode,
+                commitments,
                 session: None,
             },
         )
@@ -194,6 +198,16 @@ impl State {
             }
             Record::Failure(failure) => {
                 (self.failure, self.pending.failure) = (Some(failure.clone()), Some(failure));
+            }
+            Record::Commitment(made) => {
+                if self.commitments.len() >= commitment::MOST {
+                    self.cannot_use(format!(
+                        "a commitment beyond the {} of one step",
+                        commitment::MOST
+                    ));
+                } else if !self.commitments.contains(&made) {
+                    self.commitments.push(made);
+                }
             }
             Record::Invalid { what, why } => {
                 // Both may quote the line.

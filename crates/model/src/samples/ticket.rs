@@ -2,11 +2,12 @@
 
 use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
+use crate::commitment::{By, Promise};
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event,
-    Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State,
-    Ticket, Unheeded, Verify,
+    AfterLanding, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance,
+    Event, Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage,
+    State, Ticket, Unheeded, Verify,
 };
 use crate::{Actor, RunId};
 
@@ -99,6 +100,26 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             left,
         ),
     };
+    let promised = |verified: bool| Event::CommitmentAdded {
+        by: By::Ticket,
+        promise: Promise {
+            says: "it works".to_owned(),
+            run: verified.then(|| CheckCommand::Shell("true".to_owned())),
+        },
+    };
+    let unmet = |steps_left, left| Event::CommitmentUnmet {
+        id: 1,
+        output: why(),
+        steps_left,
+        reopen_at: LATE,
+        repeat: again(
+            Fingerprint::Commitment {
+                says: "it works".to_owned(),
+                tip: oid('a'),
+            },
+            left,
+        ),
+    };
     let no_commits = |steps_left, left| Event::NoCommits {
         steps_left,
         reopen_at: LATE,
@@ -138,6 +159,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             plan: CheckPlan {
                 setup: one("make ready"),
                 commands: one("true"),
+                ..CheckPlan::default()
             },
         }
     };
@@ -199,6 +221,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("no checks", built(false))
         .when("the candidate's", check_ordered(CheckTask::Candidate))
         .when("the target's", check_ordered(CheckTask::Target))
+        .when("a commitment's", check_ordered(CheckTask::Commitment))
         .when("set-up", check_ordered(CheckTask::SetUp))
         .event(Event::CheckStopOrdered {
             why: CheckStop::Pause,
@@ -213,6 +236,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("steps left", checks_failed(3, 1))
         .when("none left", checks_failed(0, 1))
         .when("same again", checks_failed(3, 0))
+        .when("steps left", unmet(3, 1))
+        .when("none left", unmet(0, 1))
+        .when("same again", unmet(3, 0))
+        .when("with a command", promised(true))
+        .when("without one", promised(false))
+        .event(Event::CommitmentsHeld { tip: oid('a') })
+        .event(Event::CommitmentsApproved { by: by() })
         .when("steps left", no_commits(3, 1))
         .when("none left", no_commits(0, 1))
         .when("same again", no_commits(3, 0))
@@ -364,7 +394,13 @@ pub fn shape(ticket: &Ticket) -> String {
         State::New | State::Done(_) => String::new(),
         State::Open => format!("{}", ticket.due.is_some()),
         State::InProgress(attempt) => attempt::shape(attempt),
-        State::Verify(verify) => verify_shape(verify),
+        State::Verify(verify) => {
+            let promised = ticket
+                .commitments
+                .first()
+                .map(|one| (one.promise.run.is_some(), one.state));
+            format!("{} {promised:?}", verify_shape(verify))
+        }
     };
     format!("{} {held:?} {state}", ticket.state_name())
 }
@@ -386,7 +422,7 @@ fn verify_shape(verify: &Verify) -> String {
                 "checking {run:?} {} {} {is_set_up:?} {}",
                 checks.plan.commands.len(),
                 checks.passed,
-                checks.failed.is_some()
+                checks.failed.is_some(),
             )
         }
         Stage::Reviewing { reviewer, due, .. } => {

@@ -7,6 +7,7 @@ use super::{
     Repeat, Spec, Unheeded,
 };
 use crate::attempt::{self, HarnessId};
+use crate::commitment::{By, Promise};
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -105,6 +106,36 @@ pub enum Event {
         reopen_at: Time,
         /// The count of this failure, if it came before.
         repeat: Option<Repeat>,
+    },
+    /// Somebody has added a commitment.
+    CommitmentAdded {
+        /// Its author.
+        by: By,
+        /// The promise.
+        promise: Promise,
+    },
+    /// A commitment is not met by the merged result, whose checks have passed.
+    CommitmentUnmet {
+        /// The number of the commitment.
+        id: u32,
+        /// The end of its output.
+        output: String,
+        /// The number of steps that the agent has left.
+        steps_left: u32,
+        /// The time at which the ticket may be dispatched again, if it goes back to the queue.
+        reopen_at: Time,
+        /// The count of this failure, if it came before.
+        repeat: Option<Repeat>,
+    },
+    /// The checks have passed, and its commitments need a person's word.
+    CommitmentsHeld {
+        /// The tip that has passed.
+        tip: Oid,
+    },
+    /// A person has given the word that its commitments wait for.
+    CommitmentsApproved {
+        /// The actor who did it.
+        by: Actor,
     },
     /// The branch adds nothing to the target.
     NoCommits {
@@ -507,6 +538,10 @@ impl Event {
             Event::CheckEnded { .. } => "check_ended",
             Event::ChecksPassed { .. } => "checks_passed",
             Event::ChecksFailed { .. } => "checks_failed",
+            Event::CommitmentAdded { .. } => "commitment_added",
+            Event::CommitmentUnmet { .. } => "commitment_unmet",
+            Event::CommitmentsHeld { .. } => "commitments_held",
+            Event::CommitmentsApproved { .. } => "commitments_approved",
             Event::NoCommits { .. } => "no_commits",
             Event::Conflicted { .. } => "conflicted",
             Event::CouldNotRun { .. } => "could_not_run",

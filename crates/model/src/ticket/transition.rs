@@ -1,6 +1,7 @@
 //! The ticket's table: what each state makes of each event.
 
 mod checks;
+mod commitments;
 mod hold;
 mod recovery;
 mod verify;
@@ -29,6 +30,7 @@ impl machine::Machine for Machine {
         };
         next.take()?;
         next.end_left_check(state);
+        next.end_left_commitment()?;
         Ok(Step {
             state: next.ticket,
             effects: next.effects,
@@ -68,6 +70,7 @@ impl Draft<'_> {
                 return self.no("it has not been created");
             };
             self.ticket.spec = spec.clone();
+            self.ticket.take_listed(&spec.commitments);
             self.ticket.state = State::Open;
             return Ok(());
         }
@@ -157,6 +160,16 @@ impl Draft<'_> {
                 self.held_for(output);
                 Ok(())
             }
+            Event::CommitmentAdded { by, promise } => self.add_commitment(by, promise),
+            Event::CommitmentUnmet {
+                id,
+                output,
+                steps_left,
+                reopen_at,
+                repeat,
+            } => self.unmet((*id, output), *steps_left, *reopen_at, repeat.as_ref()),
+            Event::CommitmentsHeld { tip } => self.hold_for_commitments(tip),
+            Event::CommitmentsApproved { .. } => self.approve_commitments(),
             Event::NoCommits {
                 steps_left,
                 reopen_at,
@@ -379,7 +392,7 @@ impl Draft<'_> {
         if text_changed && let Some(attempt) = self.ticket.attempt_mut() {
             *attempt = attempt.after(&attempt::Event::TicketEdited)?.0;
         }
-        Ok(())
+        self.edit_commitments(&spec.commitments)
     }
 
     fn reopen(&mut self) -> Taken {
@@ -394,6 +407,8 @@ impl Draft<'_> {
         ticket.labels.clear();
         // It begins anew: what its former attempts left is no part of the task.
         ticket.kept.clear();
+        let listed = ticket.spec.commitments.clone();
+        ticket.take_listed(&listed);
         Ok(())
     }
 
@@ -401,6 +416,7 @@ impl Draft<'_> {
         let ticket = &mut self.ticket;
         ticket.state = State::Done(done);
         (ticket.held, ticket.due, ticket.repeat, ticket.unheeded) = (None, None, None, None);
+        ticket.proposed = None;
         ticket.labels.clear();
         ticket.feedback.clear();
         ticket.answers.clear();

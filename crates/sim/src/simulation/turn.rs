@@ -322,6 +322,7 @@ impl Simulation {
             stated: stated.filter(|_| end == process::killed()),
             left: None,
             unusable: None,
+            commitments: Vec::new(),
             end,
         })
     }

@@ -7,6 +7,7 @@ mod answered;
 mod checkout;
 mod checks;
 mod clean_room;
+mod commitments;
 mod failures;
 mod file_settings;
 mod files;

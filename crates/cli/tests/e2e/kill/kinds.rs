@@ -36,6 +36,15 @@ const ABSENT: &[(&[&str], &str)] = &[
         ],
         "this build has no review",
     ),
+    (
+        &[
+            "commitment_added",
+            "commitment_unmet",
+            "commitments_held",
+            "commitments_approved",
+        ],
+        "no scenario of kills has commitments; the simulator verifies some, and kills engines there",
+    ),
 ];
 
 #[test]

@@ -1,4 +1,5 @@
 mod checks;
+mod commitments;
 mod histories;
 mod labels;
 mod recovery;

@@ -91,10 +91,18 @@ impl Draft<'_> {
         if checks.run.is_some() || !checks.are_passed() {
             return self.no("not every check has passed");
         }
+        let tip = checks.candidate.tip.clone();
+        if self.ticket.unmet(&tip).next().is_some() || self.ticket.proposed.is_some() {
+            return self.no("not every commitment is met");
+        }
+        let checks = self.checks()?;
         let candidate = Candidate {
             passed: passed.to_vec(),
             ..checks.candidate.clone()
         };
+        let met = self.ticket.commitments.iter().map(|one| one.promise.to_string());
+        let mut candidate = candidate;
+        candidate.passed.extend(met);
         self.ticket.repeat = None;
         let verify = self.verify()?;
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
@@ -281,6 +289,11 @@ impl Draft<'_> {
         let words = format!("waived by {by}: {reason}");
         let passed = vec![words.clone()];
         self.clear(&candidate.tip, Clearance::Waived { words })?;
+        if self.ticket.unmet(&candidate.tip).next().is_some() {
+            // The message of its merge says that every commitment is met: it is merged anew.
+            self.verify()?.stage = Stage::Queued;
+            return Ok(());
+        }
         self.land(Candidate { passed, ..candidate })
     }
 

@@ -100,7 +100,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         what: what.to_owned(),
     };
     let mut acts = match &held.why {
-        Why::Paths { .. } => vec![Act::Approve { ticket: id() }],
+        Why::Paths { .. } | Why::Commitments { .. } => vec![Act::Approve { ticket: id() }],
         Why::Auth => vec![
             by_hand("mend the agent's login or key, then"),
             Act::Retry { ticket: id() },
@@ -140,7 +140,12 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
         Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
-        Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
+        Why::Paths { .. }
+        | Why::Commitments { .. }
+        | Why::Landing
+        | Why::Conflict
+        | Why::Review
+        | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };
     Item {
