@@ -81,6 +81,7 @@ impl Why {
             | Why::CouldNotRun
             | Why::TargetRed
             | Why::Paths { .. }
+            | Why::Commitments { .. }
             | Why::Landing
             | Why::Auth
             | Why::Budget { .. } => false,
