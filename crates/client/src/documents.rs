@@ -96,7 +96,7 @@ printed! {
     Document Past: "history --at";
     Document Cost: "cost";
     Document Events: "events";
-    Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "answer", "wake", "stop";
+    Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "reject", "answer", "wake", "stop";
     Document Clean: "clean";
     Document Removed: "clean --older";
     Document ForgotSetUp: "clean --checks";

@@ -9,6 +9,7 @@ mod harness_pause;
 mod reports;
 mod rest;
 mod restore;
+mod review;
 mod runs;
 mod target;
 #[cfg(test)]

@@ -84,10 +84,17 @@ pub enum Command {
         /// The reason, in words.
         reason: String,
     },
-    /// Approve the sensitive paths a ticket touches.
+    /// Approve the sensitive paths a ticket touches, or its work in a gatekeeper's place.
     Approve {
         /// The id of the ticket.
         ticket: TicketId,
+    },
+    /// Send work that is in review back to its agent.
+    Reject {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The reason, in words.
+        why: String,
     },
     /// Answer an agent's question.
     Answer {
@@ -123,6 +130,7 @@ impl Command {
             | Command::Drop { ticket, .. }
             | Command::SetStatus { ticket, .. }
             | Command::Waive { ticket, .. }
+            | Command::Reject { ticket, .. }
             | Command::Approve { ticket } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
             Command::Spawn { .. }

@@ -233,6 +233,13 @@ impl Witness {
             .is_some_and(|held| matches!(held.why, Why::Budget { .. }));
         let paid = self.paid.entry(id.clone()).or_default();
         let on_the_day = self.paid_on.entry(at.day()).or_default();
+        if let Event::Review { event, .. } = event
+            && let Some(usage) = event.usage()
+        {
+            *paid += usage.cost_micro_usd;
+            *on_the_day += usage.cost_micro_usd;
+            return Ok(());
+        }
         let budget = match event {
             Event::Attempt(
                 attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },

@@ -1,3 +1,4 @@
 mod checks;
 mod histories;
+mod reviews;
 mod rows;
