@@ -272,10 +272,11 @@ impl Core {
         let follows = match &verdict {
             Verdict::Approve { .. } if approvals + 1 < agree as usize => None,
             Verdict::Approve { .. } => Some(Event::Approved { fence, agree }),
+            // The next attempt knows more than this one, so there is nothing to wait for.
             Verdict::Reject { .. } => Some(Event::Rejected {
                 fence,
                 attempts_left: self.attempts_left(id),
-                reopen_at: self.reopen_at(id),
+                reopen_at: self.now,
             }),
             Verdict::Fail { .. } => Some(Event::WorkFailed { fence }),
         };

@@ -26,6 +26,7 @@ mod people;
 mod prompts;
 mod queue;
 mod refused;
+mod reviews;
 mod set_up;
 mod submodule_files;
 mod target;

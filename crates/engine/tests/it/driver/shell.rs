@@ -161,6 +161,7 @@ impl Shell {
 
 pub(super) fn ended(run: RunId, end: End) -> Event {
     Event::RunEnded(RunEnd {
+        verdict: None,
         run,
         usage: Usage::default(),
         total_micro_usd: None,
