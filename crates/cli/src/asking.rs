@@ -67,7 +67,8 @@ fn goes_on(command: &Command) -> bool {
         | Command::Reject { .. }
         | Command::Waive { .. }
         | Command::Assign { .. } => true,
-        Command::Spawn { .. }
+        Command::CommitTo { .. }
+        | Command::Spawn { .. }
         | Command::SpawnMany { .. }
         | Command::Kill { .. }
         | Command::Cleanup { .. }

@@ -5,6 +5,7 @@ pub(crate) mod approve;
 pub(crate) mod assign;
 pub(crate) mod clean;
 pub(crate) mod cleanup;
+pub(crate) mod commit_to;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod cost;

@@ -2,6 +2,7 @@
 
 use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
+use model::commitment::Promise;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
@@ -87,7 +88,7 @@ pub struct TargetSeen {
     pub commit: Oid,
     /// The tree of that.
     pub tree: Oid,
-    /// A digest of the environment that checks get, and of their time limit.
+    /// A digest of the environment that checks get.
     pub environment: String,
     /// Whether a check has still to be tried on broken sources, with the manifests that this tree has.
     pub canary_due: bool,
@@ -329,6 +330,8 @@ pub struct RunEnd {
     pub end: End,
     /// A line of the agent's that crew could not use, in a message for the agent.
     pub unusable: Option<String>,
+    /// The commitments that the agent has made, in order.
+    pub commitments: Vec<Promise>,
     /// The state in which a step without a signal left everything, and its words.
     pub left: Option<Fingerprint>,
     /// The verdict that the output ends with; it counts for a gatekeeper's run only.

@@ -10,6 +10,7 @@
 pub mod claude;
 mod client;
 mod command;
+mod commitment;
 mod directive;
 mod duration;
 pub mod environment;
@@ -32,6 +33,7 @@ mod verdict;
 pub use claude::Claude;
 pub use client::{Harness, Installation, Reader};
 pub use command::Command;
+pub use commitment::Commitment;
 pub use error::{Error, Result};
 pub use event::Event;
 pub use kind::{Kind, Table};

@@ -3,6 +3,7 @@
 use process::{Exit, Reason};
 use serde::{Deserialize, Serialize};
 
+use crate::commitment::Commitment;
 use crate::mode::Mode;
 use crate::usage::Usage;
 use crate::verdict::Verdict;
@@ -39,6 +40,9 @@ pub struct Outcome {
     pub summary: Option<String>,
     /// The last task mode that the agent named.
     pub mode: Option<Mode>,
+    /// The commitments that the agent has made, in order, each once.
+    #[serde(default)]
+    pub commitments: Vec<Commitment>,
     /// The id of the session to resume in the next step, if the client named one.
     pub session: Option<String>,
 }

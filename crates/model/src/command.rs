@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::commitment::Promise;
 use crate::ticket::{FileStatus, Ticket};
 use crate::{AgentName, Fence, TicketId, Time};
 
@@ -84,7 +85,14 @@ pub enum Command {
         /// The reason, in words.
         reason: String,
     },
-    /// Approve the sensitive paths a ticket touches, or its work in a gatekeeper's place.
+    /// Add a commitment to a ticket.
+    CommitTo {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The promise.
+        promise: Promise,
+    },
+    /// Approve the sensitive paths a ticket touches, its commitments, or its work in a gatekeeper's place.
     Approve {
         /// The id of the ticket.
         ticket: TicketId,
@@ -131,6 +139,7 @@ impl Command {
             | Command::SetStatus { ticket, .. }
             | Command::Waive { ticket, .. }
             | Command::Reject { ticket, .. }
+            | Command::CommitTo { ticket, .. }
             | Command::Approve { ticket } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
             Command::Spawn { .. }

@@ -1,7 +1,9 @@
 //! The ticket machine: from the queue to the target branch. The root of its stream; the attempt is its child.
 
 mod change;
+mod check;
 mod checks;
+mod commitments;
 mod done;
 mod event;
 mod held;
@@ -22,8 +24,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
+pub use check::{Check, CheckCommand, CheckPlan, TestCount};
 pub use checks::{
-    CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended,
+    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, Owed, how_it_ended,
     without_set_up,
 };
 pub use done::Done;
@@ -40,6 +43,7 @@ pub use unheeded::{Origin, Unheeded};
 pub use verify::{AfterLanding, Candidate, Clearance, Cleared, Stage, Verify, Waiting};
 
 use crate::attempt::{self, Attempt};
+use crate::commitment::{Commitment, Promise};
 use crate::policy::budget::Spent;
 use crate::{AgentName, Fence, RunId, TicketId, Time};
 
@@ -93,6 +97,13 @@ pub struct Ticket {
     /// that left one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptWork>,
+    /// The commitments that its work must meet before it lands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Commitment>,
+    /// The commitments of its file where they were changed while an agent had it: they count once a person
+    /// has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<Vec<Promise>>,
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -146,6 +157,8 @@ impl Ticket {
             repeat: None,
             unheeded: None,
             kept: Vec::new(),
+            commitments: Vec::new(),
+            proposed: None,
             spent: Spent::default(),
         }
     }
@@ -167,7 +180,11 @@ impl Ticket {
             State::New | State::Open => self.held.is_some(),
             State::InProgress(_) | State::Verify(_) | State::Done(Done::Landed { .. }) => false,
             State::Done(
-                Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+                Done::Failed { .. }
+                | Done::NotNeeded
+                | Done::Replaced { .. }
+                | Done::Dropped { .. }
+                | Done::ClosedByPerson,
             ) => true,
         };
         self.kept.iter().filter(move |work| is_left || !work.is_attempt())
@@ -274,6 +291,18 @@ impl Ticket {
     #[must_use]
     pub fn has_work_at_stake(&self) -> bool {
         !self.is_done() && (self.attempt().is_some() || self.held.is_some() || !self.kept.is_empty())
+    }
+
+    /// True if its work has failed: a reviewer found that it cannot be done, or it is held for a failure of
+    /// its own. The label `failed`, recovery tickets and their short cut all depend on this.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        match &self.state {
+            State::Done(done) => matches!(done, Done::Failed { .. }),
+            State::New | State::Open | State::InProgress(_) | State::Verify(_) => {
+                self.held.as_ref().is_some_and(|held| held.why.is_failure())
+            }
+        }
     }
 
     /// True if it is over.

@@ -10,8 +10,9 @@ use std::time::Duration;
 use engine::{CheckEnd, End, Input, RunEnd, driver};
 use harness::Reader;
 use model::attempt::{Class, Failure, HarnessId, Mode, Signal, Usage};
+use model::commitment::Promise;
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Loss, Ticket, Verdict};
+use model::ticket::{CheckCommand, CheckOutcome, CheckTask, Fingerprint, Loss, Ticket, Verdict};
 use model::{RunId, Time};
 use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
 use tokio::io::unix::AsyncFd;
@@ -445,6 +446,7 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
         verdict: outcome.verdict.map(of_verdict),
         left: None,
         unusable: outcome.unusable,
+        commitments: outcome.commitments.into_iter().map(promise).collect(),
     }
 }
 
@@ -476,6 +478,14 @@ fn of_verdict(verdict: harness::Verdict) -> Verdict {
         },
         harness::Verdict::Reject { reason, feedback } => Verdict::Reject { reason, feedback },
         harness::Verdict::Fail { reason } => Verdict::Fail { reason },
+    }
+}
+
+/// A commitment of an agent: no shell reads its command.
+fn promise(made: harness::Commitment) -> Promise {
+    Promise {
+        says: made.says,
+        run: Some(CheckCommand::Argv(made.run)),
     }
 }
 
@@ -517,5 +527,6 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
         verdict: None,
         left: None,
         unusable: None,
+        commitments: Vec::new(),
     }
 }

@@ -20,7 +20,7 @@ struct BuiltIn {
     own: &'static [&'static str],
 }
 
-const BUILT_IN: [BuiltIn; 12] = [
+const BUILT_IN: [BuiltIn; 13] = [
     BuiltIn::new("instructions", include_str!("prompts/instructions.md"), &[]),
     BuiltIn::new("init", include_str!("prompts/init.md"), &[]),
     BuiltIn::new("step", include_str!("prompts/step.md"), &[]),
@@ -29,6 +29,11 @@ const BUILT_IN: [BuiltIn; 12] = [
         "checks_failed",
         include_str!("prompts/checks_failed.md"),
         &["which", "output", "nothing_committed", "refused"],
+    ),
+    BuiltIn::new(
+        "commitment_unmet",
+        include_str!("prompts/commitment_unmet.md"),
+        &["says", "command", "output"],
     ),
     BuiltIn::new(
         "merge_conflict",
@@ -68,7 +73,7 @@ const MOST_BYTES: u64 = 256 << 10;
 
 /// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
 /// prompt names it.
-const COMMON: [&str; 14] = [
+const COMMON: [&str; 15] = [
     "ticket",
     "title",
     "body",
@@ -82,6 +87,7 @@ const COMMON: [&str; 14] = [
     "kept",
     "new_session",
     "checks",
+    "commitments",
     "empty_submodules",
 ];
 
@@ -137,6 +143,8 @@ pub(crate) struct Facts {
     pub(crate) new_session: bool,
     /// The checks that must pass.
     pub(crate) checks: Vec<String>,
+    /// The commitments that the work must meet, each in words with its command.
+    pub(crate) commitments: Vec<String>,
     /// The folders of submodules whose files crew does not have.
     pub(crate) empty_submodules: Vec<String>,
     /// The rest of the ticket's budget, when the agent must come to an end.
@@ -223,6 +231,7 @@ impl Facts {
             was_lost: false,
             new_session: few,
             checks: some("make test"),
+            commitments: some("The page is there (`test -e page.html`)"),
             empty_submodules: some("lib"),
             budget: Some(BudgetWords::of(budget)),
         }
@@ -308,7 +317,7 @@ impl Prompts {
                 answer: "The first.".to_owned(),
             }];
             let more = context! {
-                which => "make test", output => "1 failed", nothing_committed => few, refused => few, paths => ["README"], answers,
+                which => "make test", says => "It is there", command => "test -e it", output => "1 failed", nothing_committed => few, refused => few, paths => ["README"], answers,
                 by => "pat", why => "so", author => "ada", commit => "0", summary => if few { "" } else { "did it" },
                 passed => if few { Vec::new() } else { vec!["make test"] }, diff => if few { "" } else { "+a" },
                 diff_command => "git diff a b", is_cut => !few,
@@ -361,6 +370,7 @@ impl Prompts {
             Prompt::Step
             | Prompt::Unusable { .. }
             | Prompt::ChecksFailed { .. }
+            | Prompt::CommitmentUnmet { .. }
             | Prompt::NothingCommitted
             | Prompt::MergeConflict { .. }
             | Prompt::Returned { .. }
@@ -392,6 +402,15 @@ impl Prompts {
                     which, output => ticket::without_set_up(output), nothing_committed => false, refused => which == Prompt::TAKING_OVER,
                 },
             )?,
+            Prompt::CommitmentUnmet {
+                says,
+                command,
+                output,
+            } => {
+                let [says, command] = [says, command].map(|text| text::sanitise::line(text));
+                let output = ticket::without_set_up(output);
+                self.render("commitment_unmet", facts, context! { says, command, output })?
+            }
             Prompt::NothingCommitted => self.render(
                 "checks_failed",
                 facts,

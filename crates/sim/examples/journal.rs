@@ -149,6 +149,7 @@ impl Crew {
             stated: None,
             left: None,
             unusable: None,
+            commitments: Vec::new(),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use model::policy::{review, stall};
 use model::ticket::{
-    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State, Ticket,
+    Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State,
+    Ticket,
 };
 use model::{RunId, TicketId};
 
@@ -12,11 +13,7 @@ use crate::{CheckEnd, Report};
 impl Core {
     /// The consequence of a candidate that was built: the first run of its checks, or its landing.
     pub(super) fn candidate_built(&self, id: &TicketId, candidate: Candidate) -> Vec<Event> {
-        let settings = &self.settings.checks;
-        let plan = CheckPlan {
-            setup: settings.setup.clone(),
-            commands: settings.commands.clone(),
-        };
+        let plan = CheckPlan::of(&self.settings);
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
             core.go_on(ticket).filter(|next| core.may_follow(next))
         })
@@ -42,9 +39,12 @@ impl Core {
             return None;
         };
         let Some(task) = checks.next() else {
+            if let Some(question) = Self::commitments_question(ticket, checks) {
+                return Some(question);
+            }
             return Some(Event::ChecksPassed {
                 tree: checks.candidate.tree.clone(),
-                passed: checks.plan.commands.clone(),
+                passed: checks.plan.names(),
                 review: review::is_wanted(&self.settings, ticket),
             });
         };
@@ -116,6 +116,9 @@ impl Core {
         task: CheckTask,
         outcome: &CheckOutcome,
     ) -> Option<Event> {
+        if let Some(output) = self.agents_own(id, checks, task, outcome) {
+            return self.unmet(id, checks, output);
+        }
         if let Some(why) = checks.cannot_run(task, outcome) {
             return Some(Event::CouldNotRun {
                 why: format!("the checks could not be run: {why}"),
@@ -128,7 +131,7 @@ impl Core {
                 if !checks.is_target_green() {
                     return None;
                 }
-                let command = checks.failed_command().unwrap_or_default().to_owned();
+                let command = checks.failed_command().map(Check::to_string).unwrap_or_default();
                 let same = Fingerprint::Check {
                     which: command.clone(),
                     tip: checks.candidate.tip.clone(),
@@ -142,11 +145,12 @@ impl Core {
                 })
             }
             (CheckTask::Target, CheckOutcome::Failed { output }) => Some(Event::TargetRed {
-                which: checks.command(task).unwrap_or_default().to_owned(),
+                which: checks.command(task).map(Check::to_string).unwrap_or_default(),
                 output: output.clone(),
                 retry_at: self.check_again_at(id),
             }),
-            (CheckTask::SetUp | CheckTask::Candidate, _)
+            (CheckTask::Commitment, CheckOutcome::Failed { output }) => self.unmet(id, checks, output),
+            (CheckTask::SetUp | CheckTask::Candidate | CheckTask::Commitment, _)
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
                 None
             }

@@ -49,6 +49,7 @@ impl Core {
             }
             Command::Approve { ticket } => self.approve(&ticket, by),
             Command::Reject { ticket, why } => self.reject(&ticket, by, why),
+            Command::CommitTo { ticket, promise } => self.commit_to(&ticket, by, promise),
             Command::Answer {
                 agent,
                 text,
@@ -369,7 +370,7 @@ fn is_prepared(ticket: &Ticket) -> bool {
     attempt.is_some_and(|attempt| matches!(attempt.state, attempt::State::Preparing))
 }
 
-fn unknown(ticket: &TicketId) -> String {
+pub(super) fn unknown(ticket: &TicketId) -> String {
     format!("crew knows no ticket {ticket}: `crew ticket ls` lists them")
 }
 

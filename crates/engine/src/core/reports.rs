@@ -142,6 +142,7 @@ impl Core {
                 left: None,
                 unusable: None,
                 verdict: None,
+                commitments: Vec::new(),
             };
             let of_review = self.ticket(ticket).and_then(|ticket| ticket.review_of_run(run));
             if of_review.is_some() {

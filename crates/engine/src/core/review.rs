@@ -360,6 +360,9 @@ impl Core {
     pub(super) fn approve(&mut self, id: &TicketId, by: &Actor) -> Answer {
         let by = by.clone();
         let ticket = self.ticket(id);
+        if ticket.is_some_and(Ticket::asks_about_commitments) {
+            return self.act(id, Event::CommitmentsApproved { by }, format!("{id} goes on"));
+        }
         if ticket.is_some_and(|ticket| ticket.reviewing().is_some()) {
             let decided = format!("{id} is approved and goes on to land");
             return self.decide_in_review(id, AfterReview::Approve { by }, decided);

@@ -37,7 +37,7 @@ impl Core {
     pub(super) fn step_ended(
         &mut self,
         id: &TicketId,
-        ended: RunEnd,
+        mut ended: RunEnd,
         answering: WriteMeta,
     ) -> Result<(), Rejected> {
         let stopping = self
@@ -52,6 +52,7 @@ impl Core {
         let repeat = ended.left.map(|left| no_progress::again(before, left));
         let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
+        let made = self.commitments_made(id, std::mem::take(&mut ended.commitments));
         let end = match (&stopping, ended.stated) {
             // It stated its result, and crew only ended a process that had nothing to add.
             (Some(AfterStop::Conclude), Some(stated)) => stated,
@@ -96,9 +97,10 @@ impl Core {
                 events.push(self.failed_step(id, usage, stopped(Class::KilledByUs, message)));
             }
         }
-        let events: Vec<Event> = events
+        // They stand before the end of the step: a `DONE` is verified with them.
+        let events: Vec<Event> = made
             .into_iter()
-            .map(Event::Attempt)
+            .chain(events.into_iter().map(Event::Attempt))
             .chain(self.stopped_for(id))
             .collect();
         let agent = self

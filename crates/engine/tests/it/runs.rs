@@ -155,6 +155,7 @@ fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
     let end = |run: &str| {
         Input::RunEnded(RunEnd {
             verdict: None,
+            commitments: Vec::new(),
             run: RunId::new(run).unwrap(),
             usage: Usage::default(),
             total_micro_usd: None,
@@ -322,6 +323,7 @@ fn a_step_that_is_heard_of_only_by_its_end_has_run() {
     let mut scene = states::starting();
     let decided = scene.step(Input::RunEnded(RunEnd {
         verdict: None,
+        commitments: Vec::new(),
         run: RunId::new("t-1.1.1").unwrap(),
         usage: Usage::default(),
         total_micro_usd: None,

@@ -403,6 +403,7 @@ impl Scene {
         let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
         self.step(Input::RunEnded(RunEnd {
             verdict: None,
+            commitments: Vec::new(),
             run: run.unwrap_or_else(|| panic!("no step of {ticket} runs")),
             usage: Usage::default(),
             total_micro_usd: None,
@@ -434,6 +435,7 @@ impl Scene {
         }
         self.step(Input::RunEnded(RunEnd {
             verdict: None,
+            commitments: Vec::new(),
             run: run.unwrap_or_else(|| panic!("no step of {ticket} runs")),
             usage,
             total_micro_usd: None,

@@ -423,6 +423,7 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Resume => "resume",
         Prompt::Step => "step",
         Prompt::ChecksFailed { .. } => "checks failed",
+        Prompt::CommitmentUnmet { .. } => "commitment unmet",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",
         Prompt::Returned { .. } => "returned",

@@ -8,6 +8,7 @@ use super::failure::{self, Evidence};
 use super::line::{self, Line, Reply};
 use super::usage::{CostSource, UsageMeter};
 use crate::client::Reader;
+use crate::commitment::{self, Commitment};
 use crate::directive::{self, Directive};
 use crate::event::Event;
 use crate::lines::{self, Lines};
@@ -65,6 +66,8 @@ struct Replies {
     unusable: Option<String>,
     /// The last line of the last reply.
     last_line: LastLine,
+    /// The commitments that the agent has made.
+    commitments: Vec<Commitment>,
     /// Whether the client replied at all.
     any: bool,
 }
@@ -144,6 +147,7 @@ impl Reader for ClaudeReader {
             total_micro_usd: state.usage.total_micro_usd(),
             summary: replies.summary.take(),
             mode: replies.mode,
+            commitments: std::mem::take(&mut replies.commitments),
             session: state.session.take(),
         };
         (events, outcome)
@@ -260,6 +264,10 @@ impl State {
                 self.pending.text = Some(sanitise::output_line(&shown));
             }
             self.replies.last_line.push(line);
+            if let Some(made) = commitment::parse(line) {
+                self.commitment(made);
+                continue;
+            }
             match directive::parse(line) {
                 None => {}
                 Some(Directive::Invalid(text)) => {
@@ -282,6 +290,19 @@ impl State {
                 }
             }
         }
+    }
+
+    fn commitment(&mut self, made: Result<Commitment, String>) {
+        let commitments = &mut self.replies.commitments;
+        let why = match made {
+            Ok(made) if commitments.contains(&made) => return,
+            Ok(made) if commitments.len() < commitment::MOST => return commitments.push(made),
+            Ok(_) => format!("one step may add {}", commitment::MOST),
+            Err(why) => sanitise::line(&why),
+        };
+        let text = format!("a line of commitment that does not count: {why}");
+        self.replies.unusable = Some(text.clone());
+        self.note(text);
     }
 
     fn note(&mut self, text: String) {

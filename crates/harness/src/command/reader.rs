@@ -4,6 +4,7 @@ use process::{Exit, Reason, Stream};
 
 use super::record::{self, Record};
 use crate::client::Reader;
+use crate::commitment::{self, Commitment};
 use crate::directive::{self, Directive};
 use crate::event::Event;
 use crate::lines::{Line, Lines};
@@ -39,6 +40,7 @@ struct State {
     usage: Usage,
     mode: Option<Mode>,
     summary: Option<String>,
+    commitments: Vec<Commitment>,
     stderr: StderrTail,
     last_line: LastLine,
     /// The number of notes that were made.
@@ -119,6 +121,7 @@ impl Reader for CommandReader {
             summary,
             unusable,
             last_line,
+            commitments,
             ..
         } = state;
         (
@@ -133,6 +136,7 @@ impl Reader for CommandReader {
                 estimated: false,
                 summary,
                 mode,
+                commitments,
                 session: None,
             },
         )
@@ -205,6 +209,16 @@ impl State {
             }
             Record::Failure(failure) => {
                 (self.failure, self.pending.failure) = (Some(failure.clone()), Some(failure));
+            }
+            Record::Commitment(made) => {
+                if self.commitments.len() >= commitment::MOST {
+                    self.cannot_use(format!(
+                        "a commitment beyond the {} of one step",
+                        commitment::MOST
+                    ));
+                } else if !self.commitments.contains(&made) {
+                    self.commitments.push(made);
+                }
             }
             Record::Invalid { what, why } => {
                 // Both may quote the line.

@@ -44,6 +44,15 @@ pub enum Prompt {
         /// The end of its output.
         output: String,
     },
+    /// The submitted work passed its checks and does not meet a commitment.
+    CommitmentUnmet {
+        /// The promise in words.
+        says: String,
+        /// The command that verifies it.
+        command: String,
+        /// The end of its output.
+        output: String,
+    },
     /// The agent reported that it was done and had committed nothing.
     NothingCommitted,
     /// Its branch does not merge.

@@ -2,11 +2,12 @@
 
 use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
+use crate::commitment::{By, Promise};
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, AfterReview, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event,
-    Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Review, ReviewEvent,
-    Spec, Stage, State, Ticket, Unheeded, Verdict, Verify,
+    AfterLanding, AfterReview, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan, CheckStop, CheckTask,
+    Clearance, Event, Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat,
+    Review, ReviewEvent, Spec, Stage, State, Ticket, Unheeded, Verdict, Verify,
 };
 use crate::{Actor, AgentName, Fence, RunId};
 
@@ -129,6 +130,26 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             left,
         ),
     };
+    let promised = |verified: bool| Event::CommitmentAdded {
+        by: By::Ticket,
+        promise: Promise {
+            says: "it works".to_owned(),
+            run: verified.then(|| CheckCommand::Shell("true".to_owned())),
+        },
+    };
+    let unmet = |steps_left, left| Event::CommitmentUnmet {
+        id: 1,
+        output: why(),
+        steps_left,
+        reopen_at: LATE,
+        repeat: again(
+            Fingerprint::Commitment {
+                says: "it works".to_owned(),
+                tip: oid('a'),
+            },
+            left,
+        ),
+    };
     let no_commits = |steps_left, left| Event::NoCommits {
         steps_left,
         reopen_at: LATE,
@@ -149,6 +170,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let last_review = ticket.reviewing().and_then(|reviewing| reviewing.reviews.last());
     let fence = open_review.or(last_review.map(|review| review.fence));
     let fence = fence.unwrap_or(ticket.fence);
+    let recovery_landed = |replaces| Event::RecoveryLanded {
+        by: ticket_id("t-9"),
+        commit: oid('c'),
+        replaces,
+    };
     let rejected = |attempts_left| Event::Rejected {
         fence,
         attempts_left,
@@ -163,17 +189,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         fresh: session.clone(),
     };
     let built = |checked: bool| {
-        let one = |command: &str| {
-            checked
-                .then(|| command.to_owned())
-                .into_iter()
-                .collect::<Vec<_>>()
-        };
+        let one = |command: &str| checked.then(|| check(command)).into_iter().collect::<Vec<_>>();
         Event::CandidateBuilt {
             candidate: candidate(),
             plan: CheckPlan {
                 setup: one("make ready"),
                 commands: one("true"),
+                ..CheckPlan::default()
             },
         }
     };
@@ -231,6 +253,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("no checks", built(false))
         .when("the candidate's", check_ordered(CheckTask::Candidate))
         .when("the target's", check_ordered(CheckTask::Target))
+        .when("a commitment's", check_ordered(CheckTask::Commitment))
         .when("set-up", check_ordered(CheckTask::SetUp))
         .event(Event::CheckStopOrdered {
             why: CheckStop::Pause,
@@ -245,6 +268,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("steps left", checks_failed(3, 1))
         .when("none left", checks_failed(0, 1))
         .when("same again", checks_failed(3, 0))
+        .when("steps left", unmet(3, 1))
+        .when("none left", unmet(0, 1))
+        .when("same again", unmet(3, 0))
+        .when("with a command", promised(true))
+        .when("without one", promised(false))
+        .event(Event::CommitmentsHeld { tip: oid('a') })
+        .event(Event::CommitmentsApproved { by: by() })
         .when("steps left", no_commits(3, 1))
         .when("none left", no_commits(0, 1))
         .when("same again", no_commits(3, 0))
@@ -393,6 +423,8 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         )
         .event(Event::NotLanded)
         .event(Event::RecoveryNotNeeded)
+        .when("releases", recovery_landed(false))
+        .when("replaces", recovery_landed(true))
         .event(Event::RetryDue)
         .when("slot free", retried(true))
         .when("slot taken", retried(false))
@@ -472,9 +504,21 @@ pub fn shape(ticket: &Ticket) -> String {
         State::New | State::Done(_) => String::new(),
         State::Open => format!("{}", ticket.due.is_some()),
         State::InProgress(attempt) => attempt::shape(attempt),
-        State::Verify(verify) => verify_shape(verify),
+        State::Verify(verify) => {
+            let promised = ticket
+                .commitments
+                .first()
+                .map(|one| (one.promise.run.is_some(), one.state));
+            format!("{} {promised:?}", verify_shape(verify))
+        }
     };
     format!("{} {held:?} {state}", ticket.state_name())
+}
+
+/// A shell command as a check, with the default time limit.
+#[must_use]
+pub fn check(command: &str) -> Check {
+    Check::shell(command, crate::settings::Checks::default().timeout)
 }
 
 fn verify_shape(verify: &Verify) -> String {
@@ -488,7 +532,7 @@ fn verify_shape(verify: &Verify) -> String {
                 "checking {run:?} {} {} {is_set_up:?} {}",
                 checks.plan.commands.len(),
                 checks.passed,
-                checks.failed.is_some()
+                checks.failed.is_some(),
             )
         }
         Stage::Reviewing(reviewing) => {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Candidate;
+use super::{Candidate, Check, CheckPlan};
 use crate::{Oid, RunId, Time};
 
 /// How many runs of a check may be lost in a row before the checks cannot be run.
@@ -29,6 +29,12 @@ pub struct Checks {
     /// The number of set-up commands that have run in the checkout; none as long as no run needed any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_up: Option<u32>,
+    /// The commitments to verify on the candidate, once the commands have passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Owed>,
+    /// The number of them that have passed.
+    #[serde(default)]
+    pub met: u32,
     /// The number of runs in a row that came to nothing, since somebody else ended them.
     pub lost: u32,
     /// The number of times that the checkout lost the files which earlier commands had left in it, so that
@@ -42,14 +48,15 @@ pub struct Checks {
     pub run: Option<CheckRun>,
 }
 
-/// The commands of the checks, fixed when the checks begin.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckPlan {
-    /// Commands that set up a fresh checkout.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub setup: Vec<String>,
-    /// Commands that must pass.
-    pub commands: Vec<String>,
+/// A commitment that is to be verified on the candidate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owed {
+    /// Its number in the ticket.
+    pub id: u32,
+    /// The promise in words.
+    pub says: String,
+    /// Its command, with its limit.
+    pub check: Check,
 }
 
 /// A run of the checks: one process that was ordered and whose end is not recorded yet.
@@ -74,6 +81,8 @@ pub enum CheckTask {
     SetUp,
     /// It runs the next command on the candidate.
     Candidate,
+    /// It runs the command of the next commitment on the candidate, in a clean checkout.
+    Commitment,
     /// It runs the commands up to the one that failed on the candidate, on the target.
     Target,
 }
@@ -198,6 +207,8 @@ impl Checks {
             failed: None,
             on_target: 0,
             set_up: None,
+            commitments: Vec::new(),
+            met: 0,
             lost: 0,
             restarts: 0,
             runs: 0,
@@ -215,7 +226,8 @@ impl Checks {
         if self.failed.is_some() {
             return Some(CheckTask::Target);
         }
-        self.command(CheckTask::Candidate).map(|_| CheckTask::Candidate)
+        let mut tasks = [CheckTask::Candidate, CheckTask::Commitment].into_iter();
+        tasks.find(|task| self.command(*task).is_some())
     }
 
     /// The reason for which the checks cannot be run, where the end of a run of this task shows one. The
@@ -223,7 +235,7 @@ impl Checks {
     #[must_use]
     pub fn cannot_run(&self, task: CheckTask, outcome: &CheckOutcome) -> Option<String> {
         // A command that has not passed is still the next one.
-        let command = self.command(task).unwrap_or_default();
+        let command = self.command(task).map(Check::to_string).unwrap_or_default();
         match (task, outcome) {
             (_, CheckOutcome::CouldNotRun { why }) => Some(why.clone()),
             (_, CheckOutcome::Lost { how }) if self.lost >= TRIES => Some(match how {
@@ -239,7 +251,10 @@ impl Checks {
             (CheckTask::SetUp, CheckOutcome::Failed { output }) => {
                 Some(format!("the set-up command `{command}` failed:\n{output}"))
             }
-            (CheckTask::Candidate | CheckTask::Target, CheckOutcome::Failed { .. })
+            (
+                CheckTask::Candidate | CheckTask::Target | CheckTask::Commitment,
+                CheckOutcome::Failed { .. },
+            )
             | (_, CheckOutcome::Passed | CheckOutcome::PassedBefore)
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
         }
@@ -247,29 +262,36 @@ impl Checks {
 
     /// The command that a task would run now.
     #[must_use]
-    pub fn command(&self, task: CheckTask) -> Option<&str> {
+    pub fn command(&self, task: CheckTask) -> Option<&Check> {
         let (commands, at) = match task {
             CheckTask::SetUp => (&self.plan.setup, self.set_up.unwrap_or(0)),
             CheckTask::Candidate | CheckTask::Target => (&self.plan.commands, self.passed_before(task)),
+            CheckTask::Commitment => return self.owed().map(|owed| &owed.check),
         };
-        commands.get(at as usize).map(String::as_str)
+        commands.get(at as usize)
+    }
+
+    /// The next commitment to verify, once the commands have passed.
+    #[must_use]
+    pub fn owed(&self) -> Option<&Owed> {
+        self.commitments.get(self.met as usize)
     }
 
     /// The number of commands that have passed on the commit of a task before it.
     #[must_use]
     pub fn passed_before(&self, task: CheckTask) -> u32 {
         match task {
-            CheckTask::SetUp => 0,
+            CheckTask::SetUp | CheckTask::Commitment => 0,
             CheckTask::Candidate => self.passed,
             CheckTask::Target => self.on_target,
         }
     }
 
-    /// The command that failed on the candidate.
+    /// The check that failed on the candidate.
     #[must_use]
-    pub fn failed_command(&self) -> Option<&str> {
+    pub fn failed_command(&self) -> Option<&Check> {
         let failed = self.plan.commands.get(self.passed as usize);
-        failed.filter(|_| self.failed.is_some()).map(String::as_str)
+        failed.filter(|_| self.failed.is_some())
     }
 
     /// Whether the target passes every command up to the one that failed on the candidate.
@@ -285,14 +307,14 @@ impl Checks {
             // Set-up is for the command that runs next.
             CheckTask::SetUp if self.failed.is_some() => &self.candidate.target,
             CheckTask::Target => &self.candidate.target,
-            CheckTask::SetUp | CheckTask::Candidate => &self.candidate.commit,
+            CheckTask::SetUp | CheckTask::Candidate | CheckTask::Commitment => &self.candidate.commit,
         }
     }
 
-    /// True if every command has passed on the candidate.
+    /// True if every command has passed on the candidate, and every commitment that has one.
     #[must_use]
     pub fn are_passed(&self) -> bool {
-        self.failed.is_none() && self.passed as usize == self.plan.commands.len()
+        self.failed.is_none() && self.passed as usize == self.plan.commands.len() && self.owed().is_none()
     }
 
     /// Notes that a run is under way.
@@ -322,9 +344,11 @@ impl Checks {
                 self.set_up = Some(0);
                 // The commands run anew too: what they left for the next one is gone.
                 self.restarts += u32::from(self.passed_before(run.task) > 0);
-                match self.failed {
-                    Some(_) => self.on_target = 0,
-                    None => self.passed = 0,
+                match (self.failed.is_some(), run.task) {
+                    // A commitment begins in a clean checkout: it needs nothing of the commands before it.
+                    (_, CheckTask::Commitment) => {}
+                    (true, _) => self.on_target = 0,
+                    (false, _) => self.passed = 0,
                 }
             }
             (CheckTask::SetUp, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
@@ -336,11 +360,14 @@ impl Checks {
             (CheckTask::Candidate, CheckOutcome::Failed { output }) => {
                 (self.failed, self.lost) = (Some(output.clone()), 0);
             }
+            (CheckTask::Commitment, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+                (self.met, self.lost) = (self.met + 1, 0);
+            }
             (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
                 (self.on_target, self.lost) = (self.on_target + 1, 0);
             }
             // These lead to a verdict, which ends the checks.
-            (CheckTask::SetUp | CheckTask::Target, CheckOutcome::Failed { .. })
+            (CheckTask::SetUp | CheckTask::Target | CheckTask::Commitment, CheckOutcome::Failed { .. })
             | (_, CheckOutcome::CouldNotRun { .. }) => {}
         }
     }

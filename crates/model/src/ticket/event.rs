@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AfterLanding, AfterReview, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, KeptWork,
-    Repeat, ReviewEvent, Spec, Unheeded,
+    AfterLanding, AfterReview, Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay,
+    KeptWork, Repeat, ReviewEvent, Spec, Unheeded,
 };
 use crate::attempt::{self, HarnessId};
+use crate::commitment::{By, Promise};
 use crate::policy::budget::Budget;
-use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// Something that happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,6 +106,36 @@ pub enum Event {
         reopen_at: Time,
         /// The count of this failure, if it came before.
         repeat: Option<Repeat>,
+    },
+    /// Somebody has added a commitment.
+    CommitmentAdded {
+        /// Its author.
+        by: By,
+        /// The promise.
+        promise: Promise,
+    },
+    /// A commitment is not met by the merged result, whose checks have passed.
+    CommitmentUnmet {
+        /// The number of the commitment.
+        id: u32,
+        /// The end of its output.
+        output: String,
+        /// The number of steps that the agent has left.
+        steps_left: u32,
+        /// The time at which the ticket may be dispatched again, if it goes back to the queue.
+        reopen_at: Time,
+        /// The count of this failure, if it came before.
+        repeat: Option<Repeat>,
+    },
+    /// The checks have passed, and its commitments need a person's word.
+    CommitmentsHeld {
+        /// The tip that has passed.
+        tip: Oid,
+    },
+    /// A person has given the word that its commitments wait for.
+    CommitmentsApproved {
+        /// The actor who did it.
+        by: Actor,
     },
     /// The branch adds nothing to the target.
     NoCommits {
@@ -266,6 +297,16 @@ pub enum Event {
     NotLanded,
     /// A recovery ticket whose ticket did not fail.
     RecoveryNotNeeded,
+    /// A ticket that recovers this one, which has failed, has landed.
+    RecoveryLanded {
+        /// The ticket that has landed.
+        by: TicketId,
+        /// The merge commit of that ticket.
+        commit: Oid,
+        /// True if that ticket stands in the place of this one, which is closed; else this one is opened
+        /// again.
+        replaces: bool,
+    },
     /// The step that holds it is tried again by itself: no counter starts afresh.
     RetryDue,
     /// A person asked for another try.
@@ -414,8 +455,8 @@ pub enum Effect {
         task: CheckTask,
         /// The commit that is checked out for it.
         commit: Oid,
-        /// The command.
-        command: String,
+        /// The command, with its limits.
+        command: Check,
         /// All commands of these checks.
         plan: CheckPlan,
         /// The number of set-up commands that have run for it.
@@ -578,6 +619,10 @@ impl Event {
             Event::CheckEnded { .. } => "check_ended",
             Event::ChecksPassed { .. } => "checks_passed",
             Event::ChecksFailed { .. } => "checks_failed",
+            Event::CommitmentAdded { .. } => "commitment_added",
+            Event::CommitmentUnmet { .. } => "commitment_unmet",
+            Event::CommitmentsHeld { .. } => "commitments_held",
+            Event::CommitmentsApproved { .. } => "commitments_approved",
             Event::NoCommits { .. } => "no_commits",
             Event::Conflicted { .. } => "conflicted",
             Event::CouldNotRun { .. } => "could_not_run",
@@ -602,6 +647,7 @@ impl Event {
             Event::LandingEndOrdered { .. } => "landing_end_ordered",
             Event::NotLanded => "not_landed",
             Event::RecoveryNotNeeded => "recovery_not_needed",
+            Event::RecoveryLanded { .. } => "recovery_landed",
             Event::RetryDue => "retry_due",
             Event::Retried { .. } => "retried",
             Event::Waived { .. } => "waived",

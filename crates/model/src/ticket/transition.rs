@@ -1,7 +1,9 @@
 //! The ticket's table: what each state makes of each event.
 
 mod checks;
+mod commitments;
 mod hold;
+mod recovery;
 mod review;
 mod verify;
 mod work;
@@ -30,6 +32,7 @@ impl machine::Machine for Machine {
         next.take()?;
         next.end_left_check(state);
         next.end_left_reviews(state);
+        next.end_left_commitment()?;
         Ok(Step {
             state: next.ticket,
             effects: next.effects,
@@ -69,6 +72,7 @@ impl Draft<'_> {
                 return self.no("it has not been created");
             };
             self.ticket.spec = spec.clone();
+            self.ticket.take_listed(&spec.commitments);
             self.ticket.state = State::Open;
             return Ok(());
         }
@@ -103,15 +107,8 @@ impl Draft<'_> {
                 Ok(())
             }
             Event::Claimed { .. } => self.claim(),
-            Event::RecoveryNotNeeded => {
-                self.expect_open()?;
-                if self.ticket.spec.recovers.is_none() {
-                    return self.no("it recovers no other ticket");
-                }
-                self.finish(Done::NotNeeded);
-                self.ticket.labels.insert(Label::Recovery);
-                Ok(())
-            }
+            Event::RecoveryNotNeeded => self.recovery_not_needed(),
+            Event::RecoveryLanded { by, commit, replaces } => self.recovery_landed(by, commit, *replaces),
             Event::ClosedByPerson => self.close(),
             Event::Reopened { .. } => self.reopen(),
             Event::Dropped { by, reason } => self.drop_by(by, reason),
@@ -165,6 +162,16 @@ impl Draft<'_> {
                 self.held_for(output);
                 Ok(())
             }
+            Event::CommitmentAdded { by, promise } => self.add_commitment(by, promise),
+            Event::CommitmentUnmet {
+                id,
+                output,
+                steps_left,
+                reopen_at,
+                repeat,
+            } => self.unmet((*id, output), *steps_left, *reopen_at, repeat.as_ref()),
+            Event::CommitmentsHeld { tip } => self.hold_for_commitments(tip),
+            Event::CommitmentsApproved { .. } => self.approve_commitments(),
             Event::NoCommits {
                 steps_left,
                 reopen_at,
@@ -351,7 +358,7 @@ impl Draft<'_> {
         if text_changed && let Some(attempt) = self.ticket.attempt_mut() {
             *attempt = attempt.after(&attempt::Event::TicketEdited)?.0;
         }
-        Ok(())
+        self.edit_commitments(&spec.commitments)
     }
 
     fn reopen(&mut self) -> Taken {
@@ -366,6 +373,8 @@ impl Draft<'_> {
         ticket.labels.clear();
         // It begins anew: what its former attempts left is no part of the task.
         ticket.kept.clear();
+        let listed = ticket.spec.commitments.clone();
+        ticket.take_listed(&listed);
         Ok(())
     }
 
@@ -373,6 +382,7 @@ impl Draft<'_> {
         let ticket = &mut self.ticket;
         ticket.state = State::Done(done);
         (ticket.held, ticket.due, ticket.repeat, ticket.unheeded) = (None, None, None, None);
+        ticket.proposed = None;
         ticket.labels.clear();
         ticket.feedback.clear();
         ticket.answers.clear();

@@ -29,6 +29,10 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
             let attempt = ticket.attempt();
             of_attempt(event, attempt.map(|attempt| attempt.conversation.in_a_row))
         }
+        (Fact::Ticket(ticket::Event::CommitmentUnmet { id, .. }), State::Ticket(ticket)) => {
+            let promise = ticket.commitment(*id).map(|one| format!(": {}", one.promise));
+            describe(fact) + &promise.unwrap_or_default()
+        }
         (Fact::Ticket(_) | Fact::Project(_), _) => describe(fact),
     }
 }
@@ -38,7 +42,9 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::Ticket(
-            ticket::Event::ChecksFailed { output, .. } | ticket::Event::TargetRed { output, .. },
+            ticket::Event::ChecksFailed { output, .. }
+            | ticket::Event::CommitmentUnmet { output, .. }
+            | ticket::Event::TargetRed { output, .. },
         ) => Some(output.trim_end()),
         Fact::Ticket(ticket::Event::Released {
             why: Released::SetUpFailed { output, .. },
@@ -113,6 +119,10 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::RetryDue
             | ticket::Event::FileDrifted
             | ticket::Event::FileHeeded => false,
+            ticket::Event::CommitmentAdded { .. }
+            | ticket::Event::CommitmentUnmet { .. }
+            | ticket::Event::CommitmentsHeld { .. }
+            | ticket::Event::CommitmentsApproved { .. } => true,
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
             // The next attempt goes on with the last commit of the one before it.
             ticket::Event::WorkKept { work } => !work.iter().all(ticket::KeptWork::is_attempt),
@@ -142,6 +152,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::TargetMoved
             | ticket::Event::CheckoutEdited { .. }
             | ticket::Event::RecoveryNotNeeded
+            | ticket::Event::RecoveryLanded { .. }
             | ticket::Event::Retried { .. }
             | ticket::Event::Waived { .. }
             | ticket::Event::PathsApproved { .. }
@@ -249,6 +260,7 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::CheckOrdered { run, task, .. } => match task {
             CheckTask::SetUp => format!("setting up the checks' checkout: run {run}"),
             CheckTask::Candidate => format!("a check of the merged result: run {run}"),
+            CheckTask::Commitment => format!("a commitment is verified on the merged result: run {run}"),
             CheckTask::Target => format!("the same check of the target alone: run {run}"),
         },
         Event::CheckStopOrdered { why } => match why {
@@ -280,6 +292,19 @@ fn of_ticket(event: &ticket::Event) -> String {
             }
             format!("check failed, {left}{same}: {which}{}", in_brackets(output))
         }
+        Event::CommitmentAdded { by, promise } => format!("commitment by {}: {promise}", by.name()),
+        Event::CommitmentUnmet {
+            id,
+            output,
+            steps_left,
+            repeat,
+            ..
+        } => {
+            let (left, same) = (left(*steps_left, "step"), same(repeat.as_ref()));
+            format!("commitment {id} is not met, {left}{same}{}", in_brackets(output))
+        }
+        Event::CommitmentsHeld { .. } => "its commitments wait for a person's word".to_owned(),
+        Event::CommitmentsApproved { by } => format!("its commitments approved by {by}"),
         Event::NoCommits {
             steps_left, repeat, ..
         } => {
@@ -354,6 +379,16 @@ fn of_ticket(event: &ticket::Event) -> String {
         } => format!("to be merged anew unless it has landed: {by} asked for it"),
         Event::NotLanded => "its landing was ended: the target does not hold it".to_owned(),
         Event::RecoveryNotNeeded => "not needed: the ticket that it recovers did not fail".to_owned(),
+        Event::RecoveryLanded { by, commit, replaces } => {
+            let then = match replaces {
+                true => "it is closed, and that ticket stands in its place",
+                false => "open again, with fresh attempts",
+            };
+            format!(
+                "{by}, which recovers it, has landed as {}: {then}",
+                commit.short()
+            )
+        }
         Event::RetryDue => "tried again by itself".to_owned(),
         Event::Retried { by, .. } => format!("tried again: {by} asked for it"),
         Event::Waived { by, reason } => format!("let pass by {by}: {reason}"),
@@ -590,6 +625,7 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Unusable { .. } => "step, a line could not be used",
         Prompt::ChecksFailed { which, .. } if which == Prompt::TAKING_OVER => "branch refused",
         Prompt::ChecksFailed { .. } => "checks failed",
+        Prompt::CommitmentUnmet { .. } => "commitment unmet",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",
         Prompt::Returned { .. } => "returned",

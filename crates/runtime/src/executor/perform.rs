@@ -4,6 +4,7 @@
 use engine::Report;
 use engine::driver::{Performance, Purpose};
 use model::attempt::{self, Failure};
+use model::commitment::Commitment;
 use model::journal::Ordered;
 use model::ticket::{Effect, KeptWork, Ticket};
 use model::{AgentName, Oid};
@@ -276,10 +277,16 @@ impl Executor {
             was_lost: false,
             new_session: false,
             checks: self.settings.checks.commands.clone(),
+            commitments: ticket.commitments.iter().map(told_of).collect(),
             empty_submodules: self.empty_submodules(),
             budget: None,
         }
     }
+}
+
+/// A commitment as its agent reads it.
+fn told_of(one: &Commitment) -> String {
+    text::sanitise::line(&one.promise.to_string())
 }
 
 /// Whose workspace an effect is about: one that is being left may be an earlier attempt's.

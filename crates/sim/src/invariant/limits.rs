@@ -175,6 +175,7 @@ impl Witness {
                 Some(tip) => format!("{which} on {tip}"),
                 None => output.clone(),
             }),
+            Event::CommitmentUnmet { id, .. } => Some(format!("commitment {id} on {tip:?}")),
             Event::Conflicted { repeat, .. } => {
                 Some(format!("{:?}", repeat.as_ref().map(|repeat| &repeat.of)))
             }

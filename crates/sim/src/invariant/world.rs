@@ -9,6 +9,7 @@ use store::{Ledger, Memory};
 use super::{Broken, Checked, Witness, ensure};
 use crate::block_on;
 use crate::checks::Check;
+use crate::commitments;
 use crate::git::By;
 use crate::options::Options;
 use crate::world::World;
@@ -181,6 +182,12 @@ impl Witness {
                 )
             })?;
             let waived = landing_waived == Some(true);
+            let tip = commit.parents.get(1).map(|tip| world.git.id(*tip));
+            ensure(
+                waived || commitments::of(ticket).is_empty() || tip.as_ref().is_some_and(commitments::is_met),
+                "what landed meets its commitments",
+                || format!("{} of {ticket} is on the target, and {tip:?} does not", commit.id),
+            )?;
             ensure(
                 waived || world.checks.have_passed(at, &options.settings.checks.commands),
                 "what landed was tested",

@@ -325,6 +325,7 @@ impl Simulation {
             left: None,
             unusable: None,
             verdict,
+            commitments: Vec::new(),
             end,
         })
     }

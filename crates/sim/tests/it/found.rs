@@ -80,6 +80,7 @@ impl Crew {
         let (run, usage, end) = (self.run(), Usage::default(), End::Finished(signal));
         self.hear(Input::RunEnded(RunEnd {
             verdict: None,
+            commitments: Vec::new(),
             run,
             usage,
             total_micro_usd: None,
@@ -96,6 +97,7 @@ impl Crew {
         let (run, usage, end) = (self.run(), Usage::default(), End::Failed(failure));
         self.hear(Input::RunEnded(RunEnd {
             verdict: None,
+            commitments: Vec::new(),
             run,
             usage,
             total_micro_usd: None,

@@ -162,6 +162,7 @@ impl Shell {
 pub(super) fn ended(run: RunId, end: End) -> Event {
     Event::RunEnded(RunEnd {
         verdict: None,
+        commitments: Vec::new(),
         run,
         usage: Usage::default(),
         total_micro_usd: None,

@@ -342,7 +342,12 @@ fn held_where(ticket: &Ticket) {
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped => matches!(ticket.state, State::Open),
         Why::Auth | Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
         Why::CouldNotRun => matches!(ticket.state, State::Open | State::Verify(_)),
-        Why::TargetRed | Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review => {
+        Why::TargetRed
+        | Why::Paths { .. }
+        | Why::Commitments { .. }
+        | Why::Landing
+        | Why::Conflict
+        | Why::Review => {
             matches!(ticket.state, State::Verify(_))
         }
         Why::Budget { .. } => match &ticket.state {

@@ -14,13 +14,13 @@ use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 /// A ticket to which things happen, one second apart.
 pub(super) struct Story {
     pub(super) ticket: Ticket,
-    now: Time,
+    pub(super) now: Time,
     pub(super) effects: Vec<Effect>,
 }
 
 impl Story {
     /// A ticket that was seen.
-    fn open() -> Self {
+    pub(super) fn open() -> Self {
         let mut story = Self {
             ticket: first(),
             now: Time(0),
@@ -42,14 +42,14 @@ impl Story {
     }
 
     /// Its first step runs.
-    fn running() -> Self {
+    pub(super) fn running() -> Self {
         let mut story = Self::ready();
         story.start();
         story
     }
 
     /// Its first step asked to be verified.
-    fn submitted() -> Self {
+    pub(super) fn submitted() -> Self {
         let mut story = Self::running();
         story.finish(Signal::Done, 9);
         story
@@ -81,7 +81,7 @@ impl Story {
         self
     }
 
-    fn of(&mut self, event: Of) -> &mut Self {
+    pub(super) fn of(&mut self, event: Of) -> &mut Self {
         self.then(Event::Attempt(event))
     }
 
@@ -106,7 +106,7 @@ impl Story {
         })
     }
 
-    fn start(&mut self) -> &mut Self {
+    pub(super) fn start(&mut self) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(
             &self.ticket.id,
@@ -121,7 +121,7 @@ impl Story {
         .of(Of::WorkerSpawned)
     }
 
-    fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
+    pub(super) fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
         self.of(Of::StepFinished {
             usage: Usage::default(),
             total_micro_usd: None,
@@ -137,7 +137,7 @@ impl Story {
         })
     }
 
-    fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
+    pub(super) fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let fresh = session(attempt.claim.fence, attempt.conversation.session.number + 1);
         let failure = Failure::new(class, "no");
@@ -187,7 +187,7 @@ impl Story {
         self.ticket.state_name()
     }
 
-    fn held(&self) -> &Why {
+    pub(super) fn held(&self) -> &Why {
         &self.ticket.held.as_ref().expect("it is held").why
     }
 
@@ -203,11 +203,11 @@ pub(super) fn oid(digit: char) -> Oid {
     Oid::new(String::from(digit).repeat(40)).unwrap()
 }
 
-fn session(fence: Fence, n: u32) -> SessionId {
+pub(super) fn session(fence: Fence, n: u32) -> SessionId {
     SessionId::of_attempt(uuid::Uuid::from_u128(7), &TicketId::new("t-1").unwrap(), fence, n)
 }
 
-fn boss() -> Actor {
+pub(super) fn boss() -> Actor {
     Actor::person("boss")
 }
 

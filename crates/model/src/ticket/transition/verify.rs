@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
 use crate::ticket::{
-    AfterLanding, Candidate, Clearance, Cleared, Done, Effect, Label, Reviewing, Stage, State, Verify, Why,
+    AfterLanding, Candidate, Clearance, Cleared, Done, Effect, Reviewing, Stage, State, Verify, Why,
 };
 use crate::{Actor, Time};
 
@@ -70,10 +70,18 @@ impl Draft<'_> {
         if checks.run.is_some() || !checks.are_passed() {
             return self.no("not every check has passed");
         }
+        let tip = checks.candidate.tip.clone();
+        if self.ticket.unmet(&tip).next().is_some() || self.ticket.proposed.is_some() {
+            return self.no("not every commitment is met");
+        }
+        let checks = self.checks()?;
         let candidate = Candidate {
             passed: passed.to_vec(),
             ..checks.candidate.clone()
         };
+        let met = self.ticket.commitments.iter().map(|one| one.promise.to_string());
+        let mut candidate = candidate;
+        candidate.passed.extend(met);
         self.ticket.repeat = None;
         let verify = self.verify()?;
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
@@ -114,7 +122,7 @@ impl Draft<'_> {
         };
         if steps_left == 0 {
             self.ticket.feedback.push(story.to_owned());
-            self.give_back(Label::Failed, 0, reopen_at)?;
+            self.give_back(None, 0, reopen_at)?;
             let first = story.lines().next().unwrap_or_default().trim_end_matches(':');
             let note = format!(
                 "{first}, and its steps are spent; `crew retry {}` gives it new ones",
@@ -236,6 +244,11 @@ impl Draft<'_> {
         let words = format!("waived by {by}: {reason}");
         let passed = vec![words.clone()];
         self.clear(&candidate.tip, Clearance::Waived { words })?;
+        if self.ticket.unmet(&candidate.tip).next().is_some() {
+            // The message of its merge says that every commitment is met: it is merged anew.
+            self.verify()?.stage = Stage::Queued;
+            return Ok(());
+        }
         self.land(Candidate { passed, ..candidate })
     }
 

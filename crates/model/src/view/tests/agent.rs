@@ -21,7 +21,8 @@ fn red() -> Target {
             tree: oid('b'),
             plan: CheckPlan {
                 setup: Vec::new(),
-                commands: vec!["make".to_owned()],
+                commands: vec![crate::samples::ticket::check("make")],
+                ..CheckPlan::default()
             },
             environment: String::new(),
         },
