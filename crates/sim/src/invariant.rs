@@ -206,6 +206,7 @@ impl Witness {
         is_woken_in_time(id, event, &before, at)?;
         self.target_is_good(id, event, &before, stored)?;
         self.limits_hold(id, event, &before, stored, options)?;
+        self.dependencies_hold(id, event, &before)?;
         self.waits_are_kept(id, event, &before, at)?;
         self.same_is_not_paid_again(id, event, &before, stored)?;
         self.budgets_hold(id, event, &before, at, options)?;
