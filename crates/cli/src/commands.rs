@@ -26,6 +26,7 @@ pub(crate) mod merge;
 pub(crate) mod peek;
 pub(crate) mod ps;
 pub(crate) mod queue;
+pub(crate) mod reject;
 pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod shim;

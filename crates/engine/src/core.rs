@@ -11,6 +11,7 @@ mod recovery;
 mod reports;
 mod rest;
 mod restore;
+mod review;
 mod runs;
 mod target;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
     Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Loss, Origin, Spec,
+    Verdict as ReviewVerdict,
 };
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -333,6 +334,8 @@ pub struct RunEnd {
     pub commitments: Vec<Promise>,
     /// The state in which a step without a signal left everything, and its words.
     pub left: Option<Fingerprint>,
+    /// The verdict that the output ends with; it counts for a gatekeeper's run only.
+    pub verdict: Option<ReviewVerdict>,
     /// The end that its output states, where crew stopped its process after that.
     pub stated: Option<End>,
 }

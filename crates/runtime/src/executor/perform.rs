@@ -27,6 +27,8 @@ impl Executor {
                 | Effect::Attempt(_)
                 | Effect::BuildCandidate { .. }
                 | Effect::StartCheck { .. }
+                | Effect::StartReview { .. }
+                | Effect::RemoveReview { .. }
                 | Effect::KeepWork { .. }
                 | Effect::RemoveWorkspace { .. }
                 | Effect::WriteFile(_)
@@ -143,6 +145,29 @@ impl Executor {
                 };
                 self.start_check(ticket, ordered.id, &check)
             }
+            Effect::StartReview {
+                agent,
+                run,
+                fence,
+                step,
+                harness,
+                session,
+                new_session,
+                candidate,
+            } => {
+                let review = super::review::Review {
+                    agent,
+                    run,
+                    fence: *fence,
+                    step: *step,
+                    harness,
+                    session,
+                    new_session: *new_session,
+                    candidate,
+                };
+                self.start_review(ticket, &review)
+            }
+            Effect::RemoveReview { agent, run } => self.remove_review(agent, run.as_ref()),
             Effect::Land { candidate, .. } => self.land(ticket, candidate),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
@@ -274,6 +299,8 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
+        | Effect::StartReview { .. }
+        | Effect::RemoveReview { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => ticket
@@ -291,6 +318,8 @@ fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
         // The start of a step and a look say when there is no workspace.
         Effect::Attempt(_)
         | Effect::StartCheck { .. }
+        | Effect::StartReview { .. }
+        | Effect::RemoveReview { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => false,

@@ -28,6 +28,7 @@ mod prompts;
 mod queue;
 mod recovery;
 mod refused;
+mod reviews;
 mod set_up;
 mod submodule_files;
 mod target;

@@ -395,7 +395,7 @@ fn deadlines(ticket: &Ticket) {
         State::Verify(verify) => {
             let wanted = match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) => None,
-                Stage::Reviewing { due, .. } => due.map(|_| TimerKey::Review),
+                Stage::Reviewing(reviewing) => reviewing.waits_until().map(|_| TimerKey::Review),
                 Stage::Landing { waiting, .. } => waiting.as_ref().map(|_| TimerKey::Land),
             };
             assert_eq!(key, wanted);

@@ -125,13 +125,14 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             by_hand("do what that says in the folder with the work, then"),
             Act::Retry { ticket: id() },
         ],
-        Why::Failed
-        | Why::Killed
-        | Why::Reaped
-        | Why::CouldNotRun
-        | Why::Conflict
-        | Why::NoProgress
-        | Why::Review => vec![Act::Retry { ticket: id() }],
+        Why::Failed | Why::Killed | Why::Reaped | Why::CouldNotRun | Why::Conflict | Why::NoProgress => {
+            vec![Act::Retry { ticket: id() }]
+        }
+        Why::Review => vec![
+            Act::Approve { ticket: id() },
+            Act::Reject { ticket: id() },
+            Act::Retry { ticket: id() },
+        ],
     };
     let sensitive = matches!(held.why, Why::Paths { .. });
     if ticket.candidate().is_some() && !sensitive {
