@@ -3,3 +3,4 @@
 pub(crate) mod candidate;
 pub(crate) mod land;
 pub(crate) mod pins;
+pub(crate) mod remote;

@@ -310,6 +310,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Paths { .. }
         | Why::Conflict
         | Why::Review
+        | Why::Diverged
         | Why::Budget { .. } => None,
     }
 }

@@ -495,6 +495,7 @@ fn review(reader: &mut Reader<'_>, mut table: Table<'_>) -> Review {
 
 fn land<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Land {
     let mut land = Land::default();
+    super::land::place(reader, &mut table, &mut land);
     let listed = table
         .take("hold_paths")
         .and_then(|value| reader.each(value, |r, v| hold_path(r, &v)));

@@ -57,6 +57,8 @@ pub enum Why {
     NoProgress,
     /// Its review ended without a verdict too often.
     Review,
+    /// The local target has commits that the remote's does not have.
+    Diverged,
     /// The ticket's budget is spent.
     Budget {
         /// The amount spent, and its limit.
@@ -66,7 +68,7 @@ pub enum Why {
 
 impl Why {
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 13] = [
+    pub const NAMES: [&str; 14] = [
         "failed",
         "blocked",
         "killed",
@@ -79,6 +81,7 @@ impl Why {
         "auth",
         "no_progress",
         "review",
+        "diverged",
         "budget",
     ];
 
@@ -98,6 +101,7 @@ impl Why {
             Why::Auth => "auth",
             Why::NoProgress => "no_progress",
             Why::Review => "review",
+            Why::Diverged => "diverged",
             Why::Budget { .. } => "budget",
         }
     }

@@ -117,6 +117,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Conflicted { .. }
             | ticket::Event::CouldNotRun { .. }
             | ticket::Event::TargetRed { .. }
+            | ticket::Event::Diverged { .. }
             | ticket::Event::SensitivePaths { .. }
             | ticket::Event::ReviewClaimed { .. }
             | ticket::Event::ReviewCrashed { .. }
@@ -291,6 +292,7 @@ fn of_ticket(event: &ticket::Event) -> String {
             Some((first, rest)) => format!("{first} (next try not before {retry_at})\n{rest}"),
             None => format!("{why} (next try not before {retry_at})"),
         },
+        Event::Diverged { why, retry_at } => format!("{why} (looked at again not before {retry_at})"),
         Event::TargetRed { which, output, .. } => {
             format!(
                 "the target itself does not pass the check: {which}{}",

@@ -342,7 +342,7 @@ fn held_where(ticket: &Ticket) {
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped => matches!(ticket.state, State::Open),
         Why::Auth | Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
         Why::CouldNotRun => matches!(ticket.state, State::Open | State::Verify(_)),
-        Why::TargetRed | Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review => {
+        Why::TargetRed | Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review | Why::Diverged => {
             matches!(ticket.state, State::Verify(_))
         }
         Why::Budget { .. } => match &ticket.state {
@@ -362,7 +362,10 @@ fn held_where(ticket: &Ticket) {
 fn deadlines(ticket: &Ticket) {
     let key = ticket.deadline().map(|d| d.key);
     if let Some(held) = &ticket.held {
-        let timed = matches!(held.why, Why::CouldNotRun | Why::TargetRed | Why::Landing);
+        let timed = matches!(
+            held.why,
+            Why::CouldNotRun | Why::TargetRed | Why::Landing | Why::Diverged
+        );
         assert_eq!(key, timed.then_some(TimerKey::Retry), "{held:?}");
         return;
     }

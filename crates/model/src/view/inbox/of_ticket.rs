@@ -116,7 +116,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             Act::Retry { ticket: id() },
             by_hand(&format!("or raise `ticket_usd` in crew.toml: {goes_on}")),
         ],
-        Why::Landing => vec![
+        Why::Landing | Why::Diverged => vec![
             by_hand(&format!("mend what it says: {goes_on}")),
             Act::Retry { ticket: id() },
         ],
@@ -138,7 +138,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     }
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
-        Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
+        Why::CouldNotRun | Why::TargetRed | Why::Auth | Why::Diverged => Urgency::Everyone,
         Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };
