@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::command::call::Call;
 use crate::command::run::Output;
 use crate::error::{Error, Result};
-use crate::landing::land::Intent;
+use crate::landing::land::{Intent, Landing};
 use crate::repository::Repository;
 use crate::types::blocked::Blocked;
 use crate::types::id::{Branch, Id};
@@ -25,6 +25,8 @@ const LOOK: Duration = Duration::from_secs(45);
 const TRANSFER: Duration = Duration::from_mins(5);
 /// The ref that holds the remote's target as it was fetched last.
 const FETCHED: &str = "refs/crew/remote";
+/// The folder of the commits at which a branch was before it began to follow the remote's.
+const FOLLOWING: &str = "refs/crew/following";
 /// The folder of the candidates that are being pushed, each under its ticket.
 const PUSHING: &str = "refs/crew/pushing";
 /// What ssh is told, whatever the user's own command for it is: ask nobody, and notice a dead connection.
@@ -218,6 +220,31 @@ impl Repository {
         }
     }
 
+    /// Moves a branch on from `old` to a commit of the remote's, and the checkouts that show it. As a landing, it
+    /// can be repeated after a kill at any point: a ref tells where the checkouts were.
+    ///
+    /// # Errors
+    /// As [`Repository::land`].
+    pub fn follow_remote(&self, intent: &Intent) -> Result<Landing> {
+        let note = format!("{FOLLOWING}/{}", intent.target);
+        if let (Some(old), Some(now)) = (self.ref_at(&note)?, self.branch_tip(&intent.target)?) {
+            let begun = Intent {
+                target: intent.target.clone(),
+                old: old.clone(),
+                new: now,
+            };
+            self.land(&begun)?;
+            self.move_ref(&note, Some(&old), None, "crew: followed")?;
+        }
+        if intent.old == intent.new {
+            return Ok(Landing::Landed { left: Vec::new() });
+        }
+        self.pin(&note, &intent.old, "crew: follow")?;
+        let landed = self.land(intent)?;
+        self.move_ref(&note, Some(&intent.old), None, "crew: followed")?;
+        Ok(landed)
+    }
+
     /// The obstacles in the checkouts of the target that would keep them from following a landing. Nothing is
     /// changed or locked.
     ///
@@ -237,7 +264,8 @@ impl Repository {
 
     /// A call to a remote, with the user's credentials and without a question to anybody.
     fn to_remote(&self, subcommand: &'static str) -> Result<Call> {
-        let call = self.call(subcommand).to_remote();
+        // The address of a remote may be a path, which counts from the checkout.
+        let call = self.call(subcommand).cwd(self.root()).to_remote();
         Ok(match self.ssh_command()? {
             Some(command) => call.env("GIT_SSH_COMMAND", command),
             None => call,

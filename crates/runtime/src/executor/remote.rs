@@ -42,9 +42,7 @@ impl Executor {
             let why = self.diverged(&remote, &local, &tip)?;
             return Ok(Base::None(Report::Diverged { why }));
         }
-        if local != tip {
-            self.follow(&local, &tip)?;
-        }
+        self.follow(&local, &tip)?;
         Ok(Base::At(tip))
     }
 
@@ -57,7 +55,7 @@ impl Executor {
             old: local.clone(),
             new: tip.clone(),
         };
-        match self.repository.land(&intent)? {
+        match self.repository.follow_remote(&intent)? {
             Landing::Landed { left } => self.warn_of_left(&left),
             Landing::InTheWay(blocked) => {
                 let paths: Vec<String> = blocked.iter().map(|one| shown(&one.to_string())).collect();

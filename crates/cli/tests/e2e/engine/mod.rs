@@ -24,6 +24,7 @@ mod moved;
 mod nested;
 mod people;
 mod prompts;
+mod push;
 mod queue;
 mod refused;
 mod set_up;
