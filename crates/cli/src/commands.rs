@@ -26,6 +26,7 @@ pub(crate) mod peek;
 pub(crate) mod ps;
 pub(crate) mod queue;
 pub(crate) mod retry;
+pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod shim;
 pub(crate) mod spawn;

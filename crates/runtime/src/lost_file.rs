@@ -84,6 +84,7 @@ fn with_body(ticket: &Ticket, id: &Id, body: &str) -> Option<Document> {
             .map(|on| Id::new(on.as_str()).ok())
             .collect::<Option<_>>()?,
         recovers: spec.recovers.as_ref().and_then(|of| Id::new(of.as_str()).ok()),
+        reverts: spec.reverts.as_ref().map(ToString::to_string),
         ..New::default()
     };
     let created = match spec.created {

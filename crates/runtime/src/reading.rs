@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::ticket::{FileStatus, Filing, NOTED, Spec};
-use model::{TicketId, Time};
+use model::{Oid, TicketId, Time};
 use tickets::{Status, Ticket};
 
 /// The content of a ticket's file.
@@ -19,7 +19,8 @@ pub struct Reading {
 
 impl Reading {
     /// The reading of a file. None if the ticket cannot be dispatched on a guess: its status is no word that
-    /// crew knows, or it waits for, or recovers, a text that cannot be a ticket's id.
+    /// crew knows, or it waits for, or recovers, a text that cannot be a ticket's id,
+    /// or takes back a text that cannot be a commit's.
     #[must_use]
     pub fn of(read: &Ticket) -> Option<Self> {
         let status = match read.status {
@@ -31,6 +32,10 @@ impl Reading {
         let id = |text: &String| TicketId::new(text.as_str()).ok();
         let recovers = match &read.recovers {
             Some(recovers) => Some(id(recovers)?),
+            None => None,
+        };
+        let reverts = match &read.reverts {
+            Some(reverts) => Some(Oid::new(reverts.as_str()).ok()?),
             None => None,
         };
         let crews = Filing::all_tags();
@@ -45,6 +50,7 @@ impl Reading {
             tags: own,
             assignee: read.assignee.clone(),
             recovers,
+            reverts,
             created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
             acceptance: text.acceptance,
             digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.body.as_bytes())

@@ -106,6 +106,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         tags: BTreeSet::new(),
         assignee: rng.percent(8).then(|| "ada".to_owned()),
         recovers,
+        reverts: None,
         created: world.now,
         acceptance: None,
         digest: "1".to_owned(),

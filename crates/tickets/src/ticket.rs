@@ -94,6 +94,8 @@ pub struct Ticket {
     pub tags: Vec<String>,
     /// The id of the ticket whose failure this one repairs.
     pub recovers: Option<String>,
+    /// The landed merge that this one takes back.
+    pub reverts: Option<String>,
     /// The first `# ` line of the body, else `Untitled`.
     pub title: String,
     /// The text between the title and the first section.
@@ -161,6 +163,7 @@ impl Ticket {
         let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
         let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
         let (tags, recovers) = (view.list("tags"), view.text("recovers"));
+        let reverts = view.text("reverts");
         let problems = view.problems;
         Ticket {
             id,
@@ -176,6 +179,7 @@ impl Ticket {
             parent,
             tags,
             recovers,
+            reverts,
             title: body::title(body)
                 .filter(|title| !title.is_empty())
                 .unwrap_or("Untitled")

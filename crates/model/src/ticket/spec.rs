@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{TicketId, Time};
+use crate::{Oid, TicketId, Time};
 
 /// The contents of a ticket's file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Spec {
     pub assignee: Option<String>,
     /// The ticket this one recovers.
     pub recovers: Option<TicketId>,
+    /// The landed merge that this one takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverts: Option<Oid>,
     /// When it was written.
     pub created: Time,
     /// Its `## Acceptance Criteria`, when it has any.

@@ -457,6 +457,12 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     match effect {
         Effect::PrepareWorkspace { agent, from, .. } => match from {
             attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
+            attempt::StartPoint::Revert { commit } => {
+                format!(
+                    "make the workspace of {agent} with a commit that takes {} back",
+                    commit.short()
+                )
+            }
             attempt::StartPoint::Kept { .. } => {
                 format!(
                     "make the workspace of {agent} on the branch that earlier attempts left, or on the target"

@@ -27,6 +27,7 @@ mod prompts;
 mod push;
 mod queue;
 mod refused;
+mod reverts;
 mod set_up;
 mod submodule_files;
 mod target;
