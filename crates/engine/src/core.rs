@@ -6,6 +6,7 @@ mod commands;
 mod dispatch;
 mod files;
 mod harness_pause;
+mod recovery;
 mod reports;
 mod rest;
 mod restore;
@@ -344,14 +345,14 @@ impl Core {
         let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
             let mut change = ticket.after(&event, self.now)?;
+            if let (ticket::Event::ChecksPassed { tree, .. }, Some(checks)) = (&event, ticket.checks()) {
+                self.proven.note(tree, &checks.plan);
+            }
             self.folder.keep_wanted(&change.ticket, &mut change.effects);
             ticket = Arc::new(change.ticket);
             self.hindrances.followed(&event, &ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
-            if let ticket::Event::ChecksPassed { tree, passed, .. } = &event {
-                self.proven.note(tree, passed);
-            }
             entries.push(Entry {
                 fact: Fact::Ticket(event),
                 after: State::Ticket(Arc::clone(&ticket)),
@@ -361,6 +362,8 @@ impl Core {
         for effect in entries.iter().flat_map(|entry| &entry.effects) {
             self.folder.ordered(id, effect);
         }
+        let is_landing = |entry: &Entry| matches!(&entry.fact, Fact::Ticket(ticket::Event::Landed { .. }));
+        let has_landed = entries.iter().any(is_landing);
         let version = expected + entries.len() as u64;
         let write = Write {
             fence: (expected > 0).then_some(fence),
@@ -371,6 +374,9 @@ impl Core {
         };
         self.out.writes.push(write);
         self.put(ticket, version);
+        if has_landed {
+            self.follow_recovery(id);
+        }
         Ok(())
     }
 

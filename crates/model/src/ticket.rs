@@ -1,6 +1,7 @@
 //! The ticket machine: from the queue to the target branch. The root of its stream; the attempt is its child.
 
 mod change;
+mod check;
 mod checks;
 mod done;
 mod event;
@@ -21,9 +22,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
+pub use check::{Check, CheckCommand, CheckPlan, TestCount};
 pub use checks::{
-    CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended,
-    without_set_up,
+    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended, without_set_up,
 };
 pub use done::Done;
 pub use event::{Effect, Event, Released};
@@ -161,7 +162,11 @@ impl Ticket {
             State::New | State::Open => self.held.is_some(),
             State::InProgress(_) | State::Verify(_) | State::Done(Done::Landed { .. }) => false,
             State::Done(
-                Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+                Done::Failed { .. }
+                | Done::NotNeeded
+                | Done::Replaced { .. }
+                | Done::Dropped { .. }
+                | Done::ClosedByPerson,
             ) => true,
         };
         self.kept.iter().filter(move |work| is_left || !work.is_attempt())
@@ -262,6 +267,18 @@ impl Ticket {
     #[must_use]
     pub fn has_work_at_stake(&self) -> bool {
         !self.is_done() && (self.attempt().is_some() || self.held.is_some() || !self.kept.is_empty())
+    }
+
+    /// True if its work has failed: a reviewer found that it cannot be done, or it is held for a failure of
+    /// its own. The label `failed`, recovery tickets and their short cut all depend on this.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        match &self.state {
+            State::Done(done) => matches!(done, Done::Failed { .. }),
+            State::New | State::Open | State::InProgress(_) | State::Verify(_) => {
+                self.held.as_ref().is_some_and(|held| held.why.is_failure())
+            }
+        }
     }
 
     /// True if it is over.

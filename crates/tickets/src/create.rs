@@ -43,6 +43,8 @@ pub struct New {
     pub recovers: Option<Id>,
     /// The landed merge that this one takes back.
     pub reverts: Option<String>,
+    /// The action that follows for the recovered ticket when this one lands.
+    pub recovers_by: Option<String>,
 }
 
 impl Default for New {
@@ -61,6 +63,7 @@ impl Default for New {
             deps: Vec::new(),
             recovers: None,
             reverts: None,
+            recovers_by: None,
         }
     }
 }
@@ -206,6 +209,7 @@ impl New {
             ("parent", self.parent.as_ref().map(Id::as_str)),
             ("recovers", self.recovers.as_ref().map(Id::as_str)),
             ("reverts", self.reverts.as_deref()),
+            ("recovers_by", self.recovers_by.as_deref()),
         ];
         for (key, text) in texts {
             if let Some(text) = text.filter(|text| !text.is_empty()) {

@@ -2,7 +2,8 @@
 
 use model::policy::stall;
 use model::ticket::{
-    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State, Ticket,
+    Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State,
+    Ticket,
 };
 use model::{RunId, TicketId};
 
@@ -12,11 +13,7 @@ use crate::{CheckEnd, Report};
 impl Core {
     /// The consequence of a candidate that was built: the first run of its checks, or its landing.
     pub(super) fn candidate_built(&self, id: &TicketId, candidate: Candidate) -> Vec<Event> {
-        let settings = &self.settings.checks;
-        let plan = CheckPlan {
-            setup: settings.setup.clone(),
-            commands: settings.commands.clone(),
-        };
+        let plan = CheckPlan::of(&self.settings);
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
             core.go_on(ticket).filter(|next| core.may_follow(next))
         })
@@ -44,7 +41,7 @@ impl Core {
         let Some(task) = checks.next() else {
             return Some(Event::ChecksPassed {
                 tree: checks.candidate.tree.clone(),
-                passed: checks.plan.commands.clone(),
+                passed: checks.plan.names(),
                 review: false,
             });
         };
@@ -128,7 +125,7 @@ impl Core {
                 if !checks.is_target_green() {
                     return None;
                 }
-                let command = checks.failed_command().unwrap_or_default().to_owned();
+                let command = checks.failed_command().map(Check::to_string).unwrap_or_default();
                 let same = Fingerprint::Check {
                     which: command.clone(),
                     tip: checks.candidate.tip.clone(),
@@ -142,7 +139,7 @@ impl Core {
                 })
             }
             (CheckTask::Target, CheckOutcome::Failed { output }) => Some(Event::TargetRed {
-                which: checks.command(task).unwrap_or_default().to_owned(),
+                which: checks.command(task).map(Check::to_string).unwrap_or_default(),
                 output: output.clone(),
                 retry_at: self.check_again_at(id),
             }),

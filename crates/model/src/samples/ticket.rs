@@ -4,9 +4,9 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event, Fingerprint,
-    InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State, Ticket,
-    Unheeded, Verify,
+    AfterLanding, Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event,
+    Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State,
+    Ticket, Unheeded, Verify,
 };
 use crate::{Actor, RunId};
 
@@ -115,6 +115,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             left,
         ),
     };
+    let recovery_landed = |replaces| Event::RecoveryLanded {
+        by: ticket_id("t-9"),
+        commit: oid('c'),
+        replaces,
+    };
     let rejected = |attempts_left| Event::Rejected {
         reason: why(),
         feedback: why(),
@@ -127,12 +132,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         fresh: session.clone(),
     };
     let built = |checked: bool| {
-        let one = |command: &str| {
-            checked
-                .then(|| command.to_owned())
-                .into_iter()
-                .collect::<Vec<_>>()
-        };
+        let one = |command: &str| checked.then(|| check(command)).into_iter().collect::<Vec<_>>();
         Event::CandidateBuilt {
             candidate: candidate(),
             plan: CheckPlan {
@@ -288,6 +288,8 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         )
         .event(Event::NotLanded)
         .event(Event::RecoveryNotNeeded)
+        .when("releases", recovery_landed(false))
+        .when("replaces", recovery_landed(true))
         .event(Event::RetryDue)
         .when("slot free", retried(true))
         .when("slot taken", retried(false))
@@ -370,6 +372,12 @@ pub fn shape(ticket: &Ticket) -> String {
         State::Verify(verify) => verify_shape(verify),
     };
     format!("{} {held:?} {state}", ticket.state_name())
+}
+
+/// A shell command as a check, with the default time limit.
+#[must_use]
+pub fn check(command: &str) -> Check {
+    Check::shell(command, crate::settings::Checks::default().timeout)
 }
 
 fn verify_shape(verify: &Verify) -> String {

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, KeptWork, Repeat, Spec,
-    Unheeded,
+    AfterLanding, Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, KeptWork,
+    Repeat, Spec, Unheeded,
 };
 use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
-use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// Something that happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -227,6 +227,16 @@ pub enum Event {
     NotLanded,
     /// A recovery ticket whose ticket did not fail.
     RecoveryNotNeeded,
+    /// A ticket that recovers this one, which has failed, has landed.
+    RecoveryLanded {
+        /// The ticket that has landed.
+        by: TicketId,
+        /// The merge commit of that ticket.
+        commit: Oid,
+        /// True if that ticket stands in the place of this one, which is closed; else this one is opened
+        /// again.
+        replaces: bool,
+    },
     /// The step that holds it is tried again by itself: no counter starts afresh.
     RetryDue,
     /// A person asked for another try.
@@ -375,8 +385,8 @@ pub enum Effect {
         task: CheckTask,
         /// The commit that is checked out for it.
         commit: Oid,
-        /// The command.
-        command: String,
+        /// The command, with its limits.
+        command: Check,
         /// All commands of these checks.
         plan: CheckPlan,
         /// The number of set-up commands that have run for it.
@@ -523,6 +533,7 @@ impl Event {
             Event::LandingEndOrdered { .. } => "landing_end_ordered",
             Event::NotLanded => "not_landed",
             Event::RecoveryNotNeeded => "recovery_not_needed",
+            Event::RecoveryLanded { .. } => "recovery_landed",
             Event::RetryDue => "retry_due",
             Event::Retried { .. } => "retried",
             Event::Waived { .. } => "waived",

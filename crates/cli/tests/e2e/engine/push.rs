@@ -4,6 +4,16 @@ use std::fs;
 
 use testkit::world::{DONE, World, make_executable};
 
+/// The failpoints that are only passed on the way to a remote.
+const OF_A_PUSH: [&str; 4] = ["push.checked", "push.noted", "push.sent", "push.landed"];
+/// Those of a local branch that follows, or cannot.
+const OF_FOLLOWING: [&str; 3] = ["remote.fetched", "decided.diverged", "durable.diverged"];
+
+/// Whether an engine is killed at this failpoint here.
+pub(crate) fn has(point: &str) -> bool {
+    OF_A_PUSH.contains(&point) || OF_FOLLOWING.contains(&point)
+}
+
 /// A world whose remote is a bare repository beside it, which has the target.
 fn with_remote() -> World {
     let world = World::with(|settings| settings.land = "mode = \"push\"".to_owned());
@@ -118,6 +128,12 @@ fn commits_that_the_remote_does_not_have_hold_the_work_until_they_are_pushed() {
     world.commit("mine", "not pushed\n");
     let before = at_remote(&world);
     world.ticket("t-1").agent(DONE).write();
+    for point in ["decided.diverged", "durable.diverged"] {
+        world.around("CREW_FAILPOINT_AT", point);
+        let said = world.crew(&["run", "--until-idle"]);
+        assert_eq!(said.signal, Some(9), "{point}: {said}");
+        world.around("CREW_FAILPOINT_AT", "");
+    }
     world.drain_held();
     let (why, note) = world.held("t-1");
     assert_eq!(why, "diverged");
@@ -200,17 +216,14 @@ fn edits_in_the_way_are_waited_for_before_anything_is_pushed() {
 
 #[test]
 fn an_engine_that_dies_around_a_push_lands_it_once() {
-    for point in [
-        "push.checked",
-        "push.noted",
-        "push.sent",
-        "push.landed",
+    let further = [
         "land.ready",
         "land.moved",
         "land.followed",
         "performed.land",
         "durable.landed",
-    ] {
+    ];
+    for point in OF_A_PUSH.into_iter().chain(further) {
         let world = with_remote();
         world.ticket("t-1").agent(DONE).write();
         world.around("CREW_FAILPOINT_AT", point);

@@ -1,3 +1,5 @@
 mod checks;
 mod histories;
+mod labels;
+mod recovery;
 mod rows;

@@ -48,7 +48,7 @@ impl Draft<'_> {
             run: run.clone(),
             task,
             commit: checks.commit(task).clone(),
-            command: command.to_owned(),
+            command: command.clone(),
             plan: checks.plan.clone(),
             set_up: checks.set_up.unwrap_or(0),
             passed: checks.passed_before(task),
