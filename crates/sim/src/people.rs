@@ -107,6 +107,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         tags: BTreeSet::new(),
         assignee: rng.percent(8).then(|| "ada".to_owned()),
         recovers,
+        reverts: None,
         replaces,
         created: world.now,
         acceptance: None,
