@@ -7,6 +7,7 @@ mod commitments;
 mod dispatch;
 mod files;
 mod harness_pause;
+mod recovery;
 mod reports;
 mod rest;
 mod restore;
@@ -362,6 +363,8 @@ impl Core {
         for effect in entries.iter().flat_map(|entry| &entry.effects) {
             self.folder.ordered(id, effect);
         }
+        let is_landing = |entry: &Entry| matches!(&entry.fact, Fact::Ticket(ticket::Event::Landed { .. }));
+        let has_landed = entries.iter().any(is_landing);
         let version = expected + entries.len() as u64;
         let write = Write {
             fence: (expected > 0).then_some(fence),
@@ -372,6 +375,9 @@ impl Core {
         };
         self.out.writes.push(write);
         self.put(ticket, version);
+        if has_landed {
+            self.follow_recovery(id);
+        }
         Ok(())
     }
 

@@ -174,7 +174,11 @@ impl Ticket {
             State::New | State::Open => self.held.is_some(),
             State::InProgress(_) | State::Verify(_) | State::Done(Done::Landed { .. }) => false,
             State::Done(
-                Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+                Done::Failed { .. }
+                | Done::NotNeeded
+                | Done::Replaced { .. }
+                | Done::Dropped { .. }
+                | Done::ClosedByPerson,
             ) => true,
         };
         self.kept.iter().filter(move |work| is_left || !work.is_attempt())
@@ -275,6 +279,18 @@ impl Ticket {
     #[must_use]
     pub fn has_work_at_stake(&self) -> bool {
         !self.is_done() && (self.attempt().is_some() || self.held.is_some() || !self.kept.is_empty())
+    }
+
+    /// True if its work has failed: a reviewer found that it cannot be done, or it is held for a failure of
+    /// its own. The label `failed`, recovery tickets and their short cut all depend on this.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        match &self.state {
+            State::Done(done) => matches!(done, Done::Failed { .. }),
+            State::New | State::Open | State::InProgress(_) | State::Verify(_) => {
+                self.held.as_ref().is_some_and(|held| held.why.is_failure())
+            }
+        }
     }
 
     /// True if it is over.

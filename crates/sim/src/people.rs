@@ -98,6 +98,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
     if rng.percent(7) {
         recovers = rng.pick(&others).cloned();
     }
+    let replaces = recovers.is_some() && rng.percent(40);
     let spec = Spec {
         title: format!("Ticket {id}"),
         kind: if rng.percent(5) { "epic" } else { "task" }.to_owned(),
@@ -106,6 +107,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         tags: BTreeSet::new(),
         assignee: rng.percent(8).then(|| "ada".to_owned()),
         recovers,
+        replaces,
         created: world.now,
         acceptance: None,
         commitments: crate::commitments::of(&id),

@@ -93,8 +93,12 @@ pub struct Ticket {
     pub parent: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
+    /// Those of its tags that are crew's: the key `crew_tags` lists them. All others are its author's.
+    pub crew_tags: Vec<String>,
     /// The id of the ticket whose failure this one repairs.
     pub recovers: Option<String>,
+    /// The action that follows for the recovered ticket when this one lands.
+    pub recovers_by: Option<String>,
     /// The first `# ` line of the body, else `Untitled`.
     pub title: String,
     /// The text between the title and the first section.
@@ -172,7 +176,9 @@ impl Ticket {
         let acceptance = body::acceptance(body).or(acceptance_test);
         let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
         let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
-        let (tags, recovers) = (view.list("tags"), view.text("recovers"));
+        let (tags, mut crew_tags) = (view.list("tags"), view.list("crew_tags"));
+        crew_tags.retain(|tag| tags.contains(tag));
+        let (recovers, recovers_by) = (view.text("recovers"), view.text("recovers_by"));
         let problems = view.problems;
         Ticket {
             id,
@@ -187,7 +193,9 @@ impl Ticket {
             external_ref,
             parent,
             tags,
+            crew_tags,
             recovers,
+            recovers_by,
             title: body::title(body)
                 .filter(|title| !title.is_empty())
                 .unwrap_or("Untitled")

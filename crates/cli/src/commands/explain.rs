@@ -375,6 +375,19 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
         Some(Refusal::MissingDependency { id: missing }) => {
             hint(format!("create it, or `crew ticket undep {id} {missing}`"))
         }
+        Some(Refusal::MissingRecovered { recovers }) => hint(format!(
+            "create {recovers}, or remove `recovers` from the file of {id}"
+        )),
+        Some(Refusal::DependencyFailed {
+            id: failed, since, ..
+        }) => {
+            let since = ("since".to_owned(), ui::clock_time(*since));
+            let remedies = format!(
+                "`crew ticket reopen {failed}` has it done after all, `crew ticket undep {id} {failed}` goes on \
+                 without it, `crew drop {id}` gives this one up"
+            );
+            vec![since, ("hint".to_owned(), remedies)]
+        }
         Some(Refusal::Held { retry_at: None, .. }) => {
             hint(held(id, facts.tickets.get(id).map(AsRef::as_ref)))
         }

@@ -120,6 +120,7 @@ fn kinds() -> Vec<&'static str> {
         Kind::Unwritten,
         Kind::Harness,
         Kind::Dependency,
+        Kind::DependencyFailed,
         Kind::File,
         Kind::Failing,
         Kind::Disk,

@@ -131,7 +131,7 @@ impl Ticket {
             state: ticket.state_name(),
             since: Moment(ticket.since),
             agent: ticket.attempt().map(|attempt| attempt.claim.agent.clone()),
-            labels: ticket.labels.clone(),
+            labels: ticket.labels_now(),
             file_changed_at: changed_at.map(Moment),
             why_not: refusal.map(ToString::to_string),
             refusal: refusal.cloned(),

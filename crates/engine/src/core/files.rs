@@ -148,7 +148,7 @@ impl Core {
         let is_open_question = ticket.unheeded.is_some();
         let same_tags = ticket
             .filing()
-            .is_none_or(|filing| self.folder.has_tags(id, &filing.tags));
+            .is_none_or(|filing| self.folder.has_tags(id, &filing.tags_beside(&ticket.spec.tags)));
         let event = match (&ticket.state, status) {
             (State::New, _) | (State::Done(_), FileStatus::Closed) => None,
             // In progress without a claim: a person has taken it, and crew leaves it alone.

@@ -151,9 +151,10 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
         | Refusal::FileUnheeded { asks: false, .. } => Need::Apart,
         Refusal::WaitsFor { ids } => Need::Others(Others::Dependencies(ids)),
         Refusal::RecoveryNotNeededYet { recovers } => Need::Others(Others::Recovered(recovers)),
-        Refusal::MissingDependency { .. } | Refusal::Cycle { .. } => {
-            Need::Person(Reason::Dependency(refusal))
-        }
+        Refusal::MissingDependency { .. }
+        | Refusal::MissingRecovered { .. }
+        | Refusal::Cycle { .. }
+        | Refusal::DependencyFailed { .. } => Need::Person(Reason::Dependency(refusal)),
         Refusal::TargetRed { .. } => Need::Person(Reason::Target(refusal)),
         Refusal::Unreadable | Refusal::FileUnheeded { asks: true, .. } => Need::Person(Reason::File(refusal)),
         Refusal::AssigneeBusy { .. } | Refusal::NoAgentFree { .. } => Need::Agent,

@@ -136,6 +136,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             left,
         ),
     };
+    let recovery_landed = |replaces| Event::RecoveryLanded {
+        by: ticket_id("t-9"),
+        commit: oid('c'),
+        replaces,
+    };
     let rejected = |attempts_left| Event::Rejected {
         reason: why(),
         feedback: why(),
@@ -308,6 +313,8 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         )
         .event(Event::NotLanded)
         .event(Event::RecoveryNotNeeded)
+        .when("releases", recovery_landed(false))
+        .when("replaces", recovery_landed(true))
         .event(Event::RetryDue)
         .when("slot free", retried(true))
         .when("slot taken", retried(false))

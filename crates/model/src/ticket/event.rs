@@ -9,7 +9,7 @@ use super::{
 use crate::attempt::{self, HarnessId};
 use crate::commitment::{By, Promise};
 use crate::policy::budget::Budget;
-use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// Something that happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -251,6 +251,16 @@ pub enum Event {
     NotLanded,
     /// A recovery ticket whose ticket did not fail.
     RecoveryNotNeeded,
+    /// A ticket that recovers this one, which has failed, has landed.
+    RecoveryLanded {
+        /// The ticket that has landed.
+        by: TicketId,
+        /// The merge commit of that ticket.
+        commit: Oid,
+        /// True if that ticket stands in the place of this one, which is closed; else this one is opened
+        /// again.
+        replaces: bool,
+    },
     /// The step that holds it is tried again by itself: no counter starts afresh.
     RetryDue,
     /// A person asked for another try.
@@ -550,6 +560,7 @@ impl Event {
             Event::LandingEndOrdered { .. } => "landing_end_ordered",
             Event::NotLanded => "not_landed",
             Event::RecoveryNotNeeded => "recovery_not_needed",
+            Event::RecoveryLanded { .. } => "recovery_landed",
             Event::RetryDue => "retry_due",
             Event::Retried { .. } => "retried",
             Event::Waived { .. } => "waived",

@@ -70,6 +70,24 @@ pub enum Why {
 }
 
 impl Why {
+    /// True if the ticket's own work has failed. False where crew waits for a person's word or for something
+    /// outside the ticket.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        match self {
+            Why::Failed | Why::NoProgress | Why::Conflict | Why::Review | Why::Reaped => true,
+            Why::Blocked
+            | Why::Killed
+            | Why::CouldNotRun
+            | Why::TargetRed
+            | Why::Paths { .. }
+            | Why::Commitments { .. }
+            | Why::Landing
+            | Why::Auth
+            | Why::Budget { .. } => false,
+        }
+    }
+
     /// Every kind's name, as the journal stores it and every surface shows it.
     pub const NAMES: [&str; 14] = [
         "failed",

@@ -3,6 +3,7 @@
 mod checks;
 mod commitments;
 mod hold;
+mod recovery;
 mod verify;
 mod work;
 
@@ -104,15 +105,8 @@ impl Draft<'_> {
                 Ok(())
             }
             Event::Claimed { .. } => self.claim(),
-            Event::RecoveryNotNeeded => {
-                self.expect_open()?;
-                if self.ticket.spec.recovers.is_none() {
-                    return self.no("it recovers no other ticket");
-                }
-                self.finish(Done::NotNeeded);
-                self.ticket.labels.insert(Label::Recovery);
-                Ok(())
-            }
+            Event::RecoveryNotNeeded => self.recovery_not_needed(),
+            Event::RecoveryLanded { by, commit, replaces } => self.recovery_landed(by, commit, *replaces),
             Event::ClosedByPerson => self.close(),
             Event::Reopened { .. } => self.reopen(),
             Event::Dropped { by, reason } => self.drop_by(by, reason),
@@ -306,7 +300,6 @@ impl Draft<'_> {
                 self.finish(Done::Failed {
                     reason: reason.clone(),
                 });
-                self.ticket.labels.insert(Label::Failed);
                 Ok(())
             }
 

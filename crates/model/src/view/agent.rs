@@ -273,7 +273,7 @@ impl Snapshot {
     /// journal's last row; a frontend checks whether the time has passed.
     fn paused(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         let next = match &attempt.state {
-            attempt::State::Ready => None,
+            attempt::State::Ready => attempt.resumes_at,
             attempt::State::Working(working) => working.due,
             attempt::State::Preparing
             | attempt::State::WaitingForInput { .. }
@@ -372,6 +372,11 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
     }
     match &attempt.state {
         attempt::State::Preparing => fact("its workspace"),
+        attempt::State::Ready if let Some(at) = attempt.resumes_at => Some(Waits {
+            what: "its next step, after too many failed steps in a row".to_owned(),
+            until: Some(at),
+            ended_by: EndedBy::Engine,
+        }),
         attempt::State::Ready => fact("its first step"),
         attempt::State::Working(working) => Some(between_steps(attempt, working)),
         attempt::State::WaitingForInput { question, until } => Some(Waits {

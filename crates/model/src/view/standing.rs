@@ -153,6 +153,10 @@ fn of_end(done: &Done) -> Standing {
         Done::Landed { commit, .. } => new(Sign::Landed, "landed", Some(format!("as {}", commit.short()))),
         Done::Failed { reason } => new(Sign::Failed, "failed", Some(reason.clone())),
         Done::NotNeeded => new(Sign::Closed, "not needed", None),
+        Done::Replaced { by, commit } => {
+            let what = format!("by {by}, landed as {}", commit.short());
+            new(Sign::Closed, "replaced", Some(what))
+        }
         Done::Dropped { by, reason } => new(Sign::Dropped, "dropped", Some(format!("by {by} {reason}"))),
         Done::ClosedByPerson => new(Sign::Closed, "closed", None),
     }

@@ -138,6 +138,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::TargetMoved
             | ticket::Event::CheckoutEdited { .. }
             | ticket::Event::RecoveryNotNeeded
+            | ticket::Event::RecoveryLanded { .. }
             | ticket::Event::Retried { .. }
             | ticket::Event::Waived { .. }
             | ticket::Event::PathsApproved { .. }
@@ -347,6 +348,16 @@ fn of_ticket(event: &ticket::Event) -> String {
         } => format!("to be merged anew unless it has landed: {by} asked for it"),
         Event::NotLanded => "its landing was ended: the target does not hold it".to_owned(),
         Event::RecoveryNotNeeded => "not needed: the ticket that it recovers did not fail".to_owned(),
+        Event::RecoveryLanded { by, commit, replaces } => {
+            let then = match replaces {
+                true => "it is closed, and that ticket stands in its place",
+                false => "open again, with fresh attempts",
+            };
+            format!(
+                "{by}, which recovers it, has landed as {}: {then}",
+                commit.short()
+            )
+        }
         Event::RetryDue => "tried again by itself".to_owned(),
         Event::Retried { by, .. } => format!("tried again: {by} asked for it"),
         Event::Waived { by, reason } => format!("let pass by {by}: {reason}"),

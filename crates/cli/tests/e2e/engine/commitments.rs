@@ -154,13 +154,21 @@ fn the_same_unmet_commitment_is_paid_for_three_times_and_a_waiver_is_counted_as_
         .agent("[ \"$RUN\" = 1 ] && work t-1.txt x\necho DONE")
         .write();
     world.drain_held();
-    assert_eq!((world.runs("t-1"), world.count("t-1", "commitment_unmet")), (3, 3));
+    assert_eq!(
+        (world.runs("t-1"), world.count("t-1", "commitment_unmet")),
+        (3, 3)
+    );
     let (why, note) = world.held("t-1");
     assert_eq!(why, "no_progress");
     assert!(note.contains("the acceptance test passes"), "{note}");
     world.must(&["waive", "t-1", "the", "test", "is", "wrong"]);
     world.drain_all();
-    let trailer = world.git(&["log", "-1", "--format=%(trailers:key=Commitments,valueonly)", "main"]);
+    let trailer = world.git(&[
+        "log",
+        "-1",
+        "--format=%(trailers:key=Commitments,valueonly)",
+        "main",
+    ]);
     assert_eq!(trailer.trim(), "0/1");
     let how = format!("{:?}", world.state("t-1").state);
     assert!(how.contains("the test is wrong"), "{how}");

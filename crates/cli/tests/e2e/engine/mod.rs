@@ -26,6 +26,7 @@ mod nested;
 mod people;
 mod prompts;
 mod queue;
+mod recovery;
 mod refused;
 mod set_up;
 mod submodule_files;

@@ -18,6 +18,10 @@ const ABSENT: &[(&[&str], &str)] = &[
         "no scenario drops a ticket just as it lands; the simulator does, and kills engines there",
     ),
     (
+        &["recovery_landed"],
+        "it is in one batch with a `landed`, at which every scenario dies; the simulator has recoveries that land",
+    ),
+    (
         &["file_unheeded", "file_heeded", "work_found"],
         "no scenario of kills has a git that changes ticket files, or loses a journal; `engine::git_moves` does",
     ),

@@ -1,4 +1,6 @@
 mod checks;
 mod commitments;
 mod histories;
+mod labels;
+mod recovery;
 mod rows;

@@ -11,15 +11,15 @@ use crate::ticket::{
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A ticket to which things happen, one second apart.
-struct Story {
-    ticket: Ticket,
-    now: Time,
-    effects: Vec<Effect>,
+pub(super) struct Story {
+    pub(super) ticket: Ticket,
+    pub(super) now: Time,
+    pub(super) effects: Vec<Effect>,
 }
 
 impl Story {
     /// A ticket that was seen.
-    fn open() -> Self {
+    pub(super) fn open() -> Self {
         let mut story = Self {
             ticket: first(),
             now: Time(0),
@@ -41,14 +41,14 @@ impl Story {
     }
 
     /// Its first step runs.
-    fn running() -> Self {
+    pub(super) fn running() -> Self {
         let mut story = Self::ready();
         story.start();
         story
     }
 
     /// Its first step asked to be verified.
-    fn submitted() -> Self {
+    pub(super) fn submitted() -> Self {
         let mut story = Self::running();
         story.finish(Signal::Done, 9);
         story
@@ -74,13 +74,13 @@ impl Story {
         clippy::needless_pass_by_value,
         reason = "an event is written where it happens"
     )]
-    fn then(&mut self, event: Event) -> &mut Self {
+    pub(super) fn then(&mut self, event: Event) -> &mut Self {
         let change = self.attempt(&event).unwrap();
         (self.ticket, self.effects) = (change.ticket, change.effects);
         self
     }
 
-    fn of(&mut self, event: Of) -> &mut Self {
+    pub(super) fn of(&mut self, event: Of) -> &mut Self {
         self.then(Event::Attempt(event))
     }
 
@@ -88,11 +88,11 @@ impl Story {
         clippy::needless_pass_by_value,
         reason = "an event is written where it happens"
     )]
-    fn refuses(&mut self, event: Event) -> String {
+    pub(super) fn refuses(&mut self, event: Event) -> String {
         self.attempt(&event).expect_err("it is refused").why
     }
 
-    fn claim(&mut self) -> &mut Self {
+    pub(super) fn claim(&mut self) -> &mut Self {
         let agent = AgentName::new("ann").unwrap();
         let (fence, at) = (self.ticket.fence.next(), Time(i64::MAX));
         self.then(Event::Claimed {
@@ -105,7 +105,7 @@ impl Story {
         })
     }
 
-    fn start(&mut self) -> &mut Self {
+    pub(super) fn start(&mut self) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(
             &self.ticket.id,
@@ -120,7 +120,7 @@ impl Story {
         .of(Of::WorkerSpawned)
     }
 
-    fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
+    pub(super) fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
         self.of(Of::StepFinished {
             usage: Usage::default(),
             total_micro_usd: None,
@@ -136,7 +136,7 @@ impl Story {
         })
     }
 
-    fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
+    pub(super) fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let fresh = session(attempt.claim.fence, attempt.conversation.session.number + 1);
         let failure = Failure::new(class, "no");
@@ -182,11 +182,11 @@ impl Story {
         self.then(Event::Edited { spec })
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         self.ticket.state_name()
     }
 
-    fn held(&self) -> &Why {
+    pub(super) fn held(&self) -> &Why {
         &self.ticket.held.as_ref().expect("it is held").why
     }
 
@@ -198,15 +198,15 @@ impl Story {
     }
 }
 
-fn oid(digit: char) -> Oid {
+pub(super) fn oid(digit: char) -> Oid {
     Oid::new(String::from(digit).repeat(40)).unwrap()
 }
 
-fn session(fence: Fence, n: u32) -> SessionId {
+pub(super) fn session(fence: Fence, n: u32) -> SessionId {
     SessionId::of_attempt(uuid::Uuid::from_u128(7), &TicketId::new("t-1").unwrap(), fence, n)
 }
 
-fn boss() -> Actor {
+pub(super) fn boss() -> Actor {
     Actor::person("boss")
 }
 

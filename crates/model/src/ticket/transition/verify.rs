@@ -146,7 +146,7 @@ impl Draft<'_> {
         };
         if steps_left == 0 {
             self.ticket.feedback.push(story.to_owned());
-            self.give_back(Label::Failed, 0, reopen_at)?;
+            self.give_back(None, 0, reopen_at)?;
             let first = story.lines().next().unwrap_or_default().trim_end_matches(':');
             let note = format!(
                 "{first}, and its steps are spent; `crew retry {}` gives it new ones",

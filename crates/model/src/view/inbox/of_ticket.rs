@@ -55,6 +55,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
+        | Kind::DependencyFailed
         | Kind::File
         | Kind::Failing
         | Kind::Target
@@ -160,16 +161,32 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
         ticket: of.clone(),
         on: on.clone(),
     };
-    let acts = match refusal {
-        Refusal::MissingDependency { id } => vec![undep(&ticket.id, id)],
-        Refusal::Cycle { path } => {
-            let steps = path.windows(2);
-            steps
-                .filter_map(|step| {
-                    let [of, on] = step else { return None };
-                    Some(undep(of, on))
+    let unrecover = |of: &TicketId| Act::ByHand {
+        what: format!("or remove `recovers` from the file of {of}"),
+    };
+    let (kind, since, acts) = match refusal {
+        Refusal::MissingDependency { id } => (Kind::Dependency, None, vec![undep(&ticket.id, id)]),
+        Refusal::MissingRecovered { .. } => (Kind::Dependency, None, vec![unrecover(&ticket.id)]),
+        Refusal::Cycle { path, recovering } => {
+            let acts = path.windows(2).filter_map(|step| {
+                let [of, on] = step else { return None };
+                Some(match recovering.contains(of) {
+                    true => unrecover(of),
+                    false => undep(of, on),
                 })
-                .collect()
+            });
+            (Kind::Dependency, None, acts.collect())
+        }
+        Refusal::DependencyFailed { id, since, .. } => {
+            let reopen = Act::Reopen { ticket: id.clone() };
+            let acts = vec![
+                reopen,
+                undep(&ticket.id, id),
+                Act::Drop {
+                    ticket: ticket.id.clone(),
+                },
+            ];
+            (Kind::DependencyFailed, Some(*since), acts)
         }
         Refusal::Unknown
         | Refusal::Done { .. }
@@ -191,11 +208,11 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
         | Refusal::RecoveryNotNeededYet { .. }
         | Refusal::RecoveryNotNeeded { .. }
         | Refusal::AssigneeBusy { .. }
-        | Refusal::NoAgentFree { .. } => Vec::new(),
+        | Refusal::NoAgentFree { .. } => (Kind::Dependency, None, Vec::new()),
     };
     Item {
-        since: None,
+        since,
         acts,
-        ..item(ticket, Kind::Dependency, Urgency::Parked)
+        ..item(ticket, kind, Urgency::Parked)
     }
 }
