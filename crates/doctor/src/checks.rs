@@ -27,7 +27,7 @@ pub(super) fn look(caller: &Caller<'_>, subject: &Subject, found: &mut Vec<Findi
         return not_run_yet(caller, &subject.place, settings, found);
     };
     // The part that looks at the settings says that nothing guards the target.
-    if settings.checks.commands.is_empty() {
+    if !settings.has_checks() {
         return;
     }
     found.extend(refuses(&subject.place));
@@ -37,7 +37,7 @@ pub(super) fn look(caller: &Caller<'_>, subject: &Subject, found: &mut Vec<Findi
 
 /// Shows that no engine has run them, and the programs that they would not find.
 pub(super) fn not_run_yet(caller: &Caller<'_>, place: &Place, settings: &Settings, found: &mut Vec<Finding>) {
-    if settings.checks.commands.is_empty() {
+    if !settings.has_checks() {
         return;
     }
     found.push(Finding::fine(

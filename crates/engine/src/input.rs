@@ -193,6 +193,8 @@ pub enum Report {
     Built {
         /// The merged result.
         candidate: Candidate,
+        /// The names of the checks of whose paths it changes none.
+        untouched: Vec<String>,
     },
     /// The branch adds nothing to the target.
     NoCommits,

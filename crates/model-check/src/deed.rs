@@ -139,6 +139,7 @@ impl Deed {
                     plan: CheckPlan {
                         setup: Vec::new(),
                         commands: vec![model::samples::ticket::check("make check")],
+                        skipped: Vec::new(),
                     },
                 };
                 vec![built, check_ordered(ticket, 1)]

@@ -192,7 +192,7 @@ impl Executor {
             Work::All => clients(place, settings, options)?,
             Work::Command => BTreeMap::new(),
         };
-        if work == Work::All && !settings.checks.commands.is_empty() {
+        if work == Work::All && settings.has_checks() {
             place.check_slots_dir()?;
         }
         let prompts_dir = prompts_dir(place, settings);

@@ -91,6 +91,7 @@ impl Crew {
                     tip: self.commit()?,
                     passed: Vec::new(),
                 },
+                untouched: Vec::new(),
             },
             Effect::StartCheck { run, .. } => {
                 self.runs.push_back((run.clone(), ordered.ticket.clone()));

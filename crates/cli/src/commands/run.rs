@@ -59,7 +59,7 @@ impl Run {
         if let Some(by) = place.lasting_holder(ui::warn).await? {
             return Err(runtime::Error::Held { by }.into());
         }
-        let warned = if settings.checks.commands.is_empty() && !context.json {
+        let warned = if !settings.has_checks() && !context.json {
             warn(context)
         } else {
             Ok(())

@@ -12,8 +12,14 @@ use crate::{CheckEnd, Report};
 
 impl Core {
     /// The consequence of a candidate that was built: the first run of its checks, or its landing.
-    pub(super) fn candidate_built(&self, id: &TicketId, candidate: Candidate) -> Vec<Event> {
-        let plan = CheckPlan::of(&self.settings);
+    /// `untouched`: the names of the checks of whose paths it changes none.
+    pub(super) fn candidate_built(
+        &self,
+        id: &TicketId,
+        candidate: Candidate,
+        untouched: &[String],
+    ) -> Vec<Event> {
+        let plan = CheckPlan::of(&self.settings).without(untouched);
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
             core.go_on(ticket).filter(|next| core.may_follow(next))
         })
@@ -41,7 +47,7 @@ impl Core {
         let Some(task) = checks.next() else {
             return Some(Event::ChecksPassed {
                 tree: checks.candidate.tree.clone(),
-                passed: checks.plan.names(),
+                passed: checks.verdicts(),
                 review: false,
             });
         };
@@ -272,7 +278,7 @@ mod tests {
             tip: oid("e"),
             passed: Vec::new(),
         };
-        let events = core.candidate_built(&id(), candidate);
+        let events = core.candidate_built(&id(), candidate, &[]);
         core.apply(&id(), events, WriteMeta::default()).unwrap();
         core.out = crate::Output::default();
         core

@@ -450,7 +450,14 @@ impl Scene {
 
     pub(crate) fn built(&mut self, ticket: &str, tip: char) -> Decided {
         let candidate = candidate(tip);
-        self.report(ticket, "build_candidate", Report::Built { candidate })
+        self.report(
+            ticket,
+            "build_candidate",
+            Report::Built {
+                candidate,
+                untouched: Vec::new(),
+            },
+        )
     }
 
     /// The check that runs ends.

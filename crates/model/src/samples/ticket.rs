@@ -133,6 +133,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             plan: CheckPlan {
                 setup: one("make ready"),
                 commands: one("true"),
+                skipped: Vec::new(),
             },
         }
     };

@@ -14,6 +14,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "harness",
             "workspace",
             "checks",
+            "check",
             "review",
             "land",
             "budget",
@@ -59,6 +60,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "commands",
         ],
     ),
+    ("check", &["name", "command", "paths", "timeout"]),
     ("review", &["when"]),
     ("land", &["hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
@@ -69,6 +71,9 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
+    ("check", "tests", "counting tests comes later"),
+    ("check", "retry", "repeating a check comes later"),
+    ("checks", "toolchain", "versions of toolchains come later"),
     ("review", "harness", "reviews come later"),
     (
         "workspace",
@@ -122,6 +127,7 @@ pub(super) fn hint(table: &str, as_written: &str, key: &str) -> String {
             "" => format!("`{key}` stands at the top of the file, before the first [table]"),
             "harness.*" => format!("`{key}` belongs in a [harness.<name>] table"),
             "price" => format!("`{key}` belongs in `price` of a [harness.<name>] table"),
+            "check" => format!("`{key}` belongs in a [[check]] table"),
             home => format!("`{key}` belongs in [{home}]"),
         };
     }

@@ -1,6 +1,6 @@
 //! Weaker settings: what an edit takes away of that which guards the target and the budget.
 
-use super::{FILE_NAME, Settings};
+use super::{Check, FILE_NAME, Settings};
 
 impl Settings {
     /// The guards of `old` that these settings do not have, each in a sentence for people.
@@ -8,7 +8,7 @@ impl Settings {
     pub fn weaker_than(&self, old: &Settings) -> Vec<String> {
         let mut weaker = Vec::new();
         let kept = &self.checks.commands;
-        if kept.is_empty() && !old.checks.commands.is_empty() {
+        if !self.has_checks() && old.has_checks() {
             weaker
                 .push("crew.toml names no checks any more: from now on nothing guards the target".to_owned());
         } else {
@@ -19,6 +19,11 @@ impl Settings {
                 .filter(|command| !kept.contains(command));
             weaker.extend(gone.map(|command| {
                 format!("crew.toml does not name the check `{command}` any more: work lands without it")
+            }));
+            let is_kept = |old: &&Check| self.check.iter().any(|check| check.name == old.name);
+            let gone = old.check.iter().filter(|old| !is_kept(old));
+            weaker.extend(gone.map(|Check { name, .. }| {
+                format!("crew.toml has no [[check]] `{name}` any more: work lands without it")
             }));
         }
         let held = &self.land.hold_paths;

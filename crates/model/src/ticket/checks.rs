@@ -279,6 +279,14 @@ impl Checks {
         }
     }
 
+    /// The names of the checks once all have passed, each with how it did where that is not plain.
+    #[must_use]
+    pub fn verdicts(&self) -> Vec<String> {
+        let passed = self.plan.commands.iter().map(Check::to_string);
+        let skipped = self.plan.skipped.iter().map(|check| format!("{check} (skipped)"));
+        passed.chain(skipped).collect()
+    }
+
     /// True if every command has passed on the candidate.
     #[must_use]
     pub fn are_passed(&self) -> bool {

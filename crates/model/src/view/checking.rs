@@ -45,6 +45,7 @@ mod tests {
         let plan = CheckPlan {
             setup: list(&["npm ci"]),
             commands: list(&["cargo clippy", "cargo test", "npm test"]),
+            skipped: Vec::new(),
         };
         let mut checks = Checks::new(samples::ticket::candidate(), plan);
         assert_eq!(checking(&checks, None), None);

@@ -5,7 +5,9 @@ use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::{Fact, State};
 use crate::policy::{attention, failure};
 use crate::target::{Target, Verdict};
-use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
+use crate::ticket::{
+    self, AfterLanding, CheckOutcome, CheckPlan, CheckStop, CheckTask, FileStatus, Released,
+};
 use crate::{Oid, project};
 
 /// The event, as the end of a sentence that began with the ticket or the project.
@@ -242,12 +244,9 @@ fn of_ticket(event: &ticket::Event) -> String {
             CheckStop::Frozen => "its check is being stopped: its shim is frozen".to_owned(),
         },
         Event::CheckEnded { run, outcome } => format!("run {run} of the checks {}", ended(outcome)),
-        Event::CandidateBuilt { candidate, .. } => {
-            format!(
-                "merged on {} as {}",
-                candidate.target.short(),
-                candidate.commit.short()
-            )
+        Event::CandidateBuilt { candidate, plan } => {
+            let (target, commit) = (candidate.target.short(), candidate.commit.short());
+            format!("merged on {target} as {commit}{}", skipped(plan))
         }
         Event::ChecksPassed { passed, .. } if passed.is_empty() => {
             "nothing to check: no checks are configured".to_owned()
@@ -492,6 +491,23 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
         }
         Effect::AddNote { text } => format!("add a note to its file: {text}"),
     }
+}
+
+/// The checks that are skipped, as the end of a sentence.
+fn skipped(plan: &CheckPlan) -> String {
+    if plan.skipped.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = plan.skipped.iter().map(ToString::to_string).collect();
+    let all = if plan.commands.is_empty() {
+        "all checks, "
+    } else {
+        ""
+    };
+    format!(
+        "; skipped, since it changes none of their paths: {all}{}",
+        names.join(", ")
+    )
 }
 
 /// The end of a run of the checks.

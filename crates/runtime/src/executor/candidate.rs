@@ -207,6 +207,7 @@ impl Executor {
                         tip,
                     });
                 }
+                let untouched = self.untouched(&built.changes);
                 self.pin(ticket, round, &built.commit)?;
                 match (oid(&built.commit), oid(&built.tree.0)) {
                     (Ok(commit), Ok(tree)) => Ok(Report::Built {
@@ -217,6 +218,7 @@ impl Executor {
                             tip,
                             passed: Vec::new(),
                         },
+                        untouched,
                     }),
                     (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
                 }
@@ -224,10 +226,23 @@ impl Executor {
         }
     }
 
+    /// The names of the checks of whose paths these changes touch none.
+    fn untouched(&self, changes: &[git::Change]) -> Vec<String> {
+        let paths: Vec<_> = changes
+            .iter()
+            .map(|change| change.path.to_string_lossy())
+            .collect();
+        let checks = self.settings.check.iter();
+        checks
+            .filter(|check| !check.is_touched(paths.iter().map(AsRef::as_ref)))
+            .map(|check| check.name.clone())
+            .collect()
+    }
+
     /// Conflict markers in the work, where no check would find them. The agent is told once: they may be
     /// meant.
     fn unresolved(&self, ticket: &Ticket, changes: &[git::Change]) -> Option<String> {
-        if !self.settings.checks.commands.is_empty() {
+        if self.settings.has_checks() {
             return None;
         }
         let paths = self.repository.conflict_markers(changes);

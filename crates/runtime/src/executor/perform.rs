@@ -5,7 +5,8 @@ use engine::Report;
 use engine::driver::{Performance, Purpose};
 use model::attempt::{self, Failure};
 use model::journal::Ordered;
-use model::ticket::{Effect, KeptWork, Ticket};
+use model::settings::Settings;
+use model::ticket::{CheckPlan, Effect, KeptWork, Ticket};
 use model::{AgentName, Oid};
 
 use crate::check::Check;
@@ -250,11 +251,20 @@ impl Executor {
             edited: false,
             was_lost: false,
             new_session: false,
-            checks: self.settings.checks.commands.clone(),
+            checks: check_commands(&self.settings),
             empty_submodules: self.empty_submodules(),
             budget: None,
         }
     }
+}
+
+/// The commands of all checks, as a person would type them.
+fn check_commands(settings: &Settings) -> Vec<String> {
+    let plan = CheckPlan::of(settings);
+    plan.commands
+        .iter()
+        .map(|check| check.command.to_string())
+        .collect()
 }
 
 /// Whose workspace an effect is about: one that is being left may be an earlier attempt's.

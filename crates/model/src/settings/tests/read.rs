@@ -231,6 +231,7 @@ fn the_schema_knows_the_same_keys_and_documents_each() {
             "" => &schema,
             "harness.*" => &schema["properties"]["harness"]["additionalProperties"],
             "price" => &schema["properties"]["harness"]["additionalProperties"]["properties"]["price"],
+            "check" => &schema["properties"]["check"]["items"],
             table => &schema["properties"][table],
         };
         let properties = place["properties"].as_object().unwrap();

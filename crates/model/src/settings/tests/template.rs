@@ -156,6 +156,8 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "price.cache_read",
             "price.cache_write",
             "checks.blind",
+            "check.name",
+            "check.paths",
             "review.when"
         ]
     );
