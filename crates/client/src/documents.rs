@@ -3,6 +3,7 @@
 
 mod agent;
 mod answer;
+mod checks;
 mod cost;
 mod demo;
 mod event;
@@ -24,6 +25,7 @@ mod work;
 
 pub use agent::{Agent, Failure};
 pub use answer::Answer;
+pub use checks::{Checks, ForgotVerdicts};
 pub use cost::Cost;
 pub use demo::{DemoSummary, DemoTicket, Demonstrated};
 pub use event::{Event, Events, Warning, state_name};
@@ -94,6 +96,8 @@ printed! {
     Document Explanation: "explain";
     Document History: "history";
     Document Past: "history --at";
+    Document Checks: "checks";
+    Document ForgotVerdicts: "checks --forget";
     Document Cost: "cost";
     Document Events: "events";
     Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "answer", "wake", "stop";

@@ -310,6 +310,20 @@ pub struct CheckEnd {
     pub run: RunId,
     /// How it ended.
     pub outcome: CheckOutcome,
+    /// The end of its output, where it passed: sanitised.
+    pub printed: String,
+}
+
+impl CheckEnd {
+    /// The end of a run of whose output nothing is to be kept.
+    #[must_use]
+    pub fn new(run: RunId, outcome: CheckOutcome) -> Self {
+        Self {
+            run,
+            outcome,
+            printed: String::new(),
+        }
+    }
 }
 
 /// The end of a step's process.

@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use check::{Check, CheckCommand, CheckPlan, TestCount};
 pub use checks::{
-    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended, without_set_up,
+    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, FailedTry, KEPT_SET_UP, Loss, how_it_ended,
+    without_set_up,
 };
 pub use done::Done;
 pub use event::{Effect, Event, Released};

@@ -8,12 +8,14 @@ mod canary;
 pub use canary::is_canary;
 mod environment;
 mod missing;
+mod paths;
 mod slot;
 
 pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
 pub use missing::{MissingProgram, missing_programs};
 pub(crate) use missing::{missing_of, missing_program};
+pub use paths::idle_paths;
 pub use slot::forget_set_up;
 
 use std::ffi::OsString;
@@ -30,7 +32,7 @@ use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
 use crate::executor::perform::{could_not, git_oid};
 use crate::executor::{Executor, give_up, private_dir};
-use crate::{Error, Result};
+use crate::{Error, Place, Result};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
@@ -238,9 +240,14 @@ impl Executor {
             // It only means that the same tree may be checked once more.
             tracing::warn!("{}", text::with_causes(&error));
         }
+        let printed = match outcome {
+            CheckOutcome::Passed => tail(run.dir()),
+            _ => String::new(),
+        };
         Ok(CheckEnd {
             run: id.clone(),
             outcome,
+            printed,
         })
     }
 
@@ -295,6 +302,24 @@ impl Executor {
             Err(process::Error::NoRun { .. }) => Ok(()),
             run => crate::end_run(&run?),
         }
+    }
+}
+
+/// Forgets which checks have passed on which trees: each runs the next time. Gives how many verdicts there were.
+///
+/// # Errors
+/// The notes cannot be removed.
+pub fn forget_verdicts(place: &Place) -> Result<usize> {
+    let path = place.passed_checks_dir();
+    let noted = std::fs::read_dir(&path).map_or(0, |entries| entries.flatten().count());
+    match std::fs::remove_dir_all(&path) {
+        Ok(()) => Ok(noted),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(source) => Err(Error::Io {
+            doing: "remove",
+            path,
+            source,
+        }),
     }
 }
 

@@ -45,10 +45,9 @@ impl Subject {
     fn lost(&self, id: &RunId, how: Loss, message: &str) -> driver::Event {
         match self {
             Subject::Step(..) => driver::Event::RunEnded(failed(id, Class::Lost, message)),
-            Subject::Check(_) => driver::Event::CheckEnded(CheckEnd {
-                run: id.clone(),
-                outcome: CheckOutcome::Lost { how },
-            }),
+            Subject::Check(_) => {
+                driver::Event::CheckEnded(CheckEnd::new(id.clone(), CheckOutcome::Lost { how }))
+            }
         }
     }
 }

@@ -174,10 +174,7 @@ impl Crew {
         let mut inputs: Vec<Input> = ended
             .into_iter()
             .map(|(run, ticket)| match run.is_check() {
-                true => Input::CheckEnded(CheckEnd {
-                    run,
-                    outcome: CheckOutcome::Passed,
-                }),
+                true => Input::CheckEnded(CheckEnd::new(run, CheckOutcome::Passed)),
                 false => Input::RunEnded(self.end(run, &ticket)),
             })
             .collect();

@@ -83,7 +83,13 @@ impl Core {
         let Some(id) = self.tickets.of_run(&end.run).cloned() else {
             return;
         };
-        let events = self.end_of_check(&id, &end.run, &end.outcome);
+        let running = self.ticket(&id).and_then(Ticket::checks);
+        let running = running.and_then(|checks| Some((checks, checks.run.as_ref()?.task)));
+        let outcome = match running {
+            Some((checks, task)) => checks.counted(task, end.outcome.clone(), &end.printed),
+            None => end.outcome.clone(),
+        };
+        let events = self.end_of_check(&id, &end.run, &outcome);
         if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
             self.out.refused.push(format!("{id}: {no}"));
         }
@@ -127,7 +133,10 @@ impl Core {
             });
         }
         match (task, outcome) {
-            (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::Target,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 if !checks.is_target_green() {
                     return None;
                 }
@@ -287,7 +296,7 @@ mod tests {
     /// The run that is under way ends; gives the events that were told.
     fn end(core: &mut Core, outcome: CheckOutcome) -> Vec<&'static str> {
         let run = core.ticket(&id()).unwrap().check_run().unwrap().run.clone();
-        let output = core.step(Input::CheckEnded(CheckEnd { run, outcome }), Time(0));
+        let output = core.step(Input::CheckEnded(CheckEnd::new(run, outcome)), Time(0));
         let write = output.writes.first().unwrap();
         write.entries.iter().map(|entry| entry.fact.name()).collect()
     }
@@ -444,7 +453,7 @@ mod tests {
         let stop = Effect::Attempt(attempt::Effect::StopRun { run: run.clone() });
         assert!(output.effects().any(|(_, effect)| *effect == stop));
         let outcome = CheckOutcome::Passed;
-        let output = core.step(Input::CheckEnded(CheckEnd { run, outcome }), Time(0));
+        let output = core.step(Input::CheckEnded(CheckEnd::new(run, outcome)), Time(0));
         assert!(output.writes.is_empty() && output.refused.is_empty());
     }
 }

@@ -26,6 +26,19 @@ pub struct Check {
     #[serde(serialize_with = "of_its_own", skip_serializing_if = "Option::is_none")]
     #[schemars(default, with = "duration::Text")]
     pub timeout: Option<Duration>,
+    /// How often a failure is repeated, in files that are made anew: a check that passes then counts as
+    /// passed, and is recorded as flaky.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(default, range(min = 0, max = 10))]
+    pub retry: u32,
+}
+
+/// The most repeats of a check: more of them hide a test that is broken.
+const MAX_RETRY: u32 = 10;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[expect(clippy::ref_option, reason = "the signature is serde's")]
@@ -94,6 +107,9 @@ fn one<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Option<(Check, std:
     }
     table.set(reader, "timeout", &mut check.timeout, |r, v| {
         r.duration(&v, Zero::Refused).map(Some)
+    });
+    table.set(reader, "retry", &mut check.retry, |r, v| {
+        r.whole(&v, 0..=MAX_RETRY)
     });
     reader.finish("check", table);
     let (name, name_span) = name?;
@@ -169,6 +185,7 @@ mod tests {
             (format!("{named}paths = [\"../docs\"]\n"), "`check[1].paths[1]`"),
             (format!("{named}timeot = \"3s\"\n"), "did you mean `timeout`?"),
             (format!("{named}timeout = \"0s\"\n"), "longer than nothing"),
+            (format!("{named}retry = 11\n"), "a whole number from 0 to 10"),
             (
                 "[check]\nname = \"docs\"\ncommand = \"make\"\n".to_owned(),
                 "a list of tables",

@@ -60,7 +60,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "commands",
         ],
     ),
-    ("check", &["name", "command", "paths", "timeout"]),
+    ("check", &["name", "command", "paths", "timeout", "retry"]),
     ("review", &["when"]),
     ("land", &["hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
@@ -72,7 +72,6 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
     ("check", "tests", "counting tests comes later"),
-    ("check", "retry", "repeating a check comes later"),
     ("checks", "toolchain", "versions of toolchains come later"),
     ("review", "harness", "reviews come later"),
     (

@@ -23,6 +23,9 @@ pub struct Checks {
     /// the target, which proves whether the branch is at fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// The failures on the candidate that did not count, since the check may be repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<FailedTry>,
     /// The number of commands that have passed on the target since.
     #[serde(default)]
     pub on_target: u32,
@@ -40,6 +43,15 @@ pub struct Checks {
     /// The run that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<CheckRun>,
+}
+
+/// A failure of a check that is repeated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTry {
+    /// The name of the check.
+    pub check: String,
+    /// The end of its output.
+    pub output: String,
 }
 
 /// A run of the checks: one process that was ordered and whose end is not recorded yet.
@@ -84,6 +96,11 @@ pub enum CheckStop {
 pub enum CheckOutcome {
     /// The command passed.
     Passed,
+    /// The command passed when it was repeated, on the same files, after it had failed.
+    Flaky {
+        /// The end of the output of the run that passed.
+        output: String,
+    },
     /// Nothing was run: the same command had passed on the same tree before.
     PassedBefore,
     /// Nothing was run: the checkout has to be set up first.
@@ -113,6 +130,7 @@ impl CheckOutcome {
         match self {
             CheckOutcome::CouldNotRun { .. } => false,
             CheckOutcome::Passed
+            | CheckOutcome::Flaky { .. }
             | CheckOutcome::PassedBefore
             | CheckOutcome::NotSetUp
             | CheckOutcome::Failed { .. }
@@ -186,6 +204,7 @@ impl Checks {
             plan,
             passed: 0,
             failed: None,
+            tries: Vec::new(),
             on_target: 0,
             set_up: None,
             lost: 0,
@@ -230,7 +249,7 @@ impl Checks {
                 Some(format!("the set-up command `{command}` failed:\n{output}"))
             }
             (CheckTask::Candidate | CheckTask::Target, CheckOutcome::Failed { .. })
-            | (_, CheckOutcome::Passed | CheckOutcome::PassedBefore)
+            | (_, CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore)
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
         }
     }
@@ -282,7 +301,10 @@ impl Checks {
     /// The names of the checks once all have passed, each with how it did where that is not plain.
     #[must_use]
     pub fn verdicts(&self) -> Vec<String> {
-        let passed = self.plan.commands.iter().map(Check::to_string);
+        let passed = self.plan.commands.iter().map(|check| match self.tries_of(check) {
+            0 => check.to_string(),
+            _ => format!("{check} (flaky)"),
+        });
         let skipped = self.plan.skipped.iter().map(|check| format!("{check} (skipped)"));
         passed.chain(skipped).collect()
     }
@@ -302,6 +324,32 @@ impl Checks {
             since: at,
             stopping: None,
         });
+    }
+
+    /// How often a check has failed on the candidate and was repeated.
+    #[must_use]
+    pub fn tries_of(&self, check: &Check) -> usize {
+        let name = check.to_string();
+        self.tries.iter().filter(|failed| failed.check == name).count()
+    }
+
+    /// Whether the check that runs on the candidate is repeated if it fails.
+    fn may_repeat(&self) -> bool {
+        let check = self.command(CheckTask::Candidate);
+        check.is_some_and(|check| self.tries_of(check) < check.retry as usize)
+    }
+
+    /// The end of a run as it counts: a check that passes only once it is repeated is flaky. `printed`: the
+    /// end of its output.
+    #[must_use]
+    pub fn counted(&self, task: CheckTask, outcome: CheckOutcome, printed: &str) -> CheckOutcome {
+        let check = self.command(task).filter(|_| task == CheckTask::Candidate);
+        match (outcome, check) {
+            (CheckOutcome::Passed, Some(check)) if self.tries_of(check) > 0 => CheckOutcome::Flaky {
+                output: printed.to_owned(),
+            },
+            (outcome, _) => outcome,
+        }
     }
 
     /// Takes in how the run that was under way has ended.
@@ -325,16 +373,32 @@ impl Checks {
                     None => self.passed = 0,
                 }
             }
-            (CheckTask::SetUp, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::SetUp,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 self.set_up = Some(self.set_up.unwrap_or(0) + 1);
             }
-            (CheckTask::Candidate, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::Candidate,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 (self.passed, self.lost) = (self.passed + 1, 0);
+            }
+            (CheckTask::Candidate, CheckOutcome::Failed { output }) if self.may_repeat() => {
+                let check = self.command(run.task).map(Check::to_string).unwrap_or_default();
+                let output = output.clone();
+                self.tries.push(FailedTry { check, output });
+                // It may need what the checks before it leave in the files, which are made anew.
+                (self.passed, self.lost) = (0, 0);
             }
             (CheckTask::Candidate, CheckOutcome::Failed { output }) => {
                 (self.failed, self.lost) = (Some(output.clone()), 0);
             }
-            (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::Target,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 (self.on_target, self.lost) = (self.on_target + 1, 0);
             }
             // These lead to a verdict, which ends the checks.

@@ -17,7 +17,7 @@ use crate::{TicketId, Time};
 
 /// The shape of a stored view and its records, and of the fold's result for a row: a view that was stored
 /// with another is made anew from the rows.
-pub const SHAPE: u32 = 3;
+pub const SHAPE: u32 = 4;
 
 /// The time for which a ticket has been over when it is archived: its cost then belongs to no day whose
 /// budget still counts.

@@ -514,6 +514,7 @@ fn skipped(plan: &CheckPlan) -> String {
 fn ended(outcome: &CheckOutcome) -> String {
     match outcome {
         CheckOutcome::Passed => "has passed".to_owned(),
+        CheckOutcome::Flaky { .. } => "has passed when it was repeated, so the check is flaky".to_owned(),
         CheckOutcome::PassedBefore => "is not needed: the same passed before".to_owned(),
         CheckOutcome::NotSetUp => "has to wait: its checkout is not set up".to_owned(),
         CheckOutcome::Failed { output } => format!("has failed{}", in_brackets(output)),

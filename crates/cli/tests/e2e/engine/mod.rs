@@ -21,6 +21,7 @@ mod landing;
 mod lost_files;
 mod money;
 mod moved;
+mod named_checks;
 mod nested;
 mod people;
 mod prompts;
