@@ -4,6 +4,8 @@
 //! a command before, and to read how a run has ended.
 
 mod canary;
+mod count;
+mod tests_ran;
 
 pub use canary::is_canary;
 mod environment;
@@ -52,6 +54,8 @@ pub(crate) struct Check<'a> {
     pub(crate) run: &'a RunId,
     pub(crate) task: CheckTask,
     pub(crate) commit: &'a Oid,
+    /// The target that the commit is merged onto; none for a check of the bare target.
+    pub(crate) base: Option<&'a Oid>,
     pub(crate) command: &'a ticket::Check,
     pub(crate) plan: &'a CheckPlan,
     pub(crate) set_up: u32,
@@ -126,6 +130,7 @@ impl Executor {
         {
             // An engine before this one made it.
             self.note_current(&dir)?;
+            self.note_counted(check, &tree, &dir);
             return Ok(self.begin_check(&run));
         }
         self.clear_current()?;
@@ -133,11 +138,13 @@ impl Executor {
             return Ok(Report::NotSetUp);
         };
         failpoint::hit("check.ready");
-        self.begin_in(checkout.path(), check, &dir, format!("{owned}-{about}"))
+        let run = self.make_in(checkout.path(), check, &dir, format!("{owned}-{about}"))?;
+        self.note_counted(check, &tree, &dir);
+        Ok(self.begin_check(&run))
     }
 
-    /// Makes a run in a checkout and starts it.
-    fn begin_in(&self, checkout: &Path, check: &Check<'_>, dir: &Path, id: String) -> Result<Report> {
+    /// Makes a run in a checkout.
+    fn make_in(&self, checkout: &Path, check: &Check<'_>, dir: &Path, id: String) -> Result<Run> {
         let mut spec = match &check.command.command {
             // The one shell: the command is the user's own setting, whole.
             CheckCommand::Shell(line) => {
@@ -160,7 +167,7 @@ impl Executor {
         let run = Run::create(dir, &spec, None)?;
         failpoint::hit("check.made");
         self.note_current(dir)?;
-        Ok(self.begin_check(&run))
+        Ok(run)
     }
 
     /// Starts a run that was made. A run that cannot be started never will be; one that only the machine
@@ -222,6 +229,9 @@ impl Executor {
             (missing.as_deref(), hint),
         );
         let is_of_commands = matches!(task, Some(CheckTask::Candidate | CheckTask::Target));
+        if is_of_commands && outcome == CheckOutcome::Passed {
+            outcome = self.passed_with_tests(run);
+        }
         if let CheckOutcome::Failed { output } = &mut outcome
             && is_of_commands
             && self.is_set_up_kept()

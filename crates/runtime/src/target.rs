@@ -239,6 +239,7 @@ impl Series<'_> {
                 run: &of,
                 task,
                 commit: checks.commit(task),
+                base: None,
                 command: &wanted,
                 plan: &checks.plan,
                 set_up: checks.set_up.unwrap_or(0),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::checks::literal_path;
 use super::reader::{Reader, Table, Value, Zero};
 use super::{duration, names};
+use crate::ticket::TestCount;
 
 /// `[[check]]`: a check with a name and limits of its own. These run after `[checks] commands`, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -26,11 +27,25 @@ pub struct Check {
     #[serde(serialize_with = "of_its_own", skip_serializing_if = "Option::is_none")]
     #[schemars(default, with = "duration::Text")]
     pub timeout: Option<Duration>,
+    /// The way in which the tests that it ran are counted: `"auto"` reads the output of the runners that crew
+    /// knows, `"none"` counts nothing, and a regular expression finds the number in its first group. Where the
+    /// target's last pass ran some, work with which it runs none does not pass.
+    #[serde(serialize_with = "as_text", skip_serializing_if = "TestCount::is_auto")]
+    #[schemars(default, with = "String")]
+    pub tests: TestCount,
     /// How often a failure is repeated, in files that are made anew: a check that passes then counts as
     /// passed, and is recorded as flaky.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(default, range(min = 0, max = 10))]
     pub retry: u32,
+}
+
+fn as_text<S: serde::Serializer>(tests: &TestCount, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match tests {
+        TestCount::Auto => "auto",
+        TestCount::None => "none",
+        TestCount::Pattern(pattern) => pattern,
+    })
 }
 
 /// The most repeats of a check: more of them hide a test that is broken.
@@ -108,6 +123,7 @@ fn one<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Option<(Check, std:
     table.set(reader, "timeout", &mut check.timeout, |r, v| {
         r.duration(&v, Zero::Refused).map(Some)
     });
+    table.set(reader, "tests", &mut check.tests, |r, v| tests(r, &v));
     table.set(reader, "retry", &mut check.retry, |r, v| {
         r.whole(&v, 0..=MAX_RETRY)
     });
@@ -130,6 +146,21 @@ fn check_name(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
         return None;
     }
     Some(name)
+}
+
+fn tests(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<TestCount> {
+    let text = reader.filled(value)?;
+    let hint =
+        "`auto`, `none`, or a regular expression with the number in its first group, such as `(\\d+) passed`";
+    let why = match (text.as_str(), regex_lite::Regex::new(&text)) {
+        ("auto", _) => return Some(TestCount::Auto),
+        ("none", _) => return Some(TestCount::None),
+        (_, Ok(pattern)) if pattern.captures_len() > 1 => return Some(TestCount::Pattern(text)),
+        (_, Ok(_)) => "has no group for the number".to_owned(),
+        (_, Err(error)) => format!("is no regular expression: {error}"),
+    };
+    reader.refuse(value, &text, &why, Some(hint.to_owned()));
+    None
 }
 
 fn path(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
@@ -185,6 +216,11 @@ mod tests {
             (format!("{named}paths = [\"../docs\"]\n"), "`check[1].paths[1]`"),
             (format!("{named}timeot = \"3s\"\n"), "did you mean `timeout`?"),
             (format!("{named}timeout = \"0s\"\n"), "longer than nothing"),
+            (format!("{named}tests = '(\\d+'\n"), "is no regular expression"),
+            (
+                format!("{named}tests = \"every\"\n"),
+                "has no group for the number",
+            ),
             (format!("{named}retry = 11\n"), "a whole number from 0 to 10"),
             (
                 "[check]\nname = \"docs\"\ncommand = \"make\"\n".to_owned(),

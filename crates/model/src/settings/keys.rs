@@ -60,7 +60,10 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "commands",
         ],
     ),
-    ("check", &["name", "command", "paths", "timeout", "retry"]),
+    (
+        "check",
+        &["name", "command", "paths", "timeout", "tests", "retry"],
+    ),
     ("review", &["when"]),
     ("land", &["hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
@@ -71,7 +74,6 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
-    ("check", "tests", "counting tests comes later"),
     ("checks", "toolchain", "versions of toolchains come later"),
     ("review", "harness", "reviews come later"),
     (

@@ -1,6 +1,7 @@
 //! Weaker settings: what an edit takes away of that which guards the target and the budget.
 
 use super::{Check, FILE_NAME, Settings};
+use crate::ticket::TestCount;
 
 impl Settings {
     /// The guards of `old` that these settings do not have, each in a sentence for people.
@@ -26,6 +27,16 @@ impl Settings {
                 format!("crew.toml has no [[check]] `{name}` any more: work lands without it")
             }));
         }
+        let counted = |old: &&Check| {
+            let is_uncounted = |new: &&Check| new.name == old.name && new.tests == TestCount::None;
+            old.tests != TestCount::None && self.check.iter().any(|new| is_uncounted(&new))
+        };
+        let uncounted = old.check.iter().filter(counted);
+        weaker.extend(uncounted.map(|Check { name, .. }| {
+            format!(
+                "crew.toml does not count the tests of [[check]] `{name}` any more: it passes without any"
+            )
+        }));
         let held = &self.land.hold_paths;
         // The settings file is held whether it is listed or not.
         let listed = old.land.hold_paths.iter().filter(|path| *path != FILE_NAME);

@@ -127,6 +127,7 @@ impl CheckPlan {
         };
         let named = settings.check.iter().map(|check| Check {
             name: Some(check.name.clone()),
+            tests: check.tests.clone(),
             retry: check.retry,
             ..Check::shell(&check.command, check.timeout.unwrap_or(checks.timeout))
         });

@@ -174,7 +174,12 @@ pub fn without_set_up(output: &str) -> &str {
 #[must_use]
 pub fn how_it_ended(output: &str) -> Option<&str> {
     let is_end = |how: &&str| {
-        let begins = ["exit code ", "timed out after ", "ended by signal "];
+        let begins = [
+            "exit code ",
+            "timed out after ",
+            "ended by signal ",
+            "ran no tests",
+        ];
         begins.iter().any(|begin| how.starts_with(begin))
     };
     // A hint may stand below it.

@@ -136,6 +136,7 @@ impl Executor {
                     run,
                     task: *task,
                     commit,
+                    base: ticket.candidate().map(|candidate| &candidate.target),
                     command,
                     plan,
                     set_up: *set_up,

@@ -85,3 +85,38 @@ fn a_check_that_passes_when_it_is_repeated_lands_the_work_and_is_recorded_as_fla
         assert!(recorded.contains(output), "{recorded}");
     }
 }
+
+#[test]
+fn a_branch_that_deletes_the_tests_goes_back_to_its_agent() {
+    // The summary of a runner: as many tests as there are files.
+    let runner =
+        "n=$(ls tests 2>/dev/null | wc -l); echo \"test result: ok. $n passed; 0 failed; 0 ignored\"";
+    let world = World::with(|s| {
+        s.checks = format!("[[check]]\nname = \"test\"\ncommand = '''{runner}'''\n");
+    });
+    world.commit("tests/one", "x\n");
+    world.commit("tests/two", "x\n");
+    world
+        .ticket("t-1")
+        .agent(
+            "if [ \"$RUN\" = 1 ]; then git rm -q -r tests; git commit -q -m less; else git revert --no-edit HEAD >&2; work good x; fi\necho DONE",
+        )
+        .write();
+    world.drain_all();
+    assert_eq!((world.runs("t-1"), world.count("t-1", "checks_failed")), (2, 1));
+    let told = world.prompt("t-1", 2);
+    assert!(
+        told.contains("ran no tests, and on the target it ran 2 tests"),
+        "{told}"
+    );
+    assert_eq!(world.on_main("tests/one").as_deref(), Some("x\n"));
+
+    // Where nobody counts, such work lands.
+    world.change_settings("name = \"test\"", "name = \"test\"\ntests = \"none\"");
+    world
+        .ticket("t-2")
+        .agent("git rm -q -r tests; git commit -q -m less\necho DONE")
+        .write();
+    world.drain_all();
+    assert_eq!(world.on_main("tests/one"), None);
+}

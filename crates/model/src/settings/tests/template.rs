@@ -158,6 +158,7 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "checks.blind",
             "check.name",
             "check.paths",
+            "check.tests",
             "check.retry",
             "review.when"
         ]
