@@ -41,6 +41,8 @@ pub struct New {
     pub deps: Vec<Id>,
     /// The ticket whose failure this one repairs.
     pub recovers: Option<Id>,
+    /// The action that follows for the recovered ticket when this one lands.
+    pub recovers_by: Option<String>,
 }
 
 impl Default for New {
@@ -58,6 +60,7 @@ impl Default for New {
             tags: Vec::new(),
             deps: Vec::new(),
             recovers: None,
+            recovers_by: None,
         }
     }
 }
@@ -202,6 +205,7 @@ impl New {
             ("external-ref", self.external_ref.as_deref()),
             ("parent", self.parent.as_ref().map(Id::as_str)),
             ("recovers", self.recovers.as_ref().map(Id::as_str)),
+            ("recovers_by", self.recovers_by.as_deref()),
         ];
         for (key, text) in texts {
             if let Some(text) = text.filter(|text| !text.is_empty()) {

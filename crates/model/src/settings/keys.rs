@@ -64,7 +64,8 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
         "check",
         &["name", "command", "paths", "timeout", "tests", "retry"],
     ),
-    ("review", &["when"]),
+    ("review", &["when", "harness", "count", "agree", "tries"]),
+    ("review.when", &["labels"]),
     ("land", &["hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
 ];
@@ -75,7 +76,6 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
     ("checks", "toolchain", "versions of toolchains come later"),
-    ("review", "harness", "reviews come later"),
     (
         "workspace",
         "setup_inputs",

@@ -59,6 +59,9 @@ pub struct CheckPlan {
     /// Checks that are skipped, since the work changes none of their paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Check>,
+    /// The longest time, in milliseconds, that the command of a commitment may take.
+    #[serde(default)]
+    pub commitment_timeout_ms: u64,
 }
 
 impl Check {
@@ -135,6 +138,7 @@ impl CheckPlan {
             setup: list(&checks.setup),
             commands: list(&checks.commands).into_iter().chain(named).collect(),
             skipped: Vec::new(),
+            commitment_timeout_ms: u64::try_from(checks.timeout.as_millis()).unwrap_or(u64::MAX),
         }
     }
 

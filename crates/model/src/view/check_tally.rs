@@ -125,7 +125,8 @@ impl CheckTallies {
             return;
         };
         let tree = match running.task {
-            CheckTask::SetUp => return,
+            // A commitment is no check of the settings.
+            CheckTask::SetUp | CheckTask::Commitment => return,
             CheckTask::Candidate => Some(checks.candidate.tree.clone()),
             CheckTask::Target => None,
         };

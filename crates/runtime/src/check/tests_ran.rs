@@ -75,7 +75,8 @@ impl Executor {
         tree: &git::Oid,
         dir: &Path,
     ) -> Result<()> {
-        if task == CheckTask::SetUp || command.tests == TestCount::None {
+        let is_of_commands = matches!(task, CheckTask::Candidate | CheckTask::Target);
+        if !is_of_commands || command.tests == TestCount::None {
             return Ok(());
         }
         let note = digest(&[facts(command).into_bytes()]);

@@ -20,7 +20,7 @@ impl Story {
         Self::of(CheckPlan {
             setup: list(&["make ready"]),
             commands: list(&["make check", "make lint"]),
-            skipped: Vec::new(),
+            ..CheckPlan::default()
         })
     }
 

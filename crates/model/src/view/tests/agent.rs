@@ -22,7 +22,7 @@ fn red() -> Target {
             plan: CheckPlan {
                 setup: Vec::new(),
                 commands: vec![crate::samples::ticket::check("make")],
-                skipped: Vec::new(),
+                ..CheckPlan::default()
             },
             environment: String::new(),
         },
