@@ -64,6 +64,7 @@ fn goes_on(command: &Command) -> bool {
         | Command::Wake { .. }
         | Command::Retry { .. }
         | Command::Approve { .. }
+        | Command::Reject { .. }
         | Command::Waive { .. }
         | Command::Assign { .. } => true,
         Command::CommitTo { .. }

@@ -8,6 +8,7 @@ use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
     Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Loss, Origin, Spec,
+    Verdict as ReviewVerdict,
 };
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -225,6 +226,21 @@ pub enum Report {
         /// Why.
         why: String,
     },
+    /// The remote cannot be reached, and holds nothing of the candidate. That may pass without a person.
+    RemoteAway {
+        /// Why.
+        why: String,
+    },
+    /// The remote refuses, and holds nothing of the candidate: a person has to mend that, there or here.
+    RemoteRefused {
+        /// Why.
+        why: String,
+    },
+    /// The local target has commits that the remote's does not have, which holds nothing of the candidate.
+    Diverged {
+        /// The two branches, and the commands that mend it.
+        why: String,
+    },
     /// The machine was in the way: no room, no descriptors, no process to be had, a git that somebody killed.
     /// Nobody's failure, and nothing is held for it: it is tried again until it works.
     Hindered {
@@ -290,6 +306,9 @@ impl Report {
             | Report::SensitivePaths { .. }
             | Report::FileMissing
             | Report::CouldNotRun { .. }
+            | Report::RemoteAway { .. }
+            | Report::RemoteRefused { .. }
+            | Report::Diverged { .. }
             | Report::Hindered { .. }
             | Report::TargetMoved
             | Report::CheckSpawned
@@ -333,6 +352,8 @@ pub struct RunEnd {
     pub commitments: Vec<Promise>,
     /// The state in which a step without a signal left everything, and its words.
     pub left: Option<Fingerprint>,
+    /// The verdict that the output ends with; it counts for a gatekeeper's run only.
+    pub verdict: Option<ReviewVerdict>,
     /// The end that its output states, where crew stopped its process after that.
     pub stated: Option<End>,
 }

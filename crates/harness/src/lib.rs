@@ -28,6 +28,7 @@ mod readable;
 mod stderr;
 mod step;
 mod usage;
+mod verdict;
 
 pub use claude::Claude;
 pub use client::{Harness, Installation, Reader};
@@ -45,3 +46,4 @@ pub use product::Product;
 pub use readable::{Readable, readable};
 pub use step::{Launch, Role, Session, StepRequest};
 pub use usage::Usage;
+pub use verdict::Verdict;

@@ -92,10 +92,17 @@ pub enum Command {
         /// The promise.
         promise: Promise,
     },
-    /// Approve the sensitive paths a ticket touches, or its commitments.
+    /// Approve the sensitive paths a ticket touches, its commitments, or its work in a gatekeeper's place.
     Approve {
         /// The id of the ticket.
         ticket: TicketId,
+    },
+    /// Send work that is in review back to its agent.
+    Reject {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The reason, in words.
+        why: String,
     },
     /// Answer an agent's question.
     Answer {
@@ -131,6 +138,7 @@ impl Command {
             | Command::Drop { ticket, .. }
             | Command::SetStatus { ticket, .. }
             | Command::Waive { ticket, .. }
+            | Command::Reject { ticket, .. }
             | Command::CommitTo { ticket, .. }
             | Command::Approve { ticket } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),

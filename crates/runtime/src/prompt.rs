@@ -20,7 +20,7 @@ struct BuiltIn {
     own: &'static [&'static str],
 }
 
-const BUILT_IN: [BuiltIn; 11] = [
+const BUILT_IN: [BuiltIn; 13] = [
     BuiltIn::new("instructions", include_str!("prompts/instructions.md"), &[]),
     BuiltIn::new("init", include_str!("prompts/init.md"), &[]),
     BuiltIn::new("step", include_str!("prompts/step.md"), &[]),
@@ -39,6 +39,20 @@ const BUILT_IN: [BuiltIn; 11] = [
         "merge_conflict",
         include_str!("prompts/merge_conflict.md"),
         &["paths"],
+    ),
+    BuiltIn::new("returned", include_str!("prompts/returned.md"), &["by", "why"]),
+    BuiltIn::new(
+        "review",
+        include_str!("prompts/review.md"),
+        &[
+            "author",
+            "commit",
+            "summary",
+            "passed",
+            "diff",
+            "diff_command",
+            "is_cut",
+        ],
     ),
     BuiltIn::new("last_chance", include_str!("prompts/last_chance.md"), &[]),
     BuiltIn::new("answered", include_str!("prompts/answered.md"), &["answers"]),
@@ -135,6 +149,25 @@ pub(crate) struct Facts {
     pub(crate) empty_submodules: Vec<String>,
     /// The rest of the ticket's budget, when the agent must come to an end.
     pub(crate) budget: Option<BudgetWords>,
+}
+
+/// The variables of the prompt of a review, beside those of every template.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct ReviewFacts {
+    /// The agent that did the work.
+    pub(crate) author: String,
+    /// The commit under review.
+    pub(crate) commit: String,
+    /// The author's summary of the work; may be empty.
+    pub(crate) summary: String,
+    /// The checks that passed.
+    pub(crate) passed: Vec<String>,
+    /// The beginning of the change, as a patch; empty where it is too large.
+    pub(crate) diff: String,
+    /// The command that shows the whole change.
+    pub(crate) diff_command: String,
+    /// Whether the diff is the beginning only.
+    pub(crate) is_cut: bool,
 }
 
 /// A question and what a person said to it, without what only a terminal understands.
@@ -285,6 +318,9 @@ impl Prompts {
             }];
             let more = context! {
                 which => "make test", says => "It is there", command => "test -e it", output => "1 failed", nothing_committed => few, refused => few, paths => ["README"], answers,
+                by => "pat", why => "so", author => "ada", commit => "0", summary => if few { "" } else { "did it" },
+                passed => if few { Vec::new() } else { vec!["make test"] }, diff => if few { "" } else { "+a" },
+                diff_command => "git diff a b", is_cut => !few,
             };
             self.say(built_in.name, &Facts::example(few), more)
                 .map_err(|error| error.to_string())?;
@@ -295,6 +331,11 @@ impl Prompts {
     /// The standing instructions, kept beside the workspace.
     pub(crate) fn instructions(&self, facts: &Facts) -> Result<String> {
         self.render("instructions", facts, context! {})
+    }
+
+    /// The prompt of a review.
+    pub(crate) fn review(&self, facts: &Facts, review: &ReviewFacts) -> Result<String> {
+        self.render("review", facts, minijinja::Value::from_serialize(review))
     }
 
     /// The prompt of a step.
@@ -332,6 +373,7 @@ impl Prompts {
             | Prompt::CommitmentUnmet { .. }
             | Prompt::NothingCommitted
             | Prompt::MergeConflict { .. }
+            | Prompt::Returned { .. }
             | Prompt::LastChance
             | Prompt::Answer { .. }
             | Prompt::Wakeup { .. }
@@ -375,6 +417,10 @@ impl Prompts {
                 context! { which => "", output => "", nothing_committed => true, refused => false },
             )?,
             Prompt::MergeConflict { paths } => self.render("merge_conflict", facts, context! { paths })?,
+            Prompt::Returned { by, why } => {
+                let why = told(why);
+                self.render("returned", facts, context! { by, why })?
+            }
             Prompt::LastChance => self.render("last_chance", facts, context! {})?,
             Prompt::Answer { text } => format!(
                 "The answer to your question:\n\n{}\n\n{}",

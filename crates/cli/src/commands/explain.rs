@@ -324,6 +324,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Commitments { .. }
         | Why::Conflict
         | Why::Review
+        | Why::Diverged
         | Why::Budget { .. } => None,
     }
 }
@@ -454,6 +455,10 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         Some(Why::Paths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
         }
+        Some(Why::Review) => format!(
+            "`crew approve {id}` or `crew reject {id} <why>` decides in the gatekeeper's place, `crew retry {id}` has it \
+             reviewed again, `crew drop {id}` gives it up"
+        ),
         Some(Why::Commitments { .. }) => {
             format!("`crew approve {id}` lets it go on, `crew drop {id}` gives it up")
         }

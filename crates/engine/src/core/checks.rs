@@ -1,6 +1,6 @@
 //! The checks of a candidate: which command runs next, and what the end of a run means.
 
-use model::policy::stall;
+use model::policy::{review, stall};
 use model::ticket::{
     Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State,
     Ticket,
@@ -45,7 +45,7 @@ impl Core {
             return Some(Event::ChecksPassed {
                 tree: checks.candidate.tree.clone(),
                 passed: checks.plan.names(),
-                review: false,
+                review: review::is_wanted(&self.settings, ticket),
             });
         };
         Some(Event::CheckOrdered {

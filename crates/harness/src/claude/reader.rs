@@ -18,6 +18,7 @@ use crate::outcome::{Failure, Outcome, Signal};
 use crate::stderr;
 use crate::step::Session;
 use crate::usage::Usage;
+use crate::verdict::LastLine;
 use text::sanitise;
 
 /// The bytes of a line that are kept: a tool's result is one line, and stands in it twice.
@@ -63,6 +64,8 @@ struct Replies {
     mode: Option<Mode>,
     /// A line that could not be used, with no signal after it.
     unusable: Option<String>,
+    /// The last line of the last reply.
+    last_line: LastLine,
     /// The commitments that the agent has made.
     commitments: Vec<Commitment>,
     /// Whether the client replied at all.
@@ -111,6 +114,10 @@ impl Reader for ClaudeReader {
         self.state.evidence.has_result()
     }
 
+    fn has_verdict(&self) -> bool {
+        self.state.replies.last_line.verdict().is_some()
+    }
+
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
         let state = &mut self.state;
         self.err.finish(|line| state.stderr_line(&line));
@@ -133,6 +140,7 @@ impl Reader for ClaudeReader {
         let outcome = Outcome {
             result,
             stated,
+            verdict: replies.last_line.verdict().cloned(),
             unusable: replies.unusable.take(),
             usage,
             estimated: cost_source == CostSource::Estimate,
@@ -255,6 +263,7 @@ impl State {
                 let shown: String = line.chars().take(sanitise::EXCERPT).collect();
                 self.pending.text = Some(sanitise::output_line(&shown));
             }
+            self.replies.last_line.push(line);
             if let Some(made) = commitment::parse(line) {
                 self.commitment(made);
                 continue;
@@ -337,6 +346,7 @@ impl State {
 impl Replies {
     fn begin_turn(&mut self) {
         self.message.clear();
+        self.last_line.clear();
         if let Some(signal) = self.signal.take() {
             self.earlier_signal = Some(signal);
         }
@@ -348,6 +358,7 @@ impl Replies {
         if self.message != id {
             id.clone_into(&mut self.message);
             self.signal = None;
+            self.last_line.clear();
         }
     }
 }

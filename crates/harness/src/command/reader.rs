@@ -12,6 +12,7 @@ use crate::mode::Mode;
 use crate::outcome::{Class, Failure, Outcome, Signal};
 use crate::stderr::{self, StderrTail};
 use crate::usage::Usage;
+use crate::verdict::LastLine;
 use text::sanitise;
 
 /// The most notes of one run: a program that makes a mistake once may make it in every line.
@@ -41,6 +42,7 @@ struct State {
     summary: Option<String>,
     commitments: Vec<Commitment>,
     stderr: StderrTail,
+    last_line: LastLine,
     /// The number of notes that were made.
     notes: usize,
     pending: Pending,
@@ -76,6 +78,10 @@ impl Reader for CommandReader {
         let unfinished = std::str::from_utf8(&open).ok();
         let is_signal = |line| matches!(directive::parse(line), Some(Directive::Signal(_)));
         self.state.signal.is_some() || unfinished.is_some_and(is_signal)
+    }
+
+    fn has_verdict(&self) -> bool {
+        self.state.last_line.verdict().is_some()
     }
 
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
@@ -114,6 +120,7 @@ impl Reader for CommandReader {
             mode,
             summary,
             unusable,
+            last_line,
             commitments,
             ..
         } = state;
@@ -122,6 +129,7 @@ impl Reader for CommandReader {
             Outcome {
                 result,
                 stated,
+                verdict: last_line.verdict().cloned(),
                 unusable,
                 usage,
                 total_micro_usd: None,
@@ -168,6 +176,9 @@ impl State {
             }
             None => line,
         };
+        // A line that was cut or is no text is no verdict, and ends one before it.
+        let whole = std::str::from_utf8(line.bytes).ok().filter(|_| !line.is_cut);
+        self.last_line.push(whole.unwrap_or("…"));
         if line.is_cut {
             if record::is_usage(line.bytes) {
                 self.cannot_use("a line of usage that is too long".into());

@@ -45,7 +45,7 @@ pub(super) fn parse(line: &str) -> Option<Record> {
     } else if mentions(line.as_bytes(), b"\"failure\"") {
         Some(failure(line).map_or_else(invalid("failure"), Record::Failure))
     } else if mentions(line.as_bytes(), b"\"crew\"") {
-        unknown(line)
+        unknown(line).filter(|_| !mentions(line.as_bytes(), b"\"verdict\""))
     } else {
         None
     }

@@ -60,6 +60,13 @@ pub enum Prompt {
         /// The paths in conflict.
         paths: Vec<String>,
     },
+    /// A person sent the submitted work back.
+    Returned {
+        /// The person, by name.
+        by: String,
+        /// The reason, in the person's words.
+        why: String,
+    },
     /// The limit is reached; submit now or the work goes back.
     LastChance,
     /// A person's answer to its question.

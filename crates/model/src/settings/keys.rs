@@ -59,8 +59,9 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "commands",
         ],
     ),
-    ("review", &["when"]),
-    ("land", &["hold_paths", "max_file_mib"]),
+    ("review", &["when", "harness", "count", "agree", "tries"]),
+    ("review.when", &["labels"]),
+    ("land", &["mode", "remote", "hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
 ];
 
@@ -69,7 +70,7 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
-    ("review", "harness", "reviews come later"),
+    ("land", "pr", "pull requests come later"),
     (
         "workspace",
         "setup_inputs",

@@ -4,10 +4,11 @@ mod checks;
 mod commitments;
 mod hold;
 mod recovery;
+mod review;
 mod verify;
 mod work;
 
-use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended};
+use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended};
 use crate::Actor;
 use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
@@ -30,6 +31,7 @@ impl machine::Machine for Machine {
         };
         next.take()?;
         next.end_left_check(state);
+        next.end_left_reviews(state);
         next.end_left_commitment()?;
         Ok(Step {
             state: next.ticket,
@@ -223,10 +225,11 @@ impl Draft<'_> {
                 self.held_for(output);
                 Ok(())
             }
+            Event::Diverged { why, retry_at } => self.diverge(why, *retry_at),
             Event::SensitivePaths { paths, tip } => {
                 let at_work = |s: &Stage| match s {
                     Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => true,
-                    Stage::Queued | Stage::Reviewing { .. } => false,
+                    Stage::Queued | Stage::Reviewing(_) => false,
                 };
                 self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
@@ -246,70 +249,34 @@ impl Draft<'_> {
                 Ok(())
             }
 
-            Event::ReviewClaimed { agent, .. } => {
-                let reviewer = Some(agent.clone());
-                let Stage::Reviewing {
-                    reviewer: old, due, ..
-                } = &mut self.reviewing()?.stage
-                else {
-                    return self.no("it is not in review");
-                };
-                if old.is_some() {
-                    return self.no("a reviewer has it");
-                }
-                (*old, *due) = (reviewer, None);
-                Ok(())
+            Event::ReviewClaimed { .. } => self.claim_review(),
+            Event::Review { fence, event } => self.review(*fence, event),
+            Event::ReviewCrashed { fence, left, due } => {
+                self.review_again(*fence, Label::EvaluatorError, *left, *due)
             }
-            Event::ReviewCrashed { left, due } => self.review_again(Label::EvaluatorError, *left, *due),
-            Event::ReviewGaveUp { left, due } => self.review_again(Label::EvaluatorIncomplete, *left, *due),
-            Event::Approved { acceptance_test, .. } => {
-                let Stage::Reviewing { candidate, .. } = &self.reviewed()?.stage else {
-                    return self.no("it is not in review");
-                };
-                let mut candidate = candidate.clone();
-                if acceptance_test.trim().is_empty() {
-                    return self.no("an approval needs an acceptance test");
-                }
-                candidate.passed = vec![acceptance_test.clone()];
-                self.ticket.labels.clear();
-                self.ticket.review_tries = 0;
-                self.clear(
-                    &candidate.tip,
-                    Clearance::Approved {
-                        acceptance_test: acceptance_test.clone(),
-                    },
-                )?;
-                self.land(candidate)
+            Event::ReviewGaveUp { fence, left, due } => {
+                self.review_again(*fence, Label::EvaluatorIncomplete, *left, *due)
             }
+            Event::ReviewRefused { fence, message } => self.review_refused(*fence, message),
+            Event::NobodyReviews { why } => self.nobody_reviews(why),
+            Event::Approved { fence, agree } => self.approve(*fence, *agree),
             Event::Rejected {
-                reason,
-                feedback,
+                fence,
                 attempts_left,
                 reopen_at,
-            } => {
-                self.reviewed()?;
-                self.ticket.feedback.push(format!("{reason}\n{feedback}"));
-                self.ticket.review_tries = 0;
-                self.ticket.labels.remove(&Label::EvaluatorError);
-                self.ticket.labels.remove(&Label::EvaluatorIncomplete);
-                self.give_back(Label::Rejected, *attempts_left, *reopen_at)
-            }
-            Event::WorkFailed { reason } => {
-                self.reviewed()?;
-                self.keep_work();
-                self.finish(Done::Failed {
-                    reason: reason.clone(),
-                });
-                Ok(())
-            }
+            } => self.reject(*fence, *attempts_left, *reopen_at),
+            Event::WorkFailed { fence } => self.fail_work(*fence),
+            Event::ReviewEndOrdered { then } => self.end_review(then),
+            Event::ReviewApproved { by } => self.approve_in_place(by),
+            Event::Returned { by, why, reopen_at } => self.give_back_to_author(by, why, *reopen_at),
 
             Event::Landed { commit } => self.landed(commit),
             Event::TargetMoved => {
                 let at_work = |s: &Stage| match s {
-                    Stage::Checking(_) | Stage::Landing { .. } => true,
-                    Stage::Queued | Stage::Building | Stage::Reviewing { .. } => false,
+                    Stage::Checking(_) | Stage::Reviewing(_) | Stage::Landing { .. } => true,
+                    Stage::Queued | Stage::Building => false,
                 };
-                self.stage(at_work, "it is neither being checked nor landing")?;
+                self.stage(at_work, "it is neither being checked, in review nor landing")?;
                 self.end_landing(Stage::Queued)
             }
             Event::CheckoutEdited { paths, retry_at } => {
@@ -344,7 +311,7 @@ impl Draft<'_> {
                 Stage::Queued
                 | Stage::Building
                 | Stage::Checking(_)
-                | Stage::Reviewing { .. }
+                | Stage::Reviewing(_)
                 | Stage::Landing { then: None, .. } => self.no("nobody has ended its landing"),
             },
             Event::LandingRetried => {

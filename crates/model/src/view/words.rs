@@ -5,7 +5,10 @@ use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::{Fact, State};
 use crate::policy::{attention, failure};
 use crate::target::{Target, Verdict};
-use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
+use crate::ticket::{
+    self, AfterLanding, AfterReview, CheckOutcome, CheckStop, CheckTask, FileStatus, Released, ReviewEvent,
+    Verdict as TicketVerdict,
+};
 use crate::{Oid, project};
 
 /// The event, as the end of a sentence that began with the ticket or the project.
@@ -99,6 +102,12 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::ChecksPassed
                 | attempt::Event::Returned { .. } => false,
             },
+            ticket::Event::Review { event, .. } => match event {
+                ReviewEvent::Failed { .. }
+                | ReviewEvent::StopOrdered { .. }
+                | ReviewEvent::VerdictNoted { .. } => true,
+                ReviewEvent::Started { .. } | ReviewEvent::Spawned | ReviewEvent::Finished { .. } => false,
+            },
             ticket::Event::Created { .. }
             | ticket::Event::Edited { .. }
             | ticket::Event::CheckStarted
@@ -127,10 +136,16 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Conflicted { .. }
             | ticket::Event::CouldNotRun { .. }
             | ticket::Event::TargetRed { .. }
+            | ticket::Event::Diverged { .. }
             | ticket::Event::SensitivePaths { .. }
             | ticket::Event::ReviewClaimed { .. }
             | ticket::Event::ReviewCrashed { .. }
             | ticket::Event::ReviewGaveUp { .. }
+            | ticket::Event::ReviewRefused { .. }
+            | ticket::Event::NobodyReviews { .. }
+            | ticket::Event::ReviewEndOrdered { .. }
+            | ticket::Event::ReviewApproved { .. }
+            | ticket::Event::Returned { .. }
             | ticket::Event::Approved { .. }
             | ticket::Event::Rejected { .. }
             | ticket::Event::WorkFailed { .. }
@@ -316,6 +331,7 @@ fn of_ticket(event: &ticket::Event) -> String {
             Some((first, rest)) => format!("{first} (next try not before {retry_at})\n{rest}"),
             None => format!("{why} (next try not before {retry_at})"),
         },
+        Event::Diverged { why, retry_at } => format!("{why} (looked at again not before {retry_at})"),
         Event::TargetRed { which, output, .. } => {
             format!(
                 "the target itself does not pass the check: {which}{}",
@@ -326,13 +342,30 @@ fn of_ticket(event: &ticket::Event) -> String {
             format!("touches paths that a person must approve: {}", paths.join(", "))
         }
         Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
+        Event::Review { event, .. } => of_review(event),
         Event::ReviewCrashed { left: n, .. } => format!("the review ended in errors, {}", left(*n, "try")),
         Event::ReviewGaveUp { left: n, .. } => {
             format!("the review ended without a verdict, {}", left(*n, "try"))
         }
-        Event::Approved { feedback, .. } => format!("approved in review: {feedback}"),
-        Event::Rejected { reason, .. } => format!("rejected in review: {reason}"),
-        Event::WorkFailed { reason } => format!("found impossible in review: {reason}"),
+        Event::ReviewRefused { message, .. } => {
+            format!("its gatekeeper's credentials are refused: {message}")
+        }
+        Event::NobodyReviews { why } => format!("nobody may review it: {why}"),
+        Event::Approved { .. } => "approved in review: to be merged, checked and landed".to_owned(),
+        Event::Rejected { attempts_left: n, .. } => {
+            format!("rejected in review: back in the queue, {}", left(*n, "attempt"))
+        }
+        Event::WorkFailed { .. } => "found impossible in review".to_owned(),
+        Event::ReviewEndOrdered { then } => {
+            let then = match then {
+                AfterReview::Approve { by } => format!("{by} approves"),
+                AfterReview::Return { by, why } => format!("{by} sends it back: {why}"),
+                AfterReview::Drop { by, reason } => format!("{by} drops it {reason}"),
+            };
+            format!("its review is ended: {then}")
+        }
+        Event::ReviewApproved { by } => format!("approved by {by} in a gatekeeper's place"),
+        Event::Returned { by, why, .. } => format!("sent back by {by}: {why}"),
         Event::Landed { commit } => format!("landed as {}", commit.short()),
         Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
         Event::CheckoutEdited { paths, .. } => attention::edits(paths),
@@ -382,6 +415,41 @@ fn of_ticket(event: &ticket::Event) -> String {
 }
 
 /// `in_a_row`: the number of failed steps in a row after it, where the state is known.
+fn of_review(event: &ReviewEvent) -> String {
+    match event {
+        ReviewEvent::Started { run } => format!("step {run} of its review was ordered"),
+        ReviewEvent::Spawned => "its review runs".to_owned(),
+        ReviewEvent::StopOrdered { .. } => "its review is being stopped".to_owned(),
+        ReviewEvent::Finished { .. } => "the step of its review ended".to_owned(),
+        ReviewEvent::Failed { failure, .. } => {
+            format!(
+                "its review failed ({}): {}",
+                failure.class.name(),
+                failure.message
+            )
+        }
+        ReviewEvent::VerdictNoted { verdict } => {
+            let with = |feedback: &str| match feedback {
+                "" => String::new(),
+                feedback => format!("; {feedback}"),
+            };
+            match verdict {
+                TicketVerdict::Approve {
+                    acceptance_test,
+                    feedback,
+                } => format!(
+                    "its gatekeeper approves, tested by {acceptance_test}{}",
+                    with(feedback)
+                ),
+                TicketVerdict::Reject { reason, feedback } => {
+                    format!("its gatekeeper rejects it: {reason}{}", with(feedback))
+                }
+                TicketVerdict::Fail { reason } => format!("its gatekeeper finds it impossible: {reason}"),
+            }
+        }
+    }
+}
+
 fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> String {
     use attempt::Event;
     match event {
@@ -490,6 +558,12 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     match effect {
         Effect::PrepareWorkspace { agent, from, .. } => match from {
             attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
+            attempt::StartPoint::Revert { commit } => {
+                format!(
+                    "make the workspace of {agent} with a commit that takes {} back",
+                    commit.short()
+                )
+            }
             attempt::StartPoint::Kept { .. } => {
                 format!(
                     "make the workspace of {agent} on the branch that earlier attempts left, or on the target"
@@ -507,6 +581,16 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
         },
         Effect::BuildCandidate { round, .. } => format!("save, import and merge the work (round {round})"),
         Effect::StartCheck { command, commit, .. } => format!("run `{command}` on {}", short(commit)),
+        Effect::StartReview {
+            agent,
+            step,
+            candidate,
+            ..
+        } => format!(
+            "start step {step} of the review of {} by {agent}",
+            short(&candidate.commit)
+        ),
+        Effect::RemoveReview { agent, .. } => format!("remove the checkout of {agent}"),
         Effect::Land { candidate, .. } => format!("move the target to {}", short(&candidate.commit)),
         Effect::KeepWork { number, .. } => {
             format!("keep the work of attempt {number}, remove workspace and branch")
@@ -552,6 +636,7 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::CommitmentUnmet { .. } => "commitment unmet",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",
+        Prompt::Returned { .. } => "returned",
         Prompt::LastChance => "last chance",
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",

@@ -79,6 +79,7 @@ impl Crew {
     fn ended(&mut self, signal: Signal) {
         let (run, usage, end) = (self.run(), Usage::default(), End::Finished(signal));
         self.hear(Input::RunEnded(RunEnd {
+            verdict: None,
             commitments: Vec::new(),
             run,
             usage,
@@ -95,6 +96,7 @@ impl Crew {
     fn failed(&mut self, failure: Failure) {
         let (run, usage, end) = (self.run(), Usage::default(), End::Failed(failure));
         self.hear(Input::RunEnded(RunEnd {
+            verdict: None,
             commitments: Vec::new(),
             run,
             usage,

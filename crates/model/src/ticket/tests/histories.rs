@@ -347,7 +347,8 @@ fn held_where(ticket: &Ticket) {
         | Why::Commitments { .. }
         | Why::Landing
         | Why::Conflict
-        | Why::Review => {
+        | Why::Review
+        | Why::Diverged => {
             matches!(ticket.state, State::Verify(_))
         }
         Why::Budget { .. } => match &ticket.state {
@@ -367,7 +368,10 @@ fn held_where(ticket: &Ticket) {
 fn deadlines(ticket: &Ticket) {
     let key = ticket.deadline().map(|d| d.key);
     if let Some(held) = &ticket.held {
-        let timed = matches!(held.why, Why::CouldNotRun | Why::TargetRed | Why::Landing);
+        let timed = matches!(
+            held.why,
+            Why::CouldNotRun | Why::TargetRed | Why::Landing | Why::Diverged
+        );
         assert_eq!(key, timed.then_some(TimerKey::Retry), "{held:?}");
         return;
     }
@@ -395,7 +399,7 @@ fn deadlines(ticket: &Ticket) {
         State::Verify(verify) => {
             let wanted = match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) => None,
-                Stage::Reviewing { due, .. } => due.map(|_| TimerKey::Review),
+                Stage::Reviewing(reviewing) => reviewing.waits_until().map(|_| TimerKey::Review),
                 Stage::Landing { waiting, .. } => waiting.as_ref().map(|_| TimerKey::Land),
             };
             assert_eq!(key, wanted);

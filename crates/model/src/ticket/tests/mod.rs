@@ -3,4 +3,5 @@ mod commitments;
 mod histories;
 mod labels;
 mod recovery;
+mod reviews;
 mod rows;

@@ -117,7 +117,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             Act::Retry { ticket: id() },
             by_hand(&format!("or raise `ticket_usd` in crew.toml: {goes_on}")),
         ],
-        Why::Landing => vec![
+        Why::Landing | Why::Diverged => vec![
             by_hand(&format!("mend what it says: {goes_on}")),
             Act::Retry { ticket: id() },
         ],
@@ -125,13 +125,14 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             by_hand("do what that says in the folder with the work, then"),
             Act::Retry { ticket: id() },
         ],
-        Why::Failed
-        | Why::Killed
-        | Why::Reaped
-        | Why::CouldNotRun
-        | Why::Conflict
-        | Why::NoProgress
-        | Why::Review => vec![Act::Retry { ticket: id() }],
+        Why::Failed | Why::Killed | Why::Reaped | Why::CouldNotRun | Why::Conflict | Why::NoProgress => {
+            vec![Act::Retry { ticket: id() }]
+        }
+        Why::Review => vec![
+            Act::Approve { ticket: id() },
+            Act::Reject { ticket: id() },
+            Act::Retry { ticket: id() },
+        ],
     };
     let sensitive = matches!(held.why, Why::Paths { .. });
     if ticket.candidate().is_some() && !sensitive {
@@ -139,7 +140,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     }
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
-        Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
+        Why::CouldNotRun | Why::TargetRed | Why::Auth | Why::Diverged => Urgency::Everyone,
         Why::Paths { .. }
         | Why::Commitments { .. }
         | Why::Landing
