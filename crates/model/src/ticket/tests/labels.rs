@@ -1,11 +1,12 @@
 //! Labels: one test for each row of the table of failures. Each sets the tags of the ticket's file, and
 //! clears them.
 
+use super::reviews::claimed_review;
 use super::rows::{Story, boss, oid, session};
 use crate::attempt::{Class, Event as Of, Signal, Workspace};
 use crate::samples::ticket::{candidate, first, spec};
-use crate::ticket::{CheckPlan, Event, Released, Spec};
-use crate::{AgentName, Fence, Time};
+use crate::ticket::{CheckPlan, Event, Released, ReviewEvent, Spec, Verdict};
+use crate::{Fence, Time};
 
 /// Crew's tags in the ticket's file.
 fn tags(story: &Story) -> Vec<String> {
@@ -78,17 +79,21 @@ fn reviewed() -> Story {
 }
 
 fn claim_review(story: &mut Story) {
-    story.then(Event::ReviewClaimed {
-        agent: AgentName::new("eve").unwrap(),
-        fence: story.ticket.fence.next(),
-    });
+    let fence = story.ticket.fence.next();
+    story.then(claimed_review("gate-1", fence.0));
+}
+
+/// The gatekeeper that has it gives its verdict.
+fn judge(story: &mut Story, verdict: Verdict) -> Fence {
+    let fence = story.ticket.fence;
+    let event = ReviewEvent::VerdictNoted { verdict };
+    story.then(Event::Review { fence, event });
+    fence
 }
 
 fn approve(story: &mut Story) {
-    story.then(Event::Approved {
-        acceptance_test: "ran it".to_owned(),
-        feedback: String::new(),
-    });
+    let fence = judge(story, crate::samples::ticket::approve());
+    story.then(Event::Approved { fence, agree: 1 });
 }
 
 #[test]
@@ -129,20 +134,26 @@ fn the_end_of_the_last_attempt_alone_counts() {
 #[test]
 fn a_gatekeeper_that_crashes_leaves_evaluator_error_until_a_verdict() {
     let mut story = reviewed();
+    let fence = story.ticket.fence;
     story.then(Event::ReviewCrashed {
+        fence,
         left: 1,
         due: Time(0),
     });
     assert_eq!(tags(&story), ["evaluator-error"]);
     claim_review(&mut story);
+    let fence = story.ticket.fence;
     story.then(Event::ReviewCrashed {
+        fence,
         left: 0,
         due: Time(0),
     });
     assert_eq!(tags(&story), ["evaluator-error", "failed", "held"]);
 
     let mut story = reviewed();
+    let fence = story.ticket.fence;
     story.then(Event::ReviewCrashed {
+        fence,
         left: 1,
         due: Time(0),
     });
@@ -154,7 +165,9 @@ fn a_gatekeeper_that_crashes_leaves_evaluator_error_until_a_verdict() {
 #[test]
 fn a_gatekeeper_without_a_verdict_leaves_evaluator_incomplete_until_a_verdict() {
     let mut story = reviewed();
+    let fence = story.ticket.fence;
     story.then(Event::ReviewGaveUp {
+        fence,
         left: 1,
         due: Time(0),
     });
@@ -177,9 +190,13 @@ fn a_ticket_that_nobody_had_any_more_is_auto_recovered_until_it_is_submitted() {
 #[test]
 fn rejected_work_is_rejected_until_it_is_submitted_anew() {
     let mut story = reviewed();
-    story.then(Event::Rejected {
+    let reject = Verdict::Reject {
         reason: "no".to_owned(),
         feedback: "so".to_owned(),
+    };
+    let fence = judge(&mut story, reject);
+    story.then(Event::Rejected {
+        fence,
         attempts_left: 1,
         reopen_at: Time(0),
     });
@@ -220,9 +237,9 @@ fn every_hold_is_held_and_only_a_failure_is_failed() {
 #[test]
 fn work_that_a_reviewer_found_impossible_is_failed_until_it_is_opened_again() {
     let mut story = reviewed();
-    story.then(Event::WorkFailed {
-        reason: "no".to_owned(),
-    });
+    let reason = "no".to_owned();
+    let fence = judge(&mut story, Verdict::Fail { reason });
+    story.then(Event::WorkFailed { fence });
     assert_eq!(tags(&story), ["failed"]);
     story.then(Event::Reopened { by: boss() });
     assert_eq!(tags(&story), [""; 0]);
