@@ -100,6 +100,9 @@ _crew() {
             crew,retry)
                 cmd="crew__subcmd__retry"
                 ;;
+            crew,revert)
+                cmd="crew__subcmd__revert"
+                ;;
             crew,run)
                 cmd="crew__subcmd__run"
                 ;;
@@ -205,6 +208,9 @@ _crew() {
             crew__subcmd__help,retry)
                 cmd="crew__subcmd__help__subcmd__retry"
                 ;;
+            crew__subcmd__help,revert)
+                cmd="crew__subcmd__help__subcmd__revert"
+                ;;
             crew__subcmd__help,run)
                 cmd="crew__subcmd__help__subcmd__run"
                 ;;
@@ -236,7 +242,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop revert waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -552,7 +558,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop revert waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -943,6 +949,20 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__revert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1256,6 +1276,24 @@ _crew() {
             return 0
             ;;
         crew__subcmd__retry)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__revert)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -364,6 +364,7 @@ pub(crate) fn effect(effect: &Effect) -> String {
         } => {
             let from = match from {
                 StartPoint::Target => "the target".to_owned(),
+                StartPoint::Revert { commit } => format!(" on a commit that takes {} back", commit.short()),
                 StartPoint::Kept { number } => format!("attempt {number}"),
             };
             format!("{name} of {agent}, attempt {number} from {from}")
