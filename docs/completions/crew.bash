@@ -31,6 +31,9 @@ _crew() {
             crew,cleanup)
                 cmd="crew__subcmd__cleanup"
                 ;;
+            crew,commit-to)
+                cmd="crew__subcmd__commit__subcmd__to"
+                ;;
             crew,completions)
                 cmd="crew__subcmd__completions"
                 ;;
@@ -100,9 +103,6 @@ _crew() {
             crew,retry)
                 cmd="crew__subcmd__retry"
                 ;;
-            crew,revert)
-                cmd="crew__subcmd__revert"
-                ;;
             crew,run)
                 cmd="crew__subcmd__run"
                 ;;
@@ -141,6 +141,9 @@ _crew() {
                 ;;
             crew__subcmd__help,cleanup)
                 cmd="crew__subcmd__help__subcmd__cleanup"
+                ;;
+            crew__subcmd__help,commit-to)
+                cmd="crew__subcmd__help__subcmd__commit__subcmd__to"
                 ;;
             crew__subcmd__help,completions)
                 cmd="crew__subcmd__help__subcmd__completions"
@@ -208,9 +211,6 @@ _crew() {
             crew__subcmd__help,retry)
                 cmd="crew__subcmd__help__subcmd__retry"
                 ;;
-            crew__subcmd__help,revert)
-                cmd="crew__subcmd__help__subcmd__revert"
-                ;;
             crew__subcmd__help,run)
                 cmd="crew__subcmd__help__subcmd__run"
                 ;;
@@ -242,7 +242,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop revert waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve commit-to inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -336,6 +336,24 @@ _crew() {
             return 0
             ;;
         crew__subcmd__cleanup)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__commit__subcmd__to)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -558,7 +576,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop revert waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve commit-to inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -628,6 +646,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__cleanup)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__commit__subcmd__to)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -936,20 +968,6 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__retry)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__help__subcmd__revert)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1276,24 +1294,6 @@ _crew() {
             return 0
             ;;
         crew__subcmd__retry)
-            opts="-C -h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__revert)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

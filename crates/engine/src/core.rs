@@ -3,6 +3,7 @@
 mod budget;
 mod checks;
 mod commands;
+mod commitments;
 mod dispatch;
 mod files;
 mod harness_pause;
@@ -10,6 +11,7 @@ mod recovery;
 mod reports;
 mod rest;
 mod restore;
+mod review;
 mod runs;
 mod target;
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
+use model::commitment::Promise;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
     Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Loss, Origin, Spec,
+    Verdict as ReviewVerdict,
 };
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -346,8 +348,12 @@ pub struct RunEnd {
     pub end: End,
     /// A line of the agent's that crew could not use, in a message for the agent.
     pub unusable: Option<String>,
+    /// The commitments that the agent has made, in order.
+    pub commitments: Vec<Promise>,
     /// The state in which a step without a signal left everything, and its words.
     pub left: Option<Fingerprint>,
+    /// The verdict that the output ends with; it counts for a gatekeeper's run only.
+    pub verdict: Option<ReviewVerdict>,
     /// The end that its output states, where crew stopped its process after that.
     pub stated: Option<End>,
 }

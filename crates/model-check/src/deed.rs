@@ -139,6 +139,7 @@ impl Deed {
                     plan: CheckPlan {
                         setup: Vec::new(),
                         commands: vec![model::samples::ticket::check("make check")],
+                        ..CheckPlan::default()
                     },
                 };
                 vec![built, check_ordered(ticket, 1)]

@@ -170,6 +170,7 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::Landing
         | Why::TargetRed
         | Why::Paths { .. }
+        | Why::Commitments { .. }
         | Why::Conflict
         | Why::Auth
         | Why::NoProgress

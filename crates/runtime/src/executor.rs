@@ -6,6 +6,7 @@ pub(crate) mod perform;
 mod pins;
 mod prepare;
 mod remote;
+mod review;
 mod step;
 
 pub(crate) use step::is_for;
@@ -19,7 +20,7 @@ use git::{Branch, Lock, Repository};
 use harness::{Harness, Reader};
 use model::attempt::HarnessId;
 use model::journal::EffectId;
-use model::settings::Settings;
+use model::settings::{ReviewWhen, Settings};
 use process::{Run, Shim};
 
 use crate::blocking::Threads;
@@ -246,6 +247,15 @@ fn clients(
 ) -> Result<BTreeMap<String, Result<Box<dyn Harness>>>> {
     let (chosen, client) = chosen_client(place, settings, options)?;
     client.check()?;
+    if let (true, Some(reviewer)) = (
+        settings.review.when != ReviewWhen::Never,
+        settings
+            .harness_of_new_reviews()
+            .filter(|reviewer| reviewer.name != chosen),
+    ) && let Some(table) = settings.harness.get(&reviewer.name)
+    {
+        client_of(place, options, &reviewer.name, table)?.check()?;
+    }
     let mut clients: BTreeMap<_, _> = settings
         .harness
         .iter()

@@ -325,6 +325,8 @@ fn command_name(command: &Command) -> (&'static str, Option<&AgentName>) {
         Command::SetStatus { .. } => ("set_status", None),
         Command::Waive { .. } => ("waive", None),
         Command::Approve { .. } => ("approve", None),
+        Command::Reject { .. } => ("reject", None),
+        Command::CommitTo { .. } => ("commit_to", None),
         Command::Answer { agent, .. } => ("answer", Some(agent)),
         Command::Wake { agent } => ("wake", Some(agent)),
         Command::Stop { .. } => ("stop", None),

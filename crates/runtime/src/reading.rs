@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use model::ticket::{FileStatus, NOTED, Spec};
+use model::commitment::Promise;
+use model::ticket::{CheckCommand, FileStatus, NOTED, Spec};
 use model::{Oid, TicketId, Time};
 use tickets::{Status, Ticket};
 
@@ -59,11 +60,24 @@ impl Reading {
             replaces,
             created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
             acceptance: text.acceptance,
+            commitments: read.commitments.iter().map(promise).collect(),
             digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.body.as_bytes())
                 .simple()
                 .to_string(),
         };
         Some(Self { spec, status, tags })
+    }
+}
+
+/// A commitment that the file lists. Its command is a person's text, or an argument vector.
+fn promise(read: &tickets::Commitment) -> Promise {
+    let command = |run: &tickets::Run| match run {
+        tickets::Run::Shell(text) => CheckCommand::Shell(text.clone()),
+        tickets::Run::Argv(words) => CheckCommand::Argv(words.clone()),
+    };
+    Promise {
+        says: read.says.clone(),
+        run: read.run.as_ref().map(command),
     }
 }
 

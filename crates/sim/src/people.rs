@@ -111,6 +111,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         replaces,
         created: world.now,
         acceptance: None,
+        commitments: crate::commitments::of(&id),
         digest: "1".to_owned(),
     };
     let status = if rng.percent(3) {
@@ -284,7 +285,9 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
             ticket: on_held,
             reason,
         },
-        (62..68, _) => Command::Approve { ticket: on_held },
+        (62..66, _) => Command::Approve { ticket: on_held },
+        (66..67, _) => Command::Approve { ticket },
+        (67..68, _) => Command::Reject { ticket, why: reason },
         (68..78, _) => Command::Merge { ticket },
         (78..86, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
             Some(agent) => {

@@ -243,7 +243,7 @@ fn items(doc: &Document, key: &str) -> Vec<String> {
     match doc.get(key) {
         Some(Value::List(items)) => items.clone(),
         Some(Value::Text(text)) => split_list(text).map(str::to_owned).collect(),
-        None | Some(Value::Empty | Value::Other) => Vec::new(),
+        None | Some(Value::Empty | Value::Records(_) | Value::Other) => Vec::new(),
     }
 }
 

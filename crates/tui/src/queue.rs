@@ -55,7 +55,7 @@ pub(crate) fn train(crew: &Snapshot) -> Vec<TicketId> {
                 Stage::Landing { waiting: None, .. } => 0,
                 Stage::Building | Stage::Checking(_) => 1,
                 Stage::Queued => 2,
-                Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => 3,
+                Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => 3,
             };
             Some((rank, verify.submitted_at, &ticket.id))
         })

@@ -177,6 +177,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
             }
             Act::Answer { .. }
             | Act::Approve { .. }
+            | Act::Reject { .. }
             | Act::Retry { .. }
             | Act::Waive { .. }
             | Act::Drop { .. }

@@ -94,6 +94,7 @@ impl Act {
             Done::ByHand { what } => (None, Some(what.clone())),
             Done::Answer { .. }
             | Done::Approve { .. }
+            | Done::Reject { .. }
             | Done::Retry { .. }
             | Done::Waive { .. }
             | Done::Drop { .. }

@@ -9,7 +9,7 @@ use model::{AgentName, Moment, Oid, TicketId, Time};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::{Pause, Usage};
+use super::{Commitment, Pause, Usage};
 
 /// The tickets.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -63,6 +63,8 @@ pub struct Ticket {
     file_change: Option<String>,
     /// The tasks that crew has for it and cannot do, however often it tries, each with the reason.
     failing: Vec<String>,
+    /// The commitments that its work must meet before it lands.
+    commitments: Vec<Commitment>,
 }
 
 /// A ticket that is held.
@@ -135,6 +137,7 @@ impl Ticket {
             refusal: refusal.cloned(),
             file_change: ticket.unheeded.as_ref().map(ticket::Unheeded::words),
             failing,
+            commitments: ticket.commitments.iter().map(Commitment::of).collect(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The checks of a candidate: which command runs next, and what the end of a run means.
 
-use model::policy::stall;
+use model::policy::{review, stall};
 use model::ticket::{
     Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State,
     Ticket,
@@ -39,10 +39,13 @@ impl Core {
             return None;
         };
         let Some(task) = checks.next() else {
+            if let Some(question) = Self::commitments_question(ticket, checks) {
+                return Some(question);
+            }
             return Some(Event::ChecksPassed {
                 tree: checks.candidate.tree.clone(),
                 passed: checks.plan.names(),
-                review: false,
+                review: review::is_wanted(&self.settings, ticket),
             });
         };
         Some(Event::CheckOrdered {
@@ -113,6 +116,9 @@ impl Core {
         task: CheckTask,
         outcome: &CheckOutcome,
     ) -> Option<Event> {
+        if let Some(output) = self.agents_own(id, checks, task, outcome) {
+            return self.unmet(id, checks, output);
+        }
         if let Some(why) = checks.cannot_run(task, outcome) {
             return Some(Event::CouldNotRun {
                 why: format!("the checks could not be run: {why}"),
@@ -143,7 +149,8 @@ impl Core {
                 output: output.clone(),
                 retry_at: self.check_again_at(id),
             }),
-            (CheckTask::SetUp | CheckTask::Candidate, _)
+            (CheckTask::Commitment, CheckOutcome::Failed { output }) => self.unmet(id, checks, output),
+            (CheckTask::SetUp | CheckTask::Candidate | CheckTask::Commitment, _)
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
                 None
             }

@@ -27,6 +27,7 @@ impl Core {
                 self.submit_reverts();
                 self.start_check();
                 self.resume_checks();
+                self.start_reviews();
                 self.start_steps();
                 if self.folder.is_read() && self.ready.take_touched() {
                     self.dispatch();
@@ -65,7 +66,7 @@ impl Core {
                     next = Some(next.map_or(key, |old| old.min(key)));
                 }
                 Stage::Building | Stage::Checking(_) | Stage::Landing { waiting: None, .. } => return,
-                Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => {}
+                Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => {}
             }
         }
         if let Some(id) = next.map(|(_, id)| id.clone()) {
@@ -105,11 +106,7 @@ impl Core {
             return;
         }
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let live = self
-            .at_work()
-            .filter(|ticket| ticket.live_run().is_some())
-            .count();
-        let free = (limits.workers as usize).saturating_sub(live);
+        let free = (limits.workers as usize).saturating_sub(self.live_steps());
         let mut ready: Vec<(model::Time, TicketId)> = Vec::new();
         let mut paused_until: Option<model::Time> = None;
         let may_begin = self.lets_agents_start();
@@ -327,16 +324,13 @@ impl Core {
         if let OnStop::Kill = how {
             for id in &live {
                 self.pause_check(id);
-                if self
-                    .ticket(id)
-                    .filter(|ticket| ticket.live_run().is_some())
-                    .and_then(Ticket::attempt)
-                    .is_some_and(|a| a.conversation.stopping.is_none())
-                {
-                    let event = attempt::Event::StopOrdered {
-                        then: AfterStop::Pause,
-                    };
-                    self.apply_or_note(id, Event::Attempt(event), "the engine is being stopped");
+                let ticket = self.ticket(id);
+                let runs = ticket.into_iter().flat_map(Ticket::live_conversations);
+                let runs = runs.filter(|conversation| conversation.stopping.is_none());
+                let runs: Vec<RunId> = runs.filter_map(|one| one.live_run().cloned()).collect();
+                for run in runs {
+                    let event = self.stop_ordered(id, &run, AfterStop::Pause);
+                    self.apply_or_note(id, event, "the engine is being stopped");
                 }
             }
         }
@@ -351,9 +345,9 @@ impl Core {
     /// Whether its step was ordered and could not begin yet: nothing of it runs, and the next engine begins
     /// the step.
     fn is_kept_from_starting(&self, id: &TicketId, ticket: &Ticket) -> bool {
-        let attempt = ticket.attempt();
-        let worker = attempt.and_then(|attempt| attempt.conversation.worker.as_ref());
-        worker.is_some_and(|worker| worker.state == worker::State::Spawning) && self.failures.has_work(id)
+        let workers = ticket.live_conversations().filter_map(|one| one.worker.as_ref());
+        let mut states = workers.map(|worker| worker.state);
+        states.any(|state| state == worker::State::Spawning) && self.failures.has_work(id)
     }
 
     /// Tickets with an attempt.

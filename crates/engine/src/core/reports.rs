@@ -21,7 +21,7 @@ impl Core {
         // A report of a claim that is over is refused: whatever a late process says, it is no living
         // attempt's.
         if let Some(fence) = effect.fence()
-            && self.ticket(ticket).is_none_or(|t| t.claim(fence).is_none())
+            && self.ticket(ticket).is_none_or(|t| !t.has_claim(fence))
         {
             self.out
                 .refused
@@ -142,8 +142,15 @@ impl Core {
                 stated: None,
                 left: None,
                 unusable: None,
+                verdict: None,
+                commitments: Vec::new(),
             };
-            self.step_ended(ticket, ended, answering("its step could not be started"))
+            let of_review = self.ticket(ticket).and_then(|ticket| ticket.review_of_run(run));
+            if of_review.is_some() {
+                self.review_ended(ticket, ended, answering("its review could not be started"))
+            } else {
+                self.step_ended(ticket, ended, answering("its step could not be started"))
+            }
         } else {
             // The workspace is gone, which is nobody's failure, and trying again does not help: start over
             // from the kept work, in another attempt.
@@ -166,6 +173,11 @@ impl Core {
     fn meaning(&self, id: &TicketId, effect: &Effect, report: Report) -> Meaning {
         if let Effect::StartCheck { run, .. } = effect
             && let Some(events) = self.check_reported(id, run, &report)
+        {
+            return Meaning::Events(events);
+        }
+        if let Effect::StartReview { fence, .. } = effect
+            && let Some(events) = self.review_reported(id, *fence, &report)
         {
             return Meaning::Events(events);
         }
@@ -284,6 +296,8 @@ impl Core {
             }
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
+            | Effect::StartReview { .. }
+            | Effect::RemoveReview { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
@@ -404,6 +418,8 @@ fn cause(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "its workspace was inspected",
         Effect::BuildCandidate { .. } => "its branch was imported and merged",
         Effect::StartCheck { .. } => "the start of its check was tried",
+        Effect::StartReview { .. } => "its review was started",
+        Effect::RemoveReview { .. } => "the checkout of its review was removed",
         Effect::Land { .. } => "its landing was tried",
         Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was removed",
         Effect::WriteFile(_) | Effect::AddNote { .. } => "its file was written",

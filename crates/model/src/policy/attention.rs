@@ -106,6 +106,12 @@ pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
             (_, _) => Need::Time,
         },
         State::Verify(verify) => {
+            if let (Stage::Reviewing(reviewing), Some((harness, pause))) = (&verify.stage, facts.pause)
+                && pause.until.is_none()
+                && !reviewing.is_live()
+            {
+                return Need::Person(Reason::Harness { harness, pause });
+            }
             let waits = matches!(verify.stage, Stage::Queued | Stage::Landing { .. });
             let blocker = facts.blocker.filter(|id| waits && **id != ticket.id);
             blocker.map_or(Need::Time, |id| Need::Others(Others::Blocker(id)))
@@ -136,7 +142,7 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Landing { waiting, .. } => waiting.as_ref().map(Reason::Edits),
-            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } => None,
+            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Reviewing(_) => None,
         },
         State::New | State::Open | State::Done(_) => None,
     }

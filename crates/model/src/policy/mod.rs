@@ -6,5 +6,6 @@ pub mod budget;
 pub mod capacity;
 pub mod failure;
 pub mod no_progress;
+pub mod review;
 pub mod route;
 pub mod stall;

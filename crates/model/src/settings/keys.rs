@@ -59,7 +59,8 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "commands",
         ],
     ),
-    ("review", &["when"]),
+    ("review", &["when", "harness", "count", "agree", "tries"]),
+    ("review.when", &["labels"]),
     ("land", &["mode", "remote", "hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
 ];
@@ -69,7 +70,6 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
-    ("review", "harness", "reviews come later"),
     ("land", "pr", "pull requests come later"),
     (
         "workspace",

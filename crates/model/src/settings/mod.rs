@@ -17,6 +17,7 @@ mod parse;
 mod price;
 mod program;
 mod reader;
+mod review;
 mod set_up;
 mod template;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub use land::{Land, LandMode};
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use program::first_program;
+pub use review::{Review, ReviewOf, ReviewWhen};
 pub use set_up::{Input, input};
 pub use template::Proposal;
 pub use workspace::Workspace;
@@ -272,23 +274,6 @@ impl Harness {
     }
 }
 
-/// `[review]`: whether another agent reads the work before it lands.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-pub struct Review {
-    /// When work is reviewed. This build has no reviews: `"never"` is the only value.
-    pub when: ReviewWhen,
-}
-
-/// When work is reviewed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReviewWhen {
-    /// Checking goes on to landing.
-    #[default]
-    Never,
-}
-
 /// `[budget]`: the limits of the cost, as far as clients report prices. A step that runs is never stopped for
 /// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -400,6 +385,18 @@ impl Settings {
     #[must_use]
     pub fn harness_of_new_attempts(&self) -> Option<HarnessId> {
         let (name, harness) = self.chosen_harness(None)?;
+        Some(HarnessId {
+            name: name.to_owned(),
+            kind: harness.kind,
+        })
+    }
+
+    /// The harness that a new review works with: `review.harness`, else `agents.harness`.
+    ///
+    /// `None` when there is none, or no table of that name.
+    #[must_use]
+    pub fn harness_of_new_reviews(&self) -> Option<HarnessId> {
+        let (name, harness) = self.chosen_harness(self.review.harness.as_deref())?;
         Some(HarnessId {
             name: name.to_owned(),
             kind: harness.kind,

@@ -165,6 +165,11 @@ impl Ticket {
         {
             ticket.spent.add(at, usage.cost_micro_usd);
         }
+        if let Event::Review { event, .. } = event
+            && let Some(usage) = event.usage()
+        {
+            ticket.spent.add(at, usage.cost_micro_usd);
+        }
         if let Some(held) = &mut ticket.held {
             let same = self
                 .held
@@ -222,7 +227,7 @@ impl Ticket {
             },
             State::Verify(verify) => match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) => None,
-                Stage::Reviewing { due, .. } => due.and_then(|t| at(TimerKey::Review, t)),
+                Stage::Reviewing(reviewing) => reviewing.waits_until().and_then(|t| at(TimerKey::Review, t)),
                 Stage::Landing { waiting, .. } => {
                     waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at))
                 }

@@ -47,6 +47,11 @@ pub enum Why {
         /// The tip that touches them: an approval counts for it alone.
         tip: Oid,
     },
+    /// Its commitments need a person's word.
+    Commitments {
+        /// The tip that has passed its checks: a word on work counts for it alone.
+        tip: Oid,
+    },
     /// Landing it fails each time.
     Landing,
     /// Its conflicts could not be resolved.
@@ -78,6 +83,7 @@ impl Why {
             | Why::CouldNotRun
             | Why::TargetRed
             | Why::Paths { .. }
+            | Why::Commitments { .. }
             | Why::Landing
             | Why::Diverged
             | Why::Auth
@@ -86,7 +92,7 @@ impl Why {
     }
 
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 14] = [
+    pub const NAMES: [&str; 15] = [
         "failed",
         "blocked",
         "killed",
@@ -94,6 +100,7 @@ impl Why {
         "could_not_run",
         "target_red",
         "paths",
+        "commitments",
         "landing",
         "conflict",
         "auth",
@@ -114,6 +121,7 @@ impl Why {
             Why::CouldNotRun => "could_not_run",
             Why::TargetRed => "target_red",
             Why::Paths { .. } => "paths",
+            Why::Commitments { .. } => "commitments",
             Why::Landing => "landing",
             Why::Conflict => "conflict",
             Why::Auth => "auth",

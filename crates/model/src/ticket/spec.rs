@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::commitment::Promise;
 use crate::{Oid, TicketId, Time};
 
 /// The contents of a ticket's file.
@@ -33,6 +34,9 @@ pub struct Spec {
     pub created: Time,
     /// Its `## Acceptance Criteria`, when it has any.
     pub acceptance: Option<String>,
+    /// The commitments that the file lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Promise>,
     /// A digest of title and body without crew's own notes: whether a person changed the text.
     pub digest: String,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checks, InTheWay};
+use super::{Checks, InTheWay, Reviewing};
 use crate::attempt::Attempt;
 use crate::{Actor, AgentName, Oid, Time};
 
@@ -45,10 +45,13 @@ pub enum Clearance {
         /// The person and the reason.
         words: String,
     },
-    /// A reviewer approved of it: each merge is checked, and none is reviewed again.
+    /// It was approved of in review: each merge is checked, and none is reviewed again.
     Approved {
         /// The way in which the work was tested.
         acceptance_test: String,
+        /// The gatekeepers that approved; none where a person did.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        by: Vec<AgentName>,
     },
 }
 
@@ -62,15 +65,8 @@ pub enum Stage {
     Building,
     /// Checking: the checks run on the merged result.
     Checking(Box<Checks>),
-    /// A gatekeeper looks at it.
-    Reviewing {
-        /// The candidate under review.
-        candidate: Candidate,
-        /// The reviewer; none while it waits for one.
-        reviewer: Option<AgentName>,
-        /// Not given to a reviewer before.
-        due: Option<Time>,
-    },
+    /// A gatekeeper looks at it, or it waits for one.
+    Reviewing(Box<Reviewing>),
     /// It passed; the target is moved to it.
     Landing {
         /// The candidate that lands.
@@ -152,7 +148,7 @@ impl Stage {
     pub fn name(&self) -> &'static str {
         match self {
             Stage::Queued | Stage::Building | Stage::Checking(_) => "checking",
-            Stage::Reviewing { .. } => "reviewing",
+            Stage::Reviewing(_) => "reviewing",
             Stage::Landing { .. } => "landing",
         }
     }

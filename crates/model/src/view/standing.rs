@@ -131,12 +131,13 @@ fn of_stage(stage: &Stage, now: Time) -> Standing {
             let what = checking(checks, Some(now)).unwrap_or_else(result);
             new(Sign::Verifying, "checking", Some(what))
         }
-        Stage::Reviewing {
-            candidate, reviewer, ..
-        } => {
-            let what = match reviewer {
-                Some(reviewer) => format!("{} by {reviewer}", candidate.commit.short()),
-                None => format!("{}, by nobody yet", candidate.commit.short()),
+        Stage::Reviewing(reviewing) => {
+            let commit = reviewing.candidate.commit.short();
+            let again = reviewing.waits_until().filter(|until| *until > now);
+            let again = again.map(|until| format!(" (again in {})", super::left(until.since(now))));
+            let what = match reviewing.open() {
+                Some(review) => format!("{commit} by {}{}", review.agent, again.unwrap_or_default()),
+                None => format!("{commit}, by nobody yet{}", again.unwrap_or_default()),
             };
             new(Sign::Verifying, "reviewing", Some(what))
         }

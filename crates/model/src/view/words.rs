@@ -5,7 +5,10 @@ use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::{Fact, State};
 use crate::policy::{attention, failure};
 use crate::target::{Target, Verdict};
-use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
+use crate::ticket::{
+    self, AfterLanding, AfterReview, CheckOutcome, CheckStop, CheckTask, FileStatus, Released, ReviewEvent,
+    Verdict as TicketVerdict,
+};
 use crate::{Oid, project};
 
 /// The event, as the end of a sentence that began with the ticket or the project.
@@ -26,6 +29,10 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
             let attempt = ticket.attempt();
             of_attempt(event, attempt.map(|attempt| attempt.conversation.in_a_row))
         }
+        (Fact::Ticket(ticket::Event::CommitmentUnmet { id, .. }), State::Ticket(ticket)) => {
+            let promise = ticket.commitment(*id).map(|one| format!(": {}", one.promise));
+            describe(fact) + &promise.unwrap_or_default()
+        }
         (Fact::Ticket(_) | Fact::Project(_), _) => describe(fact),
     }
 }
@@ -35,7 +42,9 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::Ticket(
-            ticket::Event::ChecksFailed { output, .. } | ticket::Event::TargetRed { output, .. },
+            ticket::Event::ChecksFailed { output, .. }
+            | ticket::Event::CommitmentUnmet { output, .. }
+            | ticket::Event::TargetRed { output, .. },
         ) => Some(output.trim_end()),
         Fact::Ticket(ticket::Event::Released {
             why: Released::SetUpFailed { output, .. },
@@ -93,6 +102,12 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::ChecksPassed
                 | attempt::Event::Returned { .. } => false,
             },
+            ticket::Event::Review { event, .. } => match event {
+                ReviewEvent::Failed { .. }
+                | ReviewEvent::StopOrdered { .. }
+                | ReviewEvent::VerdictNoted { .. } => true,
+                ReviewEvent::Started { .. } | ReviewEvent::Spawned | ReviewEvent::Finished { .. } => false,
+            },
             ticket::Event::Created { .. }
             | ticket::Event::Edited { .. }
             | ticket::Event::CheckStarted
@@ -104,6 +119,10 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::RetryDue
             | ticket::Event::FileDrifted
             | ticket::Event::FileHeeded => false,
+            ticket::Event::CommitmentAdded { .. }
+            | ticket::Event::CommitmentUnmet { .. }
+            | ticket::Event::CommitmentsHeld { .. }
+            | ticket::Event::CommitmentsApproved { .. } => true,
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
             // The next attempt goes on with the last commit of the one before it.
             ticket::Event::WorkKept { work } => !work.iter().all(ticket::KeptWork::is_attempt),
@@ -122,6 +141,11 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::ReviewClaimed { .. }
             | ticket::Event::ReviewCrashed { .. }
             | ticket::Event::ReviewGaveUp { .. }
+            | ticket::Event::ReviewRefused { .. }
+            | ticket::Event::NobodyReviews { .. }
+            | ticket::Event::ReviewEndOrdered { .. }
+            | ticket::Event::ReviewApproved { .. }
+            | ticket::Event::Returned { .. }
             | ticket::Event::Approved { .. }
             | ticket::Event::Rejected { .. }
             | ticket::Event::WorkFailed { .. }
@@ -237,6 +261,7 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::CheckOrdered { run, task, .. } => match task {
             CheckTask::SetUp => format!("setting up the checks' checkout: run {run}"),
             CheckTask::Candidate => format!("a check of the merged result: run {run}"),
+            CheckTask::Commitment => format!("a commitment is verified on the merged result: run {run}"),
             CheckTask::Target => format!("the same check of the target alone: run {run}"),
         },
         Event::CheckStopOrdered { why } => match why {
@@ -268,6 +293,19 @@ fn of_ticket(event: &ticket::Event) -> String {
             }
             format!("check failed, {left}{same}: {which}{}", in_brackets(output))
         }
+        Event::CommitmentAdded { by, promise } => format!("commitment by {}: {promise}", by.name()),
+        Event::CommitmentUnmet {
+            id,
+            output,
+            steps_left,
+            repeat,
+            ..
+        } => {
+            let (left, same) = (left(*steps_left, "step"), same(repeat.as_ref()));
+            format!("commitment {id} is not met, {left}{same}{}", in_brackets(output))
+        }
+        Event::CommitmentsHeld { .. } => "its commitments wait for a person's word".to_owned(),
+        Event::CommitmentsApproved { by } => format!("its commitments approved by {by}"),
         Event::NoCommits {
             steps_left, repeat, ..
         } => {
@@ -304,13 +342,30 @@ fn of_ticket(event: &ticket::Event) -> String {
             format!("touches paths that a person must approve: {}", paths.join(", "))
         }
         Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
+        Event::Review { event, .. } => of_review(event),
         Event::ReviewCrashed { left: n, .. } => format!("the review ended in errors, {}", left(*n, "try")),
         Event::ReviewGaveUp { left: n, .. } => {
             format!("the review ended without a verdict, {}", left(*n, "try"))
         }
-        Event::Approved { feedback, .. } => format!("approved in review: {feedback}"),
-        Event::Rejected { reason, .. } => format!("rejected in review: {reason}"),
-        Event::WorkFailed { reason } => format!("found impossible in review: {reason}"),
+        Event::ReviewRefused { message, .. } => {
+            format!("its gatekeeper's credentials are refused: {message}")
+        }
+        Event::NobodyReviews { why } => format!("nobody may review it: {why}"),
+        Event::Approved { .. } => "approved in review: to be merged, checked and landed".to_owned(),
+        Event::Rejected { attempts_left: n, .. } => {
+            format!("rejected in review: back in the queue, {}", left(*n, "attempt"))
+        }
+        Event::WorkFailed { .. } => "found impossible in review".to_owned(),
+        Event::ReviewEndOrdered { then } => {
+            let then = match then {
+                AfterReview::Approve { by } => format!("{by} approves"),
+                AfterReview::Return { by, why } => format!("{by} sends it back: {why}"),
+                AfterReview::Drop { by, reason } => format!("{by} drops it {reason}"),
+            };
+            format!("its review is ended: {then}")
+        }
+        Event::ReviewApproved { by } => format!("approved by {by} in a gatekeeper's place"),
+        Event::Returned { by, why, .. } => format!("sent back by {by}: {why}"),
         Event::Landed { commit } => format!("landed as {}", commit.short()),
         Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
         Event::CheckoutEdited { paths, .. } => attention::edits(paths),
@@ -360,6 +415,41 @@ fn of_ticket(event: &ticket::Event) -> String {
 }
 
 /// `in_a_row`: the number of failed steps in a row after it, where the state is known.
+fn of_review(event: &ReviewEvent) -> String {
+    match event {
+        ReviewEvent::Started { run } => format!("step {run} of its review was ordered"),
+        ReviewEvent::Spawned => "its review runs".to_owned(),
+        ReviewEvent::StopOrdered { .. } => "its review is being stopped".to_owned(),
+        ReviewEvent::Finished { .. } => "the step of its review ended".to_owned(),
+        ReviewEvent::Failed { failure, .. } => {
+            format!(
+                "its review failed ({}): {}",
+                failure.class.name(),
+                failure.message
+            )
+        }
+        ReviewEvent::VerdictNoted { verdict } => {
+            let with = |feedback: &str| match feedback {
+                "" => String::new(),
+                feedback => format!("; {feedback}"),
+            };
+            match verdict {
+                TicketVerdict::Approve {
+                    acceptance_test,
+                    feedback,
+                } => format!(
+                    "its gatekeeper approves, tested by {acceptance_test}{}",
+                    with(feedback)
+                ),
+                TicketVerdict::Reject { reason, feedback } => {
+                    format!("its gatekeeper rejects it: {reason}{}", with(feedback))
+                }
+                TicketVerdict::Fail { reason } => format!("its gatekeeper finds it impossible: {reason}"),
+            }
+        }
+    }
+}
+
 fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> String {
     use attempt::Event;
     match event {
@@ -491,6 +581,16 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
         },
         Effect::BuildCandidate { round, .. } => format!("save, import and merge the work (round {round})"),
         Effect::StartCheck { command, commit, .. } => format!("run `{command}` on {}", short(commit)),
+        Effect::StartReview {
+            agent,
+            step,
+            candidate,
+            ..
+        } => format!(
+            "start step {step} of the review of {} by {agent}",
+            short(&candidate.commit)
+        ),
+        Effect::RemoveReview { agent, .. } => format!("remove the checkout of {agent}"),
         Effect::Land { candidate, .. } => format!("move the target to {}", short(&candidate.commit)),
         Effect::KeepWork { number, .. } => {
             format!("keep the work of attempt {number}, remove workspace and branch")
@@ -533,8 +633,10 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Unusable { .. } => "step, a line could not be used",
         Prompt::ChecksFailed { which, .. } if which == Prompt::TAKING_OVER => "branch refused",
         Prompt::ChecksFailed { .. } => "checks failed",
+        Prompt::CommitmentUnmet { .. } => "commitment unmet",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",
+        Prompt::Returned { .. } => "returned",
         Prompt::LastChance => "last chance",
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",

@@ -171,7 +171,10 @@ impl Executor {
                 ("Ticket".to_owned(), ticket.id.to_string()),
                 ("Agent".to_owned(), agent.to_string()),
                 ("Attempt".to_owned(), number.to_string()),
-            ],
+            ]
+            .into_iter()
+            .chain(model_oid(&tip).ok().and_then(|tip| commitments(ticket, &tip)))
+            .collect(),
         };
         match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
             // "Nothing was committed" would be untrue, and the agent would not know what to mend.
@@ -424,6 +427,14 @@ impl Executor {
             what: obstacle(blocked.obstacle),
         }
     }
+}
+
+/// The trailer that counts the commitments which the work at this tip meets. It lands once it meets all of
+/// them, or once a person has waived the others.
+fn commitments(ticket: &Ticket, tip: &Oid) -> Option<(String, String)> {
+    let (met, all) = ticket.commitments_met(tip)?;
+    let met = if ticket.is_waived_at(tip) { met } else { all };
+    Some(("Commitments".to_owned(), format!("{met}/{all}")))
 }
 
 /// Files that are not committed and too large to be saved: without them, the work may be half of what the

@@ -4,6 +4,7 @@
 use engine::Report;
 use engine::driver::{Performance, Purpose};
 use model::attempt::{self, Failure};
+use model::commitment::Commitment;
 use model::journal::Ordered;
 use model::ticket::{Effect, KeptWork, Ticket};
 use model::{AgentName, Oid};
@@ -26,6 +27,8 @@ impl Executor {
                 | Effect::Attempt(_)
                 | Effect::BuildCandidate { .. }
                 | Effect::StartCheck { .. }
+                | Effect::StartReview { .. }
+                | Effect::RemoveReview { .. }
                 | Effect::KeepWork { .. }
                 | Effect::RemoveWorkspace { .. }
                 | Effect::WriteFile(_)
@@ -142,6 +145,29 @@ impl Executor {
                 };
                 self.start_check(ticket, ordered.id, &check)
             }
+            Effect::StartReview {
+                agent,
+                run,
+                fence,
+                step,
+                harness,
+                session,
+                new_session,
+                candidate,
+            } => {
+                let review = super::review::Review {
+                    agent,
+                    run,
+                    fence: *fence,
+                    step: *step,
+                    harness,
+                    session,
+                    new_session: *new_session,
+                    candidate,
+                };
+                self.start_review(ticket, &review)
+            }
+            Effect::RemoveReview { agent, run } => self.remove_review(agent, run.as_ref()),
             Effect::Land { candidate, .. } => self.land(ticket, candidate),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
@@ -251,10 +277,16 @@ impl Executor {
             was_lost: false,
             new_session: false,
             checks: self.settings.checks.commands.clone(),
+            commitments: ticket.commitments.iter().map(told_of).collect(),
             empty_submodules: self.empty_submodules(),
             budget: None,
         }
     }
+}
+
+/// A commitment as its agent reads it.
+fn told_of(one: &Commitment) -> String {
+    text::sanitise::line(&one.promise.to_string())
 }
 
 /// Whose workspace an effect is about: one that is being left may be an earlier attempt's.
@@ -267,6 +299,8 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
+        | Effect::StartReview { .. }
+        | Effect::RemoveReview { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => ticket
@@ -284,6 +318,8 @@ fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
         // The start of a step and a look say when there is no workspace.
         Effect::Attempt(_)
         | Effect::StartCheck { .. }
+        | Effect::StartReview { .. }
+        | Effect::RemoveReview { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => false,

@@ -51,7 +51,11 @@ timeout = "500ms"
 commands = ["make lint", "make test"]
 
 [review]
-when = "never"
+when = { labels = ["risky", "api"] }
+harness = "command"
+count = 3
+agree = 2
+tries = 5
 
 [land]
 mode = "push"
@@ -234,6 +238,11 @@ fn the_schema_knows_the_same_keys_and_documents_each() {
             "" => &schema,
             "harness.*" => &schema["properties"]["harness"]["additionalProperties"],
             "price" => &schema["properties"]["harness"]["additionalProperties"]["properties"]["price"],
+            "review.when" => {
+                let when = &schema["properties"]["review"]["properties"]["when"]["anyOf"];
+                let mut forms = when.as_array().unwrap().iter();
+                forms.find(|form| form["properties"].is_object()).unwrap()
+            }
             table => &schema["properties"][table],
         };
         let properties = place["properties"].as_object().unwrap();

@@ -342,7 +342,13 @@ fn held_where(ticket: &Ticket) {
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped => matches!(ticket.state, State::Open),
         Why::Auth | Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
         Why::CouldNotRun => matches!(ticket.state, State::Open | State::Verify(_)),
-        Why::TargetRed | Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review | Why::Diverged => {
+        Why::TargetRed
+        | Why::Paths { .. }
+        | Why::Commitments { .. }
+        | Why::Landing
+        | Why::Conflict
+        | Why::Review
+        | Why::Diverged => {
             matches!(ticket.state, State::Verify(_))
         }
         Why::Budget { .. } => match &ticket.state {
@@ -393,7 +399,7 @@ fn deadlines(ticket: &Ticket) {
         State::Verify(verify) => {
             let wanted = match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) => None,
-                Stage::Reviewing { due, .. } => due.map(|_| TimerKey::Review),
+                Stage::Reviewing(reviewing) => reviewing.waits_until().map(|_| TimerKey::Review),
                 Stage::Landing { waiting, .. } => waiting.as_ref().map(|_| TimerKey::Land),
             };
             assert_eq!(key, wanted);

@@ -1,12 +1,13 @@
 //! Rows of the table that are easy to get wrong, as stories.
 
+use super::reviews::{approve, claimed_review, review};
 use crate::attempt::{self, AfterStop, Class, Event as Of, Failure, Prompt, Signal, Usage, Workspace};
 use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
     AfterLanding, Answer, Candidate, Change, CheckPlan, Done, Effect, Event, FileStatus, Fingerprint,
-    KeptWork, Label, Released, Repeat, Spec, Stage, State, Ticket, Verify, Why,
+    KeptWork, Label, Released, Repeat, ReviewEvent, Spec, Stage, State, Ticket, Verify, Why,
 };
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -55,7 +56,7 @@ impl Story {
     }
 
     /// Its merged result is being checked.
-    fn checking() -> Self {
+    pub(super) fn checking() -> Self {
         let mut story = Self::submitted();
         story.then(Event::CheckStarted);
         story.then(Event::CandidateBuilt {
@@ -693,15 +694,14 @@ fn what_is_approved_is_checked_and_not_reviewed_again_when_the_target_moves() {
         review: true,
     };
     let mut story = Story::checking();
-    story.then(passed()).then(Event::ReviewClaimed {
-        agent: AgentName::new("eve").unwrap(),
-        fence: Fence(2),
-    });
+    story.then(passed());
+    review(&mut story, "gate-1", 2, approve("ran it"));
     story.then(Event::Approved {
-        acceptance_test: "ran it".to_owned(),
-        feedback: String::new(),
+        fence: Fence(2),
+        agree: 1,
     });
-    story.then(Event::TargetMoved).then(Event::CheckStarted);
+    assert_eq!(story.name(), "verify/checking");
+    story.then(Event::CheckStarted);
     let again = Event::CandidateBuilt {
         candidate: candidate(),
         plan: CheckPlan::default(),
@@ -791,23 +791,37 @@ fn nothing_that_lands_was_not_accepted() {
         passed: Vec::new(),
         review: true,
     });
-    let approved = |test: &str| Event::Approved {
-        acceptance_test: test.to_owned(),
-        feedback: String::new(),
-    };
-    assert_eq!(story.refuses(approved("ran it")), "nobody reviews it");
-    story.then(Event::ReviewClaimed {
-        agent: AgentName::new("eve").unwrap(),
+    let approved = || Event::Approved {
         fence: Fence(2),
-    });
-    assert!(story.refuses(approved(" ")).contains("needs an acceptance test"));
+        agree: 1,
+    };
+    assert!(story.refuses(approved()).contains("has not approved of it"));
+    story.then(claimed_review("gate-1", 2));
+    let noted = |test: &str| Event::Review {
+        fence: Fence(2),
+        event: ReviewEvent::VerdictNoted {
+            verdict: approve(test),
+        },
+    };
+    assert!(story.refuses(noted(" ")).contains("needs an acceptance test"));
     story
-        .then(approved("ran it"))
-        .then(Event::Landed { commit: oid('c') });
+        .then(noted("ran it"))
+        .then(approved())
+        .then(Event::CheckStarted);
+    story.then(Event::CandidateBuilt {
+        candidate: candidate(),
+        plan: CheckPlan::default(),
+    });
+    story.then(Event::ChecksPassed {
+        tree: oid('d'),
+        passed: vec!["make check".to_owned()],
+        review: true,
+    });
+    story.then(Event::Landed { commit: oid('c') });
     let State::Done(Done::Landed { acceptance, .. }) = &story.ticket.state else {
         panic!("{}", story.name())
     };
-    assert_eq!(acceptance, "ran it");
+    assert_eq!(acceptance, "make check; ran it");
 }
 
 #[test]

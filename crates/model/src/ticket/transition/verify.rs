@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
 use crate::ticket::{
-    AfterLanding, Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why,
+    AfterLanding, Candidate, Clearance, Cleared, Done, Effect, Reviewing, Stage, State, Verify, Why,
 };
 use crate::{Actor, Time};
 
@@ -29,27 +29,6 @@ impl Draft<'_> {
 
     pub(super) fn building(&mut self) -> Result<&mut Verify, Rejected> {
         self.stage(|s| matches!(s, Stage::Building), "it is not being merged")
-    }
-
-    pub(super) fn reviewing(&mut self) -> Result<&mut Verify, Rejected> {
-        self.stage(|s| matches!(s, Stage::Reviewing { .. }), "it is not in review")
-    }
-
-    /// In review, and someone reviews it: a verdict has an author.
-    pub(super) fn reviewed(&mut self) -> Result<&mut Verify, Rejected> {
-        self.reviewing()?;
-        self.stage(
-            |s| {
-                matches!(
-                    s,
-                    Stage::Reviewing {
-                        reviewer: Some(_),
-                        ..
-                    }
-                )
-            },
-            "nobody reviews it",
-        )
     }
 
     pub(super) fn landing(&mut self) -> Result<&mut Verify, Rejected> {
@@ -91,23 +70,28 @@ impl Draft<'_> {
         if checks.run.is_some() || !checks.are_passed() {
             return self.no("not every check has passed");
         }
+        let tip = checks.candidate.tip.clone();
+        if self.ticket.unmet(&tip).next().is_some() || self.ticket.proposed.is_some() {
+            return self.no("not every commitment is met");
+        }
+        let checks = self.checks()?;
         let candidate = Candidate {
             passed: passed.to_vec(),
             ..checks.candidate.clone()
         };
+        let met = self.ticket.commitments.iter().map(|one| one.promise.to_string());
+        let mut candidate = candidate;
+        candidate.passed.extend(met);
         self.ticket.repeat = None;
         let verify = self.verify()?;
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
-        if let Some(Clearance::Approved { acceptance_test }) = verify.clearance(&candidate.tip) {
-            let passed = vec![acceptance_test.clone()];
-            return self.land(Candidate { passed, ..candidate });
+        if let Some(Clearance::Approved { acceptance_test, .. }) = verify.clearance(&candidate.tip) {
+            let mut candidate = candidate;
+            candidate.passed.push(acceptance_test.clone());
+            return self.land(candidate);
         }
         if review {
-            verify.stage = Stage::Reviewing {
-                candidate,
-                reviewer: None,
-                due: None,
-            };
+            verify.stage = Stage::Reviewing(Box::new(Reviewing::new(candidate)));
             return Ok(());
         }
         self.land(candidate)
@@ -183,27 +167,6 @@ impl Draft<'_> {
         )?;
         self.free_slot();
         self.hold(why, note, Some(retry_at));
-        Ok(())
-    }
-
-    pub(super) fn review_again(&mut self, label: Label, left: u32, again: Time) -> Taken {
-        let Stage::Reviewing { reviewer, due, .. } = &mut self.reviewing()?.stage else {
-            return self.no("it is not in review");
-        };
-        if reviewer.is_none() {
-            return self.no("nobody reviews it");
-        }
-        (*reviewer, *due) = (None, Some(again));
-        self.ticket.labels.insert(label);
-        self.ticket.review_tries += 1;
-        if left == 0 {
-            self.free_slot();
-            self.hold(
-                Why::Review,
-                "its review ended without a verdict too often".to_owned(),
-                None,
-            );
-        }
         Ok(())
     }
 
@@ -299,6 +262,11 @@ impl Draft<'_> {
         let words = format!("waived by {by}: {reason}");
         let passed = vec![words.clone()];
         self.clear(&candidate.tip, Clearance::Waived { words })?;
+        if self.ticket.unmet(&candidate.tip).next().is_some() {
+            // The message of its merge says that every commitment is met: it is merged anew.
+            self.verify()?.stage = Stage::Queued;
+            return Ok(());
+        }
         self.land(Candidate { passed, ..candidate })
     }
 

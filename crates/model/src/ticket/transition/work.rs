@@ -44,6 +44,7 @@ impl Draft<'_> {
         }
         let ticket = &mut self.ticket;
         (ticket.fence, ticket.due) = (*fence, None);
+        ticket.authors.insert(agent.clone());
         ticket.tries += 1;
         ticket.attempts += 1;
         let (number, mut from) = (ticket.attempts, ticket.from.clone());

@@ -100,7 +100,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         what: what.to_owned(),
     };
     let mut acts = match &held.why {
-        Why::Paths { .. } => vec![Act::Approve { ticket: id() }],
+        Why::Paths { .. } | Why::Commitments { .. } => vec![Act::Approve { ticket: id() }],
         Why::Auth => vec![
             by_hand("mend the agent's login or key, then"),
             Act::Retry { ticket: id() },
@@ -125,13 +125,14 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             by_hand("do what that says in the folder with the work, then"),
             Act::Retry { ticket: id() },
         ],
-        Why::Failed
-        | Why::Killed
-        | Why::Reaped
-        | Why::CouldNotRun
-        | Why::Conflict
-        | Why::NoProgress
-        | Why::Review => vec![Act::Retry { ticket: id() }],
+        Why::Failed | Why::Killed | Why::Reaped | Why::CouldNotRun | Why::Conflict | Why::NoProgress => {
+            vec![Act::Retry { ticket: id() }]
+        }
+        Why::Review => vec![
+            Act::Approve { ticket: id() },
+            Act::Reject { ticket: id() },
+            Act::Retry { ticket: id() },
+        ],
     };
     let sensitive = matches!(held.why, Why::Paths { .. });
     if ticket.candidate().is_some() && !sensitive {
@@ -140,7 +141,12 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
         Why::CouldNotRun | Why::TargetRed | Why::Auth | Why::Diverged => Urgency::Everyone,
-        Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
+        Why::Paths { .. }
+        | Why::Commitments { .. }
+        | Why::Landing
+        | Why::Conflict
+        | Why::Review
+        | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };
     Item {
