@@ -172,15 +172,15 @@ mod tests {
     impl Steps {
         fn ready() -> Self {
             let mut steps = Self(samples::attempt::first());
-            steps.take(Event::WorkspaceReady {
+            steps.take(&Event::WorkspaceReady {
                 base: Oid::new("a".repeat(40)).unwrap(),
                 earlier_work: false,
             });
             steps
         }
 
-        fn take(&mut self, event: Event) {
-            self.0 = self.0.after(&event).unwrap().0;
+        fn take(&mut self, event: &Event) {
+            self.0 = self.0.after(event).unwrap().0;
         }
 
         fn fresh(&self) -> SessionId {
@@ -190,7 +190,7 @@ mod tests {
 
         fn start(&mut self) {
             let number = self.0.conversation.runs + 1;
-            self.take(Event::StepStarted {
+            self.take(&Event::StepStarted {
                 run: RunId::of_step(&TicketId::new("t-1").unwrap(), Fence(1), number),
                 budget: None,
                 change: None,
@@ -202,7 +202,7 @@ mod tests {
             self.start();
             let failure = Failure::new(class, "no");
             let next = after(Some(&self.0.conversation), &failure, Time(0));
-            self.take(Event::StepFailed {
+            self.take(&Event::StepFailed {
                 usage: Usage::default(),
                 total_micro_usd: None,
                 failure,
@@ -216,7 +216,7 @@ mod tests {
 
         fn succeed(&mut self) {
             self.start();
-            self.take(Event::StepFinished {
+            self.take(&Event::StepFinished {
                 usage: Usage::default(),
                 total_micro_usd: None,
                 signal: crate::attempt::Signal::None,
@@ -232,7 +232,7 @@ mod tests {
         }
 
         fn recover(&mut self, workspace: crate::attempt::Workspace) {
-            self.take(Event::Recovered {
+            self.take(&Event::Recovered {
                 workspace,
                 fresh: self.fresh(),
                 recoveries_left: 2,
@@ -242,7 +242,7 @@ mod tests {
         }
 
         fn retry(&mut self) {
-            self.take(Event::Retried {
+            self.take(&Event::Retried {
                 by: crate::Actor::person("boss"),
                 fresh: self.fresh(),
             });

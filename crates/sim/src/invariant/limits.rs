@@ -109,7 +109,7 @@ impl Witness {
         )
     }
 
-    /// No ticket is given to an agent while a ticket that it depends on is over and has not done what it needs.
+    /// No ticket is given to an agent while a ticket that it depends on was dropped or has failed.
     pub(super) fn dependencies_hold(&self, id: &TicketId, event: &Event, before: &Ticket) -> Checked {
         let Event::Claimed { .. } = event else {
             return Ok(());

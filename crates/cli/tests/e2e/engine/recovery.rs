@@ -152,6 +152,14 @@ fn a_persons_own_tag_of_the_same_word_is_kept_apart() {
 }
 
 #[test]
+fn a_ticket_is_created_with_a_tag_that_crew_uses_too() {
+    let world = World::new();
+    let said = world.must(&["ticket", "create", "Mine", "--tags", "recovery,failed,mine"]);
+    let expected = (strings(&["recovery", "failed", "mine"]), Vec::new());
+    assert_eq!(tags(&world, said.out.trim()), expected);
+}
+
+#[test]
 fn a_ticket_behind_a_dropped_one_waits_and_is_in_the_inbox_until_a_person_decides() {
     let world = World::new();
     world.ticket("base").agent(DONE).write();
