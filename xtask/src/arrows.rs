@@ -161,6 +161,7 @@ const PURE: &[(&str, &[&str])] = &[
         "model",
         &[
             "jiff",
+            "regex-lite",
             "schemars",
             "serde",
             "serde_json",

@@ -58,6 +58,7 @@ enum Command {
     Answer(commands::answer::Answer),
     Wake(commands::wake::Wake),
     Queue(commands::queue::Queue),
+    Checks(commands::checks::Checks),
     Explain(commands::explain::Explain),
     History(commands::history::History),
     Events(commands::events::Events),
@@ -181,6 +182,7 @@ impl Command {
             Command::CommitTo(_) => Some("commit-to"),
             Command::Answer(_) => Some("answer"),
             Command::Wake(_) => Some("wake"),
+            Command::Checks(checks) => checks.forgets().then_some("checks --forget"),
             Command::Doctor(doctor) => doctor.mends().then_some("doctor --fix"),
             Command::Demo(_)
             | Command::Ps(_)
@@ -241,6 +243,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::History(command) => wait(command.run(context)),
         Command::Events(command) => wait(command.run(context)),
         Command::Summary(command) => wait(command.run(context)),
+        Command::Checks(command) => wait(command.run(context)),
         Command::Cost(command) => wait(command.run(context)),
     }
 }

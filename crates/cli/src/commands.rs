@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod approve;
 pub(crate) mod assign;
+pub(crate) mod checks;
 pub(crate) mod clean;
 pub(crate) mod cleanup;
 pub(crate) mod commit_to;

@@ -3,6 +3,7 @@
 
 mod agent;
 mod answer;
+mod checks;
 mod commitment;
 mod cost;
 mod demo;
@@ -25,6 +26,7 @@ mod work;
 
 pub use agent::{Agent, Failure};
 pub use answer::Answer;
+pub use checks::{Checks, ForgotVerdicts};
 pub use commitment::Commitment;
 pub use cost::Cost;
 pub use demo::{DemoSummary, DemoTicket, Demonstrated};
@@ -96,6 +98,8 @@ printed! {
     Document Explanation: "explain";
     Document History: "history";
     Document Past: "history --at";
+    Document Checks: "checks";
+    Document ForgotVerdicts: "checks --forget";
     Document Cost: "cost";
     Document Events: "events";
     Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "reject", "commit-to", "answer", "wake", "stop";

@@ -27,17 +27,18 @@ pub(super) fn look(caller: &Caller<'_>, subject: &Subject, found: &mut Vec<Findi
         return not_run_yet(caller, &subject.place, settings, found);
     };
     // The part that looks at the settings says that nothing guards the target.
-    if settings.checks.commands.is_empty() {
+    if !settings.has_checks() {
         return;
     }
     found.extend(refuses(&subject.place));
+    found.extend(idle_paths(&subject.place, settings));
     found.push(verdict(subject, settings, target));
     found.extend(canaries(settings, target));
 }
 
 /// Shows that no engine has run them, and the programs that they would not find.
 pub(super) fn not_run_yet(caller: &Caller<'_>, place: &Place, settings: &Settings, found: &mut Vec<Finding>) {
-    if settings.checks.commands.is_empty() {
+    if !settings.has_checks() {
         return;
     }
     found.push(Finding::fine(
@@ -45,6 +46,7 @@ pub(super) fn not_run_yet(caller: &Caller<'_>, place: &Place, settings: &Setting
         "they have not been run yet: `crew run` runs them on the bare target before it starts the first agent",
     ));
     found.extend(refuses(place));
+    found.extend(idle_paths(place, settings));
     let missing = match runtime::missing_programs(place, settings, &caller.options()) {
         Ok(missing) => missing,
         Err(error) => return found.push(Finding::error(AREA, &error.into())),
@@ -65,6 +67,21 @@ pub(super) fn not_run_yet(caller: &Caller<'_>, place: &Place, settings: &Setting
             false => Finding::note(AREA, says, hint),
         });
     }
+}
+
+/// The checks whose paths match nothing: they are skipped for all work that there is.
+fn idle_paths(place: &Place, settings: &Settings) -> Vec<Finding> {
+    // Another part of the examination shows a target that cannot be read.
+    let idle = runtime::idle_paths(place, settings).unwrap_or_default();
+    let note = |(name, paths): (String, Vec<String>)| {
+        let (target, paths) = (&settings.project.target, paths.join(", "));
+        Finding::note(
+            AREA,
+            format!("the paths of the check {name} match no file on {target}: {paths}"),
+            "mend `paths` in its [[check]] table, if it is a slip",
+        )
+    };
+    idle.into_iter().map(note).collect()
 }
 
 /// The reason for which there is no place for checks, so that no engine starts.

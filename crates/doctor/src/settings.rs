@@ -17,7 +17,7 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> 
         Ok(settings) => {
             found.push(Finding::fine(AREA, "crew.toml can be used"));
             found.extend(open_to_a_group(&place.settings_path));
-            if settings.checks.commands.is_empty() {
+            if !settings.has_checks() {
                 let target = &settings.project.target;
                 found.push(Finding::note(
                     AREA,

@@ -195,6 +195,8 @@ pub enum Report {
     Built {
         /// The merged result.
         candidate: Candidate,
+        /// The names of the checks of whose paths it changes none.
+        untouched: Vec<String>,
     },
     /// The branch adds nothing to the target.
     NoCommits,
@@ -328,6 +330,20 @@ pub struct CheckEnd {
     pub run: RunId,
     /// How it ended.
     pub outcome: CheckOutcome,
+    /// The end of its output, where it passed: sanitised.
+    pub printed: String,
+}
+
+impl CheckEnd {
+    /// The end of a run of whose output nothing is to be kept.
+    #[must_use]
+    pub fn new(run: RunId, outcome: CheckOutcome) -> Self {
+        Self {
+            run,
+            outcome,
+            printed: String::new(),
+        }
+    }
 }
 
 /// The end of a step's process.

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use check::{Check, CheckCommand, CheckPlan, TestCount};
 pub use checks::{
-    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, Owed, how_it_ended,
+    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, FailedTry, KEPT_SET_UP, Loss, Owed, how_it_ended,
     without_set_up,
 };
 pub use done::Done;

@@ -8,6 +8,7 @@ mod act;
 mod agent;
 mod archive;
 mod attempt_summary;
+mod check_tally;
 mod checking;
 mod cost;
 mod figures;
@@ -30,6 +31,7 @@ pub use act::Act;
 pub use agent::{Agent, EndedBy, Role, Status, Waits};
 pub use archive::{Archived, LANDINGS, Record, SHAPE, Summaries, TicketCost};
 pub use attempt_summary::AttemptSummary;
+pub use check_tally::{CheckEnding, CheckTallies, CheckTally, CheckVerdict};
 pub use checking::checking;
 pub use cost::{By, Charge, Costs, Filter, Line, Sum, Sums};
 pub use figures::{clock, cost, dollars, left, span, tokens};
@@ -78,6 +80,8 @@ pub struct Snapshot {
     pub attempts: BTreeMap<(TicketId, u32), AttemptSummary>,
     /// The usage of every step for these tickets that ended, oldest first.
     pub charges: Vec<Charge>,
+    /// The verdicts of checks, and how often they were flaky or skipped.
+    pub checks: CheckTallies,
     /// The archived tickets.
     pub archived: Archived,
     /// The last row that was folded; 0 before the first.
@@ -150,6 +154,7 @@ impl Snapshot {
         if self.project.state != after.state || self.project_since.is_none() {
             self.project_since = Some(at);
         }
+        self.checks.project_row(event, at);
         self.project.clone_from(after);
     }
 
@@ -199,6 +204,8 @@ impl Snapshot {
                 self.members.entry(agent).or_default().landed += 1;
             }
         }
+        let before = self.tickets.get(&after.id).map(Arc::as_ref);
+        self.checks.ticket_row(event, before, row.at);
         self.worked(event, after, row.at);
         self.tickets.insert(after.id.clone(), Arc::clone(after));
     }

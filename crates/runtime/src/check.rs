@@ -4,16 +4,20 @@
 //! a command before, and to read how a run has ended.
 
 mod canary;
+mod count;
+mod tests_ran;
 
 pub use canary::is_canary;
 mod environment;
 mod missing;
+mod paths;
 mod slot;
 
 pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
 pub use missing::{MissingProgram, missing_programs};
 pub(crate) use missing::{missing_of, missing_program};
+pub use paths::idle_paths;
 pub use slot::forget_set_up;
 
 use std::ffi::OsString;
@@ -30,7 +34,7 @@ use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
 use crate::executor::perform::{could_not, git_oid};
 use crate::executor::{Executor, give_up, private_dir};
-use crate::{Error, Result};
+use crate::{Error, Place, Result};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
@@ -50,6 +54,8 @@ pub(crate) struct Check<'a> {
     pub(crate) run: &'a RunId,
     pub(crate) task: CheckTask,
     pub(crate) commit: &'a Oid,
+    /// The target that the commit is merged onto; none for a check of the bare target.
+    pub(crate) base: Option<&'a Oid>,
     pub(crate) command: &'a ticket::Check,
     pub(crate) plan: &'a CheckPlan,
     pub(crate) set_up: u32,
@@ -125,6 +131,7 @@ impl Executor {
         {
             // An engine before this one made it.
             self.note_current(&dir)?;
+            self.note_counted(check, &tree, &dir);
             return Ok(self.begin_check(&run));
         }
         self.clear_current()?;
@@ -132,11 +139,13 @@ impl Executor {
             return Ok(Report::NotSetUp);
         };
         failpoint::hit("check.ready");
-        self.begin_in(checkout.path(), check, &dir, format!("{owned}-{about}"))
+        let run = self.make_in(checkout.path(), check, &dir, format!("{owned}-{about}"))?;
+        self.note_counted(check, &tree, &dir);
+        Ok(self.begin_check(&run))
     }
 
-    /// Makes a run in a checkout and starts it.
-    fn begin_in(&self, checkout: &Path, check: &Check<'_>, dir: &Path, id: String) -> Result<Report> {
+    /// Makes a run in a checkout.
+    fn make_in(&self, checkout: &Path, check: &Check<'_>, dir: &Path, id: String) -> Result<Run> {
         let mut spec = match &check.command.command {
             // The one shell: the command is the user's own setting, whole.
             CheckCommand::Shell(line) => {
@@ -159,7 +168,7 @@ impl Executor {
         let run = Run::create(dir, &spec, None)?;
         failpoint::hit("check.made");
         self.note_current(dir)?;
-        Ok(self.begin_check(&run))
+        Ok(run)
     }
 
     /// Starts a run that was made. A run that cannot be started never will be; one that only the machine
@@ -221,6 +230,9 @@ impl Executor {
             (missing.as_deref(), hint),
         );
         let is_of_commands = matches!(task, Some(CheckTask::Candidate | CheckTask::Target));
+        if is_of_commands && outcome == CheckOutcome::Passed {
+            outcome = self.passed_with_tests(run);
+        }
         if let CheckOutcome::Failed { output } = &mut outcome
             && is_of_commands
             && self.is_set_up_kept()
@@ -239,9 +251,14 @@ impl Executor {
             // It only means that the same tree may be checked once more.
             tracing::warn!("{}", text::with_causes(&error));
         }
+        let printed = match outcome {
+            CheckOutcome::Passed => tail(run.dir()),
+            _ => String::new(),
+        };
         Ok(CheckEnd {
             run: id.clone(),
             outcome,
+            printed,
         })
     }
 
@@ -300,6 +317,24 @@ impl Executor {
             Err(process::Error::NoRun { .. }) => Ok(()),
             run => crate::end_run(&run?),
         }
+    }
+}
+
+/// Forgets which checks have passed on which trees: each runs the next time. Gives how many verdicts there were.
+///
+/// # Errors
+/// The notes cannot be removed.
+pub fn forget_verdicts(place: &Place) -> Result<usize> {
+    let path = place.passed_checks_dir();
+    let noted = std::fs::read_dir(&path).map_or(0, |entries| entries.flatten().count());
+    match std::fs::remove_dir_all(&path) {
+        Ok(()) => Ok(noted),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(source) => Err(Error::Io {
+            doing: "remove",
+            path,
+            source,
+        }),
     }
 }
 

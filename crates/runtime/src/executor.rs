@@ -202,7 +202,7 @@ impl Executor {
                 .repository
                 .require_remote(&remote.parse().map_err(git::Error::from)?)?;
         }
-        if work == Work::All && !settings.checks.commands.is_empty() {
+        if work == Work::All && settings.has_checks() {
             place.check_slots_dir()?;
         }
         let prompts_dir = prompts_dir(place, settings);

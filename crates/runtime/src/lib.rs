@@ -47,7 +47,8 @@ mod users_folders;
 mod workspaces;
 
 pub use check::{
-    CHECK_MARK, MissingProgram, command_of, forget_set_up, had_kept_set_up, is_canary, missing_programs,
+    CHECK_MARK, MissingProgram, command_of, forget_set_up, forget_verdicts, had_kept_set_up, idle_paths,
+    is_canary, missing_programs,
 };
 pub use engine::TargetFound;
 pub use error::{Error, Result};

@@ -192,6 +192,7 @@ pub(crate) fn check_ended(end: &CheckEnd) {
     let run = &end.run;
     let (outcome, why) = match &end.outcome {
         CheckOutcome::Passed => ("passed", None),
+        CheckOutcome::Flaky { .. } => ("flaky", None),
         CheckOutcome::PassedBefore => ("passed_before", None),
         CheckOutcome::Failed { .. } => ("failed", None),
         CheckOutcome::CouldNotRun { why } => ("could_not_run", Some(reason(why))),

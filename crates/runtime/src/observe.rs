@@ -50,10 +50,9 @@ impl Subject {
             Subject::Step(..) | Subject::Review(..) => {
                 driver::Event::RunEnded(failed(id, Class::Lost, message))
             }
-            Subject::Check(_) => driver::Event::CheckEnded(CheckEnd {
-                run: id.clone(),
-                outcome: CheckOutcome::Lost { how },
-            }),
+            Subject::Check(_) => {
+                driver::Event::CheckEnded(CheckEnd::new(id.clone(), CheckOutcome::Lost { how }))
+            }
         }
     }
 }

@@ -204,7 +204,9 @@ impl Series<'_> {
         for _ in 0..2 {
             let outcome = self.run(CheckTask::Target, command, Some(key)).await;
             let shown = match outcome {
-                CheckOutcome::Passed | CheckOutcome::PassedBefore => Shown::Passes,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore => {
+                    Shown::Passes
+                }
                 CheckOutcome::Failed { .. } => Shown::Looks,
                 CheckOutcome::NotSetUp => {
                     self.checks.set_up = Some(0);
@@ -237,6 +239,7 @@ impl Series<'_> {
                 run: &of,
                 task,
                 commit: checks.commit(task),
+                base: None,
                 command: &wanted,
                 plan: &checks.plan,
                 set_up: checks.set_up.unwrap_or(0),

@@ -91,6 +91,7 @@ impl Crew {
                     tip: self.commit()?,
                     passed: Vec::new(),
                 },
+                untouched: Vec::new(),
             },
             Effect::StartCheck { run, .. } => {
                 self.runs.push_back((run.clone(), ordered.ticket.clone()));
@@ -178,10 +179,7 @@ impl Crew {
         let mut inputs: Vec<Input> = ended
             .into_iter()
             .map(|(run, ticket)| match run.is_check() {
-                true => Input::CheckEnded(CheckEnd {
-                    run,
-                    outcome: CheckOutcome::Passed,
-                }),
+                true => Input::CheckEnded(CheckEnd::new(run, CheckOutcome::Passed)),
                 false => Input::RunEnded(self.end(run, &ticket)),
             })
             .collect();

@@ -157,7 +157,7 @@ pub(crate) fn came(report: &Report) -> String {
         Report::WorkspaceMissing => "no workspace is there".to_owned(),
         Report::Stopped => "asked to stop".to_owned(),
         Report::Inspected { workspace } => format!("the workspace is {workspace:?}"),
-        Report::Built { candidate } => {
+        Report::Built { candidate, .. } => {
             format!("{} on {}", candidate.commit.short(), candidate.target.short())
         }
         Report::NoCommits => "nothing is committed".to_owned(),

@@ -59,12 +59,16 @@ impl Run {
         if let Some(by) = place.lasting_holder(ui::warn).await? {
             return Err(runtime::Error::Held { by }.into());
         }
-        let warned = if settings.checks.commands.is_empty() && !context.json {
+        let warned = if !settings.has_checks() && !context.json {
             warn(context)
         } else {
             Ok(())
         };
         quiet(context, warned)?;
+        if !context.json {
+            let warned = warn_of_idle_paths(context, &place, &settings);
+            quiet(context, warned)?;
+        }
         let options = runtime::Options {
             until_idle: self.until_idle,
             anyway: self.anyway,
@@ -284,6 +288,21 @@ impl Live<'_, Journal> {
         }
         Ok(())
     }
+}
+
+/// A path filter that matches nothing is likely a slip: its check would be skipped without a word.
+fn warn_of_idle_paths(
+    context: &mut Context,
+    place: &runtime::Place,
+    settings: &model::settings::Settings,
+) -> Result<()> {
+    // The engine reports a target that it cannot read.
+    for (name, paths) in runtime::idle_paths(place, settings).unwrap_or_default() {
+        let (target, paths) = (&settings.project.target, paths.join(", "));
+        let says = format!("warning: the paths of the check {name} match no file on {target}: {paths}");
+        context.out.styled(&says, Style::Yellow)?;
+    }
+    context.out.flush()
 }
 
 fn warn(context: &mut Context) -> Result<()> {

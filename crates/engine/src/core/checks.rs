@@ -12,8 +12,14 @@ use crate::{CheckEnd, Report};
 
 impl Core {
     /// The consequence of a candidate that was built: the first run of its checks, or its landing.
-    pub(super) fn candidate_built(&self, id: &TicketId, candidate: Candidate) -> Vec<Event> {
-        let plan = CheckPlan::of(&self.settings);
+    /// `untouched`: the names of the checks of whose paths it changes none.
+    pub(super) fn candidate_built(
+        &self,
+        id: &TicketId,
+        candidate: Candidate,
+        untouched: &[String],
+    ) -> Vec<Event> {
+        let plan = CheckPlan::of(&self.settings).without(untouched);
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
             core.go_on(ticket).filter(|next| core.may_follow(next))
         })
@@ -44,7 +50,7 @@ impl Core {
             }
             return Some(Event::ChecksPassed {
                 tree: checks.candidate.tree.clone(),
-                passed: checks.plan.names(),
+                passed: checks.verdicts(),
                 review: review::is_wanted(&self.settings, ticket),
             });
         };
@@ -80,7 +86,13 @@ impl Core {
         let Some(id) = self.tickets.of_run(&end.run).cloned() else {
             return;
         };
-        let events = self.end_of_check(&id, &end.run, &end.outcome);
+        let running = self.ticket(&id).and_then(Ticket::checks);
+        let running = running.and_then(|checks| Some((checks, checks.run.as_ref()?.task)));
+        let outcome = match running {
+            Some((checks, task)) => checks.counted(task, end.outcome.clone(), &end.printed),
+            None => end.outcome.clone(),
+        };
+        let events = self.end_of_check(&id, &end.run, &outcome);
         if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
             self.out.refused.push(format!("{id}: {no}"));
         }
@@ -127,7 +139,10 @@ impl Core {
             });
         }
         match (task, outcome) {
-            (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::Target,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 if !checks.is_target_green() {
                     return None;
                 }
@@ -279,7 +294,7 @@ mod tests {
             tip: oid("e"),
             passed: Vec::new(),
         };
-        let events = core.candidate_built(&id(), candidate);
+        let events = core.candidate_built(&id(), candidate, &[]);
         core.apply(&id(), events, WriteMeta::default()).unwrap();
         core.out = crate::Output::default();
         core
@@ -288,7 +303,7 @@ mod tests {
     /// The run that is under way ends; gives the events that were told.
     fn end(core: &mut Core, outcome: CheckOutcome) -> Vec<&'static str> {
         let run = core.ticket(&id()).unwrap().check_run().unwrap().run.clone();
-        let output = core.step(Input::CheckEnded(CheckEnd { run, outcome }), Time(0));
+        let output = core.step(Input::CheckEnded(CheckEnd::new(run, outcome)), Time(0));
         let write = output.writes.first().unwrap();
         write.entries.iter().map(|entry| entry.fact.name()).collect()
     }
@@ -445,7 +460,7 @@ mod tests {
         let stop = Effect::Attempt(attempt::Effect::StopRun { run: run.clone() });
         assert!(output.effects().any(|(_, effect)| *effect == stop));
         let outcome = CheckOutcome::Passed;
-        let output = core.step(Input::CheckEnded(CheckEnd { run, outcome }), Time(0));
+        let output = core.step(Input::CheckEnded(CheckEnd::new(run, outcome)), Time(0));
         assert!(output.writes.is_empty() && output.refused.is_empty());
     }
 }

@@ -223,7 +223,9 @@ impl Core {
                 attempts_left: self.attempts_left(id),
                 reopen_at,
             })),
-            Report::Built { candidate } => Meaning::Events(self.candidate_built(id, candidate)),
+            Report::Built { candidate, untouched } => {
+                Meaning::Events(self.candidate_built(id, candidate, &untouched))
+            }
             Report::NoCommits => event(Event::NoCommits {
                 steps_left: self.steps_left(id),
                 reopen_at,

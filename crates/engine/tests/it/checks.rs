@@ -96,6 +96,13 @@ fn a_waived_commit_is_not_checked_again() {
     scene.ask(model::command::Command::Waive { ticket, reason });
     scene.report("t-1", "land", Report::TargetMoved);
     let candidate = candidate('b');
-    let decided = scene.report("t-1", "build_candidate", Report::Built { candidate });
+    let decided = scene.report(
+        "t-1",
+        "build_candidate",
+        Report::Built {
+            candidate,
+            untouched: Vec::new(),
+        },
+    );
     assert_eq!(scene.state("t-1"), "verify/landing", "{decided}");
 }

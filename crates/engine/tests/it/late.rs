@@ -69,7 +69,10 @@ fn a_merge_of_a_submission_that_was_dropped_is_refused() {
             states::building(),
             "build_candidate",
             dropped,
-            Report::Built { candidate }
+            Report::Built {
+                candidate,
+                untouched: Vec::new(),
+            }
         ),
         "finished: build_candidate 1 of t-1\nrefused: t-1: a report of an earlier claim"
     );

@@ -43,6 +43,7 @@ fn every_report() -> Vec<(&'static str, Report)> {
             "built",
             Report::Built {
                 candidate: candidate('b'),
+                untouched: Vec::new(),
             },
         ),
         ("no_commits", Report::NoCommits),

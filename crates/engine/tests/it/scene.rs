@@ -454,7 +454,14 @@ impl Scene {
 
     pub(crate) fn built(&mut self, ticket: &str, tip: char) -> Decided {
         let candidate = candidate(tip);
-        self.report(ticket, "build_candidate", Report::Built { candidate })
+        self.report(
+            ticket,
+            "build_candidate",
+            Report::Built {
+                candidate,
+                untouched: Vec::new(),
+            },
+        )
     }
 
     /// The check that runs ends.
@@ -465,10 +472,10 @@ impl Scene {
         if self.pending(ticket, "start_check").is_some() {
             self.report(ticket, "start_check", Report::CheckSpawned);
         }
-        self.step(Input::CheckEnded(CheckEnd {
-            run: run.unwrap_or_else(|| panic!("no check of {ticket} runs")),
+        self.step(Input::CheckEnded(CheckEnd::new(
+            run.unwrap_or_else(|| panic!("no check of {ticket} runs")),
             outcome,
-        }))
+        )))
     }
 
     /// The checks of the candidate come to this verdict; gives what was decided last.

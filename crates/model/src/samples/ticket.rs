@@ -261,6 +261,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("passed", check_ended(CheckOutcome::Passed))
         .when("not set up", check_ended(CheckOutcome::NotSetUp))
         .when("failed", check_ended(CheckOutcome::Failed { output: why() }))
+        .when("flaky", check_ended(CheckOutcome::Flaky { output: why() }))
         .when("lost", check_ended(CheckOutcome::Lost { how: Loss::Vanished }))
         .when("no review", passed(oid('d'), false))
         .when("review", passed(oid('d'), true))

@@ -14,6 +14,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "harness",
             "workspace",
             "checks",
+            "check",
             "review",
             "land",
             "budget",
@@ -59,6 +60,10 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "commands",
         ],
     ),
+    (
+        "check",
+        &["name", "command", "paths", "timeout", "tests", "retry"],
+    ),
     ("review", &["when", "harness", "count", "agree", "tries"]),
     ("review.when", &["labels"]),
     ("land", &["mode", "remote", "hold_paths", "max_file_mib"]),
@@ -71,6 +76,7 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
     ("land", "pr", "pull requests come later"),
+    ("checks", "toolchain", "versions of toolchains come later"),
     (
         "workspace",
         "setup_inputs",
@@ -123,6 +129,7 @@ pub(super) fn hint(table: &str, as_written: &str, key: &str) -> String {
             "" => format!("`{key}` stands at the top of the file, before the first [table]"),
             "harness.*" => format!("`{key}` belongs in a [harness.<name>] table"),
             "price" => format!("`{key}` belongs in `price` of a [harness.<name>] table"),
+            "check" => format!("`{key}` belongs in a [[check]] table"),
             home => format!("`{key}` belongs in [{home}]"),
         };
     }

@@ -5,6 +5,7 @@
 //! setting that seems to hold and does not is worse than none.
 
 pub mod canary;
+mod check;
 mod checks;
 mod detect;
 mod diagnostic;
@@ -37,6 +38,7 @@ use crate::attempt::HarnessId;
 use crate::ids::AgentName;
 use crate::money::Usd;
 
+pub use check::Check;
 pub use checks::{Blind, Checks};
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
@@ -83,6 +85,10 @@ pub struct Settings {
     pub workspace: Workspace,
     /// The checks that must pass before work lands.
     pub checks: Checks,
+    /// Checks with names and limits of their own; they run after those of `checks`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Check>")]
+    pub check: Vec<Check>,
     /// Review of the work by another agent before it lands.
     pub review: Review,
     /// Limits of the work that lands by itself.
@@ -416,6 +422,12 @@ impl Settings {
     pub fn harness_of_next_step(&self, own: &HarnessId) -> String {
         let other = (!self.has_harness(own)).then(|| self.harness_of_new_attempts());
         other.flatten().unwrap_or_else(|| own.clone()).name
+    }
+
+    /// Whether anything must pass before work lands.
+    #[must_use]
+    pub fn has_checks(&self) -> bool {
+        !self.checks.commands.is_empty() || !self.check.is_empty()
     }
 
     /// True if a change to this path, relative to the repository's root and with `/`, waits for a person: one

@@ -358,6 +358,18 @@ impl<'t> Reader<'t> {
         Some(items.into_iter().filter_map(|item| read(self, item)).collect())
     }
 
+    /// The tables of a list of tables, each named by its place from 1.
+    pub(super) fn tables(&mut self, value: Value<'t>) -> Option<Vec<Table<'t>>> {
+        if value.value.is_table() {
+            let message = format!("`{}` must be a list of tables, not one table", value.name);
+            let hint = format!("write [[{0}]] instead of [{0}]", value.name);
+            self.report(value.key_span, message, Some(hint));
+            return None;
+        }
+        let items = self.list(value)?.into_iter();
+        Some(items.filter_map(|item| self.table(item)).collect())
+    }
+
     /// Reports that a checked string was refused, with the reason as the end of the sentence.
     pub(super) fn refuse(&mut self, value: &Value<'_>, text: &str, why: &str, hint: Option<String>) {
         let message = format!("`{}` = \"{}\" {why}", value.name, shown(text));

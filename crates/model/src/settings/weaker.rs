@@ -1,6 +1,7 @@
 //! Weaker settings: what an edit takes away of that which guards the target and the budget.
 
-use super::{FILE_NAME, Settings};
+use super::{Check, FILE_NAME, Settings};
+use crate::ticket::TestCount;
 
 impl Settings {
     /// The guards of `old` that these settings do not have, each in a sentence for people.
@@ -8,7 +9,7 @@ impl Settings {
     pub fn weaker_than(&self, old: &Settings) -> Vec<String> {
         let mut weaker = Vec::new();
         let kept = &self.checks.commands;
-        if kept.is_empty() && !old.checks.commands.is_empty() {
+        if !self.has_checks() && old.has_checks() {
             weaker
                 .push("crew.toml names no checks any more: from now on nothing guards the target".to_owned());
         } else {
@@ -20,7 +21,22 @@ impl Settings {
             weaker.extend(gone.map(|command| {
                 format!("crew.toml does not name the check `{command}` any more: work lands without it")
             }));
+            let is_kept = |old: &&Check| self.check.iter().any(|check| check.name == old.name);
+            let gone = old.check.iter().filter(|old| !is_kept(old));
+            weaker.extend(gone.map(|Check { name, .. }| {
+                format!("crew.toml has no [[check]] `{name}` any more: work lands without it")
+            }));
         }
+        let counted = |old: &&Check| {
+            let is_uncounted = |new: &&Check| new.name == old.name && new.tests == TestCount::None;
+            old.tests != TestCount::None && self.check.iter().any(|new| is_uncounted(&new))
+        };
+        let uncounted = old.check.iter().filter(counted);
+        weaker.extend(uncounted.map(|Check { name, .. }| {
+            format!(
+                "crew.toml does not count the tests of [[check]] `{name}` any more: it passes without any"
+            )
+        }));
         let held = &self.land.hold_paths;
         // The settings file is held whether it is listed or not.
         let listed = old.land.hold_paths.iter().filter(|path| *path != FILE_NAME);

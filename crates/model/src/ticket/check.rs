@@ -56,6 +56,9 @@ pub struct CheckPlan {
     pub setup: Vec<Check>,
     /// Checks that must pass, in their order.
     pub commands: Vec<Check>,
+    /// Checks that are skipped, since the work changes none of their paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Check>,
     /// The longest time, in milliseconds, that the command of a commitment may take.
     #[serde(default)]
     pub commitment_timeout_ms: u64,
@@ -116,7 +119,7 @@ impl TestCount {
 }
 
 impl CheckPlan {
-    /// The plan that the settings ask for.
+    /// The plan that the settings ask for, for all work.
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         let checks = &settings.checks;
@@ -125,11 +128,34 @@ impl CheckPlan {
             each.map(|command| Check::shell(command, checks.timeout))
                 .collect()
         };
+        let named = settings.check.iter().map(|check| Check {
+            name: Some(check.name.clone()),
+            tests: check.tests.clone(),
+            retry: check.retry,
+            ..Check::shell(&check.command, check.timeout.unwrap_or(checks.timeout))
+        });
         Self {
             setup: list(&checks.setup),
-            commands: list(&checks.commands),
+            commands: list(&checks.commands).into_iter().chain(named).collect(),
+            skipped: Vec::new(),
             commitment_timeout_ms: u64::try_from(checks.timeout.as_millis()).unwrap_or(u64::MAX),
         }
+    }
+
+    /// The same plan without the checks of these names.
+    #[must_use]
+    pub fn without(mut self, untouched: &[String]) -> Self {
+        let is_skipped = |check: &Check| check.name.as_ref().is_some_and(|name| untouched.contains(name));
+        (self.skipped, self.commands) = self.commands.into_iter().partition(is_skipped);
+        self
+    }
+
+    /// Whether a tree that passes it passes the other one too: what was skipped, the tree before passed.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let mut all = self.commands.iter().chain(&self.skipped);
+        let is_there = |check: &Check| all.clone().any(|each| each == check);
+        other.commands.iter().all(is_there) && all.all(|check| other.commands.contains(check))
     }
 
     /// The names of the checks, in their order.

@@ -23,6 +23,9 @@ pub struct Checks {
     /// the target, which proves whether the branch is at fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// The failures on the candidate that did not count, since the check may be repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<FailedTry>,
     /// The number of commands that have passed on the target since.
     #[serde(default)]
     pub on_target: u32,
@@ -46,6 +49,15 @@ pub struct Checks {
     /// The run that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<CheckRun>,
+}
+
+/// A failure of a check that is repeated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTry {
+    /// The name of the check.
+    pub check: String,
+    /// The end of its output.
+    pub output: String,
 }
 
 /// A commitment that is to be verified on the candidate.
@@ -103,6 +115,11 @@ pub enum CheckStop {
 pub enum CheckOutcome {
     /// The command passed.
     Passed,
+    /// The command passed when it was repeated, on the same files, after it had failed.
+    Flaky {
+        /// The end of the output of the run that passed.
+        output: String,
+    },
     /// Nothing was run: the same command had passed on the same tree before.
     PassedBefore,
     /// Nothing was run: the checkout has to be set up first.
@@ -132,6 +149,7 @@ impl CheckOutcome {
         match self {
             CheckOutcome::CouldNotRun { .. } => false,
             CheckOutcome::Passed
+            | CheckOutcome::Flaky { .. }
             | CheckOutcome::PassedBefore
             | CheckOutcome::NotSetUp
             | CheckOutcome::Failed { .. }
@@ -175,7 +193,12 @@ pub fn without_set_up(output: &str) -> &str {
 #[must_use]
 pub fn how_it_ended(output: &str) -> Option<&str> {
     let is_end = |how: &&str| {
-        let begins = ["exit code ", "timed out after ", "ended by signal "];
+        let begins = [
+            "exit code ",
+            "timed out after ",
+            "ended by signal ",
+            "ran no tests",
+        ];
         begins.iter().any(|begin| how.starts_with(begin))
     };
     // A hint may stand below it.
@@ -205,6 +228,7 @@ impl Checks {
             plan,
             passed: 0,
             failed: None,
+            tries: Vec::new(),
             on_target: 0,
             set_up: None,
             commitments: Vec::new(),
@@ -255,7 +279,7 @@ impl Checks {
                 CheckTask::Candidate | CheckTask::Target | CheckTask::Commitment,
                 CheckOutcome::Failed { .. },
             )
-            | (_, CheckOutcome::Passed | CheckOutcome::PassedBefore)
+            | (_, CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore)
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
         }
     }
@@ -311,6 +335,17 @@ impl Checks {
         }
     }
 
+    /// The names of the checks once all have passed, each with how it did where that is not plain.
+    #[must_use]
+    pub fn verdicts(&self) -> Vec<String> {
+        let passed = self.plan.commands.iter().map(|check| match self.tries_of(check) {
+            0 => check.to_string(),
+            _ => format!("{check} (flaky)"),
+        });
+        let skipped = self.plan.skipped.iter().map(|check| format!("{check} (skipped)"));
+        passed.chain(skipped).collect()
+    }
+
     /// True if every command has passed on the candidate, and every commitment that has one.
     #[must_use]
     pub fn are_passed(&self) -> bool {
@@ -326,6 +361,32 @@ impl Checks {
             since: at,
             stopping: None,
         });
+    }
+
+    /// How often a check has failed on the candidate and was repeated.
+    #[must_use]
+    pub fn tries_of(&self, check: &Check) -> usize {
+        let name = check.to_string();
+        self.tries.iter().filter(|failed| failed.check == name).count()
+    }
+
+    /// Whether the check that runs on the candidate is repeated if it fails.
+    fn may_repeat(&self) -> bool {
+        let check = self.command(CheckTask::Candidate);
+        check.is_some_and(|check| self.tries_of(check) < check.retry as usize)
+    }
+
+    /// The end of a run as it counts: a check that passes only once it is repeated is flaky. `printed`: the
+    /// end of its output.
+    #[must_use]
+    pub fn counted(&self, task: CheckTask, outcome: CheckOutcome, printed: &str) -> CheckOutcome {
+        let check = self.command(task).filter(|_| task == CheckTask::Candidate);
+        match (outcome, check) {
+            (CheckOutcome::Passed, Some(check)) if self.tries_of(check) > 0 => CheckOutcome::Flaky {
+                output: printed.to_owned(),
+            },
+            (outcome, _) => outcome,
+        }
     }
 
     /// Takes in how the run that was under way has ended.
@@ -351,19 +412,38 @@ impl Checks {
                     (false, _) => self.passed = 0,
                 }
             }
-            (CheckTask::SetUp, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::SetUp,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 self.set_up = Some(self.set_up.unwrap_or(0) + 1);
             }
-            (CheckTask::Candidate, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::Candidate,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 (self.passed, self.lost) = (self.passed + 1, 0);
+            }
+            (CheckTask::Candidate, CheckOutcome::Failed { output }) if self.may_repeat() => {
+                let check = self.command(run.task).map(Check::to_string).unwrap_or_default();
+                let output = output.clone();
+                self.tries.push(FailedTry { check, output });
+                // It may need what the checks before it leave in the files, which are made anew.
+                (self.passed, self.lost) = (0, 0);
             }
             (CheckTask::Candidate, CheckOutcome::Failed { output }) => {
                 (self.failed, self.lost) = (Some(output.clone()), 0);
             }
-            (CheckTask::Commitment, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::Commitment,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 (self.met, self.lost) = (self.met + 1, 0);
             }
-            (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+            (
+                CheckTask::Target,
+                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
+            ) => {
                 (self.on_target, self.lost) = (self.on_target + 1, 0);
             }
             // These lead to a verdict, which ends the checks.

@@ -89,7 +89,7 @@ pub enum Event {
     ChecksPassed {
         /// The tree they passed on.
         tree: Oid,
-        /// The commands that passed.
+        /// The names of the checks that passed; those that were skipped are named as such.
         passed: Vec<String>,
         /// True if a gatekeeper reviews it before it lands.
         review: bool,

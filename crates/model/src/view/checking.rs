@@ -20,10 +20,14 @@ pub fn checking(checks: &Checks, now: Option<Time>) -> Option<String> {
             let done = of(checks.set_up.unwrap_or(0), checks.plan.setup.len());
             format!("setting up with `{command}`{time}{done}")
         }
-        CheckTask::Candidate => format!(
-            "`{command}`{time}{}",
-            of(checks.passed, checks.plan.commands.len())
-        ),
+        CheckTask::Candidate => {
+            let place = of(checks.passed, checks.plan.commands.len());
+            let again = match checks.tries_of(command) {
+                0 => "",
+                _ => ", repeated since it failed",
+            };
+            format!("`{command}`{time}{place}{again}")
+        }
         CheckTask::Commitment => {
             let (says, n) = (&checks.owed()?.says, of(checks.met, checks.commitments.len()));
             format!("the commitment “{says}” with `{command}`{time}{n}")
@@ -72,6 +76,14 @@ mod tests {
             "`cargo test` for 12s, 2 of 3"
         );
         assert_eq!(checking(&checks, None).unwrap(), "`cargo test`, 2 of 3");
+        checks.tries.push(crate::ticket::FailedTry {
+            check: "cargo test".to_owned(),
+            output: String::new(),
+        });
+        assert_eq!(
+            checking(&checks, None).unwrap(),
+            "`cargo test`, 2 of 3, repeated since it failed"
+        );
         checks.failed = Some("1 failed".to_owned());
         assert_eq!(
             at(&mut checks, CheckTask::Target),

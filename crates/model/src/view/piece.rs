@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Archived, AttemptSummary, Charge, Landed, Member, Snapshot};
+use super::{Archived, AttemptSummary, Charge, CheckTallies, Landed, Member, Snapshot};
 use crate::project::Project;
 use crate::ticket::Ticket;
 use crate::{AgentName, Time};
@@ -35,6 +35,7 @@ pub struct Head {
     project: Project,
     project_since: Option<Time>,
     members: BTreeMap<AgentName, Member>,
+    checks: CheckTallies,
     archived: Archived,
     seq: u64,
     at: Time,
@@ -47,6 +48,7 @@ impl Snapshot {
             project: self.project.clone(),
             project_since: self.project_since,
             members: self.members.clone(),
+            checks: self.checks.clone(),
             archived: self.archived.clone(),
             seq: self.seq,
             at: self.at,
@@ -66,6 +68,7 @@ impl Snapshot {
                     project,
                     project_since,
                     members,
+                    checks,
                     archived,
                     seq,
                     at,
@@ -73,6 +76,7 @@ impl Snapshot {
                 self.project = project;
                 self.project_since = project_since;
                 self.members = members;
+                self.checks = checks;
                 self.archived = archived;
                 self.seq = seq;
                 self.at = at;

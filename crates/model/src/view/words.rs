@@ -6,8 +6,8 @@ use crate::journal::{Fact, State};
 use crate::policy::{attention, failure};
 use crate::target::{Target, Verdict};
 use crate::ticket::{
-    self, AfterLanding, AfterReview, CheckOutcome, CheckStop, CheckTask, FileStatus, Released, ReviewEvent,
-    Verdict as TicketVerdict,
+    self, AfterLanding, AfterReview, CheckOutcome, CheckPlan, CheckStop, CheckTask, FileStatus, Released,
+    ReviewEvent, Verdict as TicketVerdict,
 };
 use crate::{Oid, project};
 
@@ -269,12 +269,9 @@ fn of_ticket(event: &ticket::Event) -> String {
             CheckStop::Frozen => "its check is being stopped: its shim is frozen".to_owned(),
         },
         Event::CheckEnded { run, outcome } => format!("run {run} of the checks {}", ended(outcome)),
-        Event::CandidateBuilt { candidate, .. } => {
-            format!(
-                "merged on {} as {}",
-                candidate.target.short(),
-                candidate.commit.short()
-            )
+        Event::CandidateBuilt { candidate, plan } => {
+            let (target, commit) = (candidate.target.short(), candidate.commit.short());
+            format!("merged on {target} as {commit}{}", skipped(plan))
         }
         Event::ChecksPassed { passed, .. } if passed.is_empty() => {
             "nothing to check: no checks are configured".to_owned()
@@ -613,10 +610,28 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     }
 }
 
+/// The checks that are skipped, as the end of a sentence.
+fn skipped(plan: &CheckPlan) -> String {
+    if plan.skipped.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = plan.skipped.iter().map(ToString::to_string).collect();
+    let all = if plan.commands.is_empty() {
+        "all checks, "
+    } else {
+        ""
+    };
+    format!(
+        "; skipped, since it changes none of their paths: {all}{}",
+        names.join(", ")
+    )
+}
+
 /// The end of a run of the checks.
 fn ended(outcome: &CheckOutcome) -> String {
     match outcome {
         CheckOutcome::Passed => "has passed".to_owned(),
+        CheckOutcome::Flaky { .. } => "has passed when it was repeated, so the check is flaky".to_owned(),
         CheckOutcome::PassedBefore => "is not needed: the same passed before".to_owned(),
         CheckOutcome::NotSetUp => "has to wait: its checkout is not set up".to_owned(),
         CheckOutcome::Failed { output } => format!("has failed{}", in_brackets(output)),

@@ -141,7 +141,8 @@ impl Executor {
         };
         self.forget_sequence()?;
         self.break_sources(checkout.path(), &tree)?;
-        self.begin_in(checkout.path(), check, &dir, format!("{owned}-{NAME}{key}"))
+        let run = self.make_in(checkout.path(), check, &dir, format!("{owned}-{NAME}{key}"))?;
+        Ok(self.begin_check(&run))
     }
 
     /// Puts text that no language accepts in place of every source.

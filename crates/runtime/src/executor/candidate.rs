@@ -139,7 +139,12 @@ impl Executor {
             Base::None(report) => return Ok(report),
         };
         if let Some(candidate) = self.sent_before(ticket, &target, &tip)? {
-            return Ok(Report::Built { candidate });
+            // The changes are not known here, so every check runs.
+            let untouched = Vec::new();
+            return Ok(Report::Built {
+                candidate,
+                untouched,
+            });
         }
         if repository.brings_back(workspace.base(), &target, &tip)? {
             return Ok(Report::ImportRefused {
@@ -218,6 +223,7 @@ impl Executor {
                         tip,
                     });
                 }
+                let untouched = self.untouched(&built.changes);
                 self.pin(ticket, round, &built.commit)?;
                 match (oid(&built.commit), oid(&built.tree.0)) {
                     (Ok(commit), Ok(tree)) => Ok(Report::Built {
@@ -228,6 +234,7 @@ impl Executor {
                             tip,
                             passed: Vec::new(),
                         },
+                        untouched,
                     }),
                     (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
                 }
@@ -235,10 +242,23 @@ impl Executor {
         }
     }
 
+    /// The names of the checks of whose paths these changes touch none.
+    fn untouched(&self, changes: &[git::Change]) -> Vec<String> {
+        let paths: Vec<_> = changes
+            .iter()
+            .map(|change| change.path.to_string_lossy())
+            .collect();
+        let checks = self.settings.check.iter();
+        checks
+            .filter(|check| !check.is_touched(paths.iter().map(AsRef::as_ref)))
+            .map(|check| check.name.clone())
+            .collect()
+    }
+
     /// Conflict markers in the work, where no check would find them. The agent is told once: they may be
     /// meant.
     fn unresolved(&self, ticket: &Ticket, changes: &[git::Change]) -> Option<String> {
-        if !self.settings.checks.commands.is_empty() {
+        if self.settings.has_checks() {
             return None;
         }
         let paths = self.repository.conflict_markers(changes);

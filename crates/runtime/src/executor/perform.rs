@@ -6,7 +6,8 @@ use engine::driver::{Performance, Purpose};
 use model::attempt::{self, Failure};
 use model::commitment::Commitment;
 use model::journal::Ordered;
-use model::ticket::{Effect, KeptWork, Ticket};
+use model::settings::Settings;
+use model::ticket::{CheckPlan, Effect, KeptWork, Ticket};
 use model::{AgentName, Oid};
 
 use crate::check::Check;
@@ -138,6 +139,7 @@ impl Executor {
                     run,
                     task: *task,
                     commit,
+                    base: ticket.candidate().map(|candidate| &candidate.target),
                     command,
                     plan,
                     set_up: *set_up,
@@ -276,12 +278,21 @@ impl Executor {
             edited: false,
             was_lost: false,
             new_session: false,
-            checks: self.settings.checks.commands.clone(),
+            checks: check_commands(&self.settings),
             commitments: ticket.commitments.iter().map(told_of).collect(),
             empty_submodules: self.empty_submodules(),
             budget: None,
         }
     }
+}
+
+/// The commands of all checks, as a person would type them.
+fn check_commands(settings: &Settings) -> Vec<String> {
+    let plan = CheckPlan::of(settings);
+    plan.commands
+        .iter()
+        .map(|check| check.command.to_string())
+        .collect()
 }
 
 /// A commitment as its agent reads it.

@@ -67,7 +67,10 @@ impl Executor<'_> {
             tip: git.id(tip),
             passed: Vec::new(),
         };
-        Report::Built { candidate }
+        Report::Built {
+            candidate,
+            untouched: Vec::new(),
+        }
     }
 
     pub(super) fn land(&mut self, candidate: &Candidate) -> Report {

@@ -291,7 +291,7 @@ impl Simulation {
             },
         };
         let run = run.clone();
-        Some(Event::CheckEnded(CheckEnd { run, outcome }))
+        Some(Event::CheckEnded(CheckEnd::new(run, outcome)))
     }
 
     fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {

@@ -22,6 +22,7 @@ mod landing;
 mod lost_files;
 mod money;
 mod moved;
+mod named_checks;
 mod nested;
 mod people;
 mod prompts;

@@ -238,6 +238,7 @@ fn the_schema_knows_the_same_keys_and_documents_each() {
             "" => &schema,
             "harness.*" => &schema["properties"]["harness"]["additionalProperties"],
             "price" => &schema["properties"]["harness"]["additionalProperties"]["properties"]["price"],
+            "check" => &schema["properties"]["check"]["items"],
             "review.when" => {
                 let when = &schema["properties"]["review"]["properties"]["when"]["anyOf"];
                 let mut forms = when.as_array().unwrap().iter();

@@ -17,6 +17,14 @@ struct Story {
 impl Story {
     fn new() -> Self {
         let list = |commands: &[&str]| commands.iter().copied().map(samples::ticket::check).collect();
+        Self::of(CheckPlan {
+            setup: list(&["make ready"]),
+            commands: list(&["make check", "make lint"]),
+            ..CheckPlan::default()
+        })
+    }
+
+    fn of(plan: CheckPlan) -> Self {
         let id = crate::TicketId::new("t-1").unwrap();
         let session = crate::SessionId::of_attempt(uuid::Uuid::nil(), &id, crate::Fence(1), 1);
         let step = RunId::of_step(&id, crate::Fence(1), 1);
@@ -61,11 +69,7 @@ impl Story {
             Event::CheckStarted,
             Event::CandidateBuilt {
                 candidate: samples::ticket::candidate(),
-                plan: CheckPlan {
-                    setup: list(&["make ready"]),
-                    commands: list(&["make check", "make lint"]),
-                    ..CheckPlan::default()
-                },
+                plan,
             },
         ] {
             story.then(event);
@@ -328,4 +332,48 @@ fn a_person_may_waive_checks_that_are_held() {
         reason: "it is fine".to_owned(),
     });
     assert_eq!(story.ticket.state_name(), "verify/landing");
+}
+
+#[test]
+fn a_check_that_may_be_repeated_begins_anew_and_counts_once_it_has_no_try_left() {
+    let flaky = |name: &str| crate::ticket::Check {
+        name: Some(name.to_owned()),
+        retry: 1,
+        ..samples::ticket::check("make test")
+    };
+    let plan = CheckPlan {
+        commands: vec![samples::ticket::check("make check"), flaky("test")],
+        ..CheckPlan::default()
+    };
+    let failed = |output: &str| CheckOutcome::Failed {
+        output: output.to_owned(),
+    };
+    let mut story = Story::of(plan);
+    story.order(CheckTask::Candidate);
+    story.end(CheckOutcome::Passed);
+    story.order(CheckTask::Candidate);
+    story.end(failed("1 failed"));
+    assert_eq!((story.checks().passed, &story.checks().failed), (0, &None));
+    assert_eq!(story.order(CheckTask::Candidate).0, "make check");
+    story.end(CheckOutcome::Passed);
+    let counted = |story: &Story| {
+        let checks = story.checks();
+        checks.counted(CheckTask::Candidate, CheckOutcome::Passed, "2 passed")
+    };
+    let flaky = CheckOutcome::Flaky {
+        output: "2 passed".to_owned(),
+    };
+    assert_eq!(counted(&story), flaky);
+    let mut lucky = Story {
+        ticket: story.ticket.clone(),
+        effects: Vec::new(),
+    };
+    lucky.order(CheckTask::Candidate);
+    lucky.end(flaky);
+    assert!(lucky.checks().are_passed());
+    assert_eq!(lucky.checks().verdicts(), ["make check", "test (flaky)"]);
+    story.order(CheckTask::Candidate);
+    story.end(failed("2 failed"));
+    assert_eq!(story.checks().failed.as_deref(), Some("2 failed"));
+    assert_eq!(story.checks().tries.len(), 1);
 }

@@ -135,7 +135,9 @@ impl Draft<'_> {
         let event = match outcome {
             // A command of its own that cannot be run is the agent's to mend: it is not met.
             CheckOutcome::CouldNotRun { .. } if is_agents => commitment::Event::Failed,
-            CheckOutcome::Passed | CheckOutcome::PassedBefore => commitment::Event::Passed,
+            CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore => {
+                commitment::Event::Passed
+            }
             CheckOutcome::Failed { .. } => commitment::Event::Failed,
             CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. } | CheckOutcome::Lost { .. } => {
                 commitment::Event::Interrupted
