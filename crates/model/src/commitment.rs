@@ -1,5 +1,5 @@
-//! The commitment machine: one promise about a ticket's work, which is verified before the work lands. A child
-//! of the ticket.
+//! The commitment machine: one promise about the work of a ticket, verified before the work lands. A child of
+//! the ticket.
 
 use std::fmt;
 

@@ -11,8 +11,8 @@ impl Core {
     pub(super) fn commit_to(&mut self, id: &TicketId, by: &Actor, promise: Promise) -> Answer {
         if promise.run.is_none() {
             return Err(format!(
-                "a commitment of {id} without a command is one that only a reviewer can name as met, and there are no \
-                 reviews: give a command after --"
+                "nothing verifies a commitment of {id} without a command, and a reviewer cannot name one as met yet: \
+                 give a command after --"
             ));
         }
         if self.ticket(id).is_none() {

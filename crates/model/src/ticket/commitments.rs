@@ -89,8 +89,8 @@ impl Ticket {
             more => format!(", and {more} more"),
         };
         Some(format!(
-            "no command verifies the commitment “{}”{more}, and no reviewer is there: `crew approve {id}` says that the \
-             work meets it; a command in the ticket's file verifies it without you",
+            "no command verifies the commitment “{}”{more}: `crew approve {id}` says that the work meets it; a command in \
+             the ticket's file verifies it without you",
             first.promise.says
         ))
     }
