@@ -308,8 +308,8 @@ impl Core {
         }
     }
 
-    /// The remote did not let a ticket be built or landed, and holds nothing of it: the ticket is held and tried
-    /// again by itself, so that the others need not wait for that.
+    /// The remote did not let a ticket be built or landed, and holds nothing of it: the ticket is held and
+    /// tried again by itself, so that the others need not wait for that.
     fn remote_failed(&self, id: &TicketId, effect: &Effect, why: String, may_pass: bool) -> Meaning {
         let retry_at = self.check_again_at(id);
         if let Effect::Land { .. } = effect {

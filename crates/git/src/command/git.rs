@@ -127,8 +127,8 @@ impl Surroundings {
 /// unless a call sets another), after which the whole process group gets TERM and then KILL; bounded output;
 /// and an end of options before any name. The settings of the system and of the user are read where the
 /// user's own checkout is looked at or written. Calls about workspaces and check checkouts get those of them
-/// that are for files, as they were read once. Calls to the remote of `[land]` are the one kind with a network
-/// and the user's credentials, and only ever work on the user's own repository.
+/// that are for files, as they were read once. Calls to the remote of `[land]` are the one kind with a
+/// network and the user's credentials, and only ever work on the user's own repository.
 #[derive(Clone, Debug)]
 pub struct Git {
     pub(super) program: Arc<Path>,

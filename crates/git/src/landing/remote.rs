@@ -1,7 +1,7 @@
 //! The remote of `[land]`: fetching the target from it, and pushing a candidate to it.
 //!
-//! With `mode = "push"` the remote's branch is the truth, and the local one follows it. The question whether a
-//! candidate has landed is answered by the remote alone.
+//! With `mode = "push"` the remote's branch is the truth, and the local one follows it. The question whether
+//! a candidate has landed is answered by the remote alone.
 
 use std::fmt;
 use std::str::FromStr;
@@ -162,8 +162,8 @@ impl Repository {
         })
     }
 
-    /// Notes that a ticket's candidate is about to be pushed: from now on only the remote knows whether it has
-    /// landed.
+    /// Notes that a ticket's candidate is about to be pushed: from now on only the remote knows whether it
+    /// has landed.
     ///
     /// # Errors
     /// [`Error::RefBusy`], [`Error::Failed`].
@@ -191,8 +191,8 @@ impl Repository {
         }
     }
 
-    /// Pushes a candidate, unless the remote's branch has left its base. It is a fast-forward always. Repeating
-    /// it is safe; whatever git says, the remote is asked for the outcome.
+    /// Pushes a candidate, unless the remote's branch has left its base. It is a fast-forward always.
+    /// Repeating it is safe; whatever git says, the remote is asked for the outcome.
     ///
     /// # Errors
     /// Nobody knows whether the remote has taken it: [`Repository::look_at_remote`] finds out later.
@@ -220,8 +220,8 @@ impl Repository {
         }
     }
 
-    /// Moves a branch on from `old` to a commit of the remote's, and the checkouts that show it. As a landing, it
-    /// can be repeated after a kill at any point: a ref tells where the checkouts were.
+    /// Moves a branch on from `old` to a commit of the remote's, and the checkouts that show it. As a
+    /// landing, it can be repeated after a kill at any point: a ref tells where the checkouts were.
     ///
     /// # Errors
     /// As [`Repository::land`].

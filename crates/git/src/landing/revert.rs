@@ -16,8 +16,8 @@ impl Repository {
         Ok(second.is_some() && self.is_ancestor(commit, target)?)
     }
 
-    /// Makes a commit on `target` that takes a merge back: what the merge has brought is undone, and what came
-    /// after it stays. The same input gives the same commit.
+    /// Makes a commit on `target` that takes a merge back: what the merge has brought is undone, and what
+    /// came after it stays. The same input gives the same commit.
     ///
     /// # Errors
     /// [`Error::NoSuchCommit`](crate::Error::NoSuchCommit), [`Error::Failed`](crate::Error::Failed).

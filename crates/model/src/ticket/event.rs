@@ -260,7 +260,8 @@ pub enum Event {
         /// The review's token.
         fence: Fence,
     },
-    /// A person wants something else while a gatekeeper is at work: the step of the gatekeeper is ended first.
+    /// A person wants something else while a gatekeeper is at work: the step of the gatekeeper is ended
+    /// first.
     ReviewEndOrdered {
         /// The action that follows.
         then: AfterReview,
