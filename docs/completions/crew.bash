@@ -25,11 +25,17 @@ _crew() {
             crew,assign)
                 cmd="crew__subcmd__assign"
                 ;;
+            crew,checks)
+                cmd="crew__subcmd__checks"
+                ;;
             crew,clean)
                 cmd="crew__subcmd__clean"
                 ;;
             crew,cleanup)
                 cmd="crew__subcmd__cleanup"
+                ;;
+            crew,commit-to)
+                cmd="crew__subcmd__commit__subcmd__to"
                 ;;
             crew,completions)
                 cmd="crew__subcmd__completions"
@@ -97,6 +103,9 @@ _crew() {
             crew,queue)
                 cmd="crew__subcmd__queue"
                 ;;
+            crew,reject)
+                cmd="crew__subcmd__reject"
+                ;;
             crew,retry)
                 cmd="crew__subcmd__retry"
                 ;;
@@ -133,11 +142,17 @@ _crew() {
             crew__subcmd__help,assign)
                 cmd="crew__subcmd__help__subcmd__assign"
                 ;;
+            crew__subcmd__help,checks)
+                cmd="crew__subcmd__help__subcmd__checks"
+                ;;
             crew__subcmd__help,clean)
                 cmd="crew__subcmd__help__subcmd__clean"
                 ;;
             crew__subcmd__help,cleanup)
                 cmd="crew__subcmd__help__subcmd__cleanup"
+                ;;
+            crew__subcmd__help,commit-to)
+                cmd="crew__subcmd__help__subcmd__commit__subcmd__to"
                 ;;
             crew__subcmd__help,completions)
                 cmd="crew__subcmd__help__subcmd__completions"
@@ -202,6 +217,9 @@ _crew() {
             crew__subcmd__help,queue)
                 cmd="crew__subcmd__help__subcmd__queue"
                 ;;
+            crew__subcmd__help,reject)
+                cmd="crew__subcmd__help__subcmd__reject"
+                ;;
             crew__subcmd__help,retry)
                 cmd="crew__subcmd__help__subcmd__retry"
                 ;;
@@ -236,7 +254,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve reject commit-to inbox answer wake queue checks explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -307,6 +325,24 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__checks)
+            opts="-C -h --forget --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__clean)
             opts="-y -C -h --yes --older --checks --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -330,6 +366,24 @@ _crew() {
             return 0
             ;;
         crew__subcmd__cleanup)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__commit__subcmd__to)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -552,7 +606,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve reject commit-to inbox answer wake queue checks explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -607,6 +661,20 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__checks)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__clean)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -622,6 +690,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__cleanup)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__commit__subcmd__to)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -916,6 +998,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__queue)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__reject)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1239,6 +1335,24 @@ _crew() {
             ;;
         crew__subcmd__queue)
             opts="-C -h --landed --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__reject)
+            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
