@@ -29,6 +29,7 @@ pub(crate) mod ps;
 pub(crate) mod queue;
 pub(crate) mod reject;
 pub(crate) mod retry;
+pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod shim;
 pub(crate) mod spawn;

@@ -223,7 +223,7 @@ impl Core {
         let may_be_mended = |ticket: &Ticket| match &ticket.held {
             None => true,
             Some(held) => {
-                let is_for_it = matches!(held.why, Why::CouldNotRun | Why::Landing);
+                let is_for_it = matches!(held.why, Why::CouldNotRun | Why::Landing | Why::Diverged);
                 // While its file is away or in doubt, it waits for its time.
                 is_for_it && ticket.unheeded.is_none() || held.retry_at.is_some_and(|at| at <= now)
             }

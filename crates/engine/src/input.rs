@@ -228,6 +228,21 @@ pub enum Report {
         /// Why.
         why: String,
     },
+    /// The remote cannot be reached, and holds nothing of the candidate. That may pass without a person.
+    RemoteAway {
+        /// Why.
+        why: String,
+    },
+    /// The remote refuses, and holds nothing of the candidate: a person has to mend that, there or here.
+    RemoteRefused {
+        /// Why.
+        why: String,
+    },
+    /// The local target has commits that the remote's does not have, which holds nothing of the candidate.
+    Diverged {
+        /// The two branches, and the commands that mend it.
+        why: String,
+    },
     /// The machine was in the way: no room, no descriptors, no process to be had, a git that somebody killed.
     /// Nobody's failure, and nothing is held for it: it is tried again until it works.
     Hindered {
@@ -293,6 +308,9 @@ impl Report {
             | Report::SensitivePaths { .. }
             | Report::FileMissing
             | Report::CouldNotRun { .. }
+            | Report::RemoteAway { .. }
+            | Report::RemoteRefused { .. }
+            | Report::Diverged { .. }
             | Report::Hindered { .. }
             | Report::TargetMoved
             | Report::CheckSpawned

@@ -197,6 +197,7 @@ impl Deed {
             Self::HoldLanding => vec![Event::LandingEndOrdered {
                 then: AfterLanding::Hold {
                     why: "a lock is in the way".to_owned(),
+                    may_pass: false,
                     retry_at: soon,
                 },
             }],

@@ -140,6 +140,13 @@ impl State {
 }
 
 impl Attempt {
+    /// True if crew has made its work by itself, so that it is submitted as it is.
+    #[must_use]
+    pub fn is_made_by_crew(&self) -> bool {
+        let is_revert = matches!(self.claim.from, StartPoint::Revert { .. });
+        is_revert && self.state == State::Ready && self.conversation.runs == 0
+    }
+
     /// True if it has a workspace: from ready until its work is imported.
     #[must_use]
     pub fn has_workspace(&self) -> bool {

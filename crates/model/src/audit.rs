@@ -174,7 +174,8 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::Conflict
         | Why::Auth
         | Why::NoProgress
-        | Why::Review => None,
+        | Why::Review
+        | Why::Diverged => None,
     }
 }
 

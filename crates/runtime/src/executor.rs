@@ -5,6 +5,7 @@ mod keep;
 pub(crate) mod perform;
 mod pins;
 mod prepare;
+mod remote;
 mod review;
 mod step;
 
@@ -68,6 +69,8 @@ pub(crate) struct Executor {
     pub(crate) check_env: CheckEnvironment,
     /// The order to start a check that was carried out last. Held while one is: all checks have one checkout.
     pub(crate) last_check: Arc<Mutex<Option<EffectId>>>,
+    /// Held while the local target moves: following the remote and landing may come at once.
+    pub(crate) moving: Arc<Mutex<()>>,
     /// Whether the target branch was not there when it was needed last.
     pub(crate) is_target_away: Arc<AtomicBool>,
     /// The tree, and all else it depends on, whose canaries are known to have been run.
@@ -137,6 +140,7 @@ impl Executor {
         Ok(Self {
             owner: self.owner.clone(),
             is_target_away: Arc::clone(&self.is_target_away),
+            moving: Arc::clone(&self.moving),
             settings_branch: self.settings_branch.clone(),
             told_undeletable: Arc::clone(&self.told_undeletable),
             // Work that is under way goes on where it is.
@@ -193,6 +197,11 @@ impl Executor {
             Work::All => clients(place, settings, options)?,
             Work::Command => BTreeMap::new(),
         };
+        if let Some(remote) = settings.land.pushes_to() {
+            place
+                .repository
+                .require_remote(&remote.parse().map_err(git::Error::from)?)?;
+        }
         if work == Work::All && settings.has_checks() {
             place.check_slots_dir()?;
         }
@@ -219,6 +228,7 @@ impl Executor {
             callers_env: options.env.clone(),
             check_env: CheckEnvironment::of(place, &options.env, &settings.checks)?,
             last_check,
+            moving: Arc::default(),
             is_target_away: Arc::default(),
             known_canaries: Arc::default(),
             threads,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::commitment::Promise;
 use model::ticket::{CheckCommand, FileStatus, NOTED, Spec};
-use model::{TicketId, Time};
+use model::{Oid, TicketId, Time};
 use tickets::{Status, Ticket};
 
 /// The content of a ticket's file.
@@ -20,8 +20,8 @@ pub struct Reading {
 
 impl Reading {
     /// The reading of a file. None if the ticket cannot be dispatched on a guess: its status or `recovers_by`
-    /// is no word that crew knows, it waits for, or recovers, a text that cannot be a ticket's id, or it
-    /// recovers more than one ticket.
+    /// is no word that crew knows, it waits for, or recovers, a text that cannot be a ticket's id, it
+    /// recovers more than one ticket, or it takes back a text that cannot be a commit's id.
     #[must_use]
     pub fn of(read: &Ticket) -> Option<Self> {
         let status = match read.status {
@@ -42,6 +42,10 @@ impl Reading {
             Some("replaces") => true,
             Some(_) => return None,
         };
+        let reverts = match &read.reverts {
+            Some(reverts) => Some(Oid::new(reverts.as_str()).ok()?),
+            None => None,
+        };
         // As with its tags, crew's own notes are no part of what the file's author says.
         let text = read.without_notes(|note| note == NOTED || note.starts_with(&format!("{NOTED} ")));
         let spec = Spec {
@@ -52,6 +56,7 @@ impl Reading {
             tags: own,
             assignee: read.assignee.clone(),
             recovers,
+            reverts,
             replaces,
             created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
             acceptance: text.acceptance,

@@ -161,7 +161,7 @@ impl Executor<'_> {
         let git = &mut self.world.git;
         let target = git.target();
         let earlier = match from {
-            StartPoint::Target => None,
+            StartPoint::Target | StartPoint::Revert { .. } => None,
             StartPoint::Kept { number } => git.refs.get(&kept(ticket, *number)).copied(),
         };
         let tip = earlier.unwrap_or(target);

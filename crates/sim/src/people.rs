@@ -107,6 +107,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         tags: BTreeSet::new(),
         assignee: rng.percent(8).then(|| "ada".to_owned()),
         recovers,
+        reverts: None,
         replaces,
         created: world.now,
         acceptance: None,
@@ -403,9 +404,15 @@ pub(crate) fn tidy(world: &mut World, witness: &Witness, rng: &mut Rng) -> Optio
             (new.status, new.by_crew) = (FileStatus::Open, false);
         }
         // Dependencies that point backwards only: no dispatcher, and nothing that is not there, nor an epic,
-        // which never ends.
+        // which never ends, nor a ticket that was dropped or has failed.
         let epic = |of: &TicketId| world.files.files.get(of).is_some_and(|f| f.spec.kind == "epic");
-        new.spec.deps.retain(|dep| dep < &id && known(dep) && !epic(dep));
+        let in_vain = |of: &TicketId| {
+            let state = witness.tickets.get(of).map(|ticket| &ticket.state);
+            matches!(state, Some(State::Done(done)) if !done.satisfies_dependents())
+        };
+        new.spec
+            .deps
+            .retain(|dep| dep < &id && known(dep) && !epic(dep) && !in_vain(dep));
         new.spec.recovers = None;
         if new.unreadable == file.unreadable && new.status == file.status && new.spec == file.spec {
             continue;

@@ -165,6 +165,7 @@ pub(crate) fn came(report: &Report) -> String {
         Report::ImportRefused { why } => format!("refused: {why}"),
         Report::SensitivePaths { paths, .. } => format!("touches {}", paths.join(", ")),
         Report::CouldNotRun { why } => format!("it could not run: {why}"),
+        Report::RemoteAway { why } | Report::RemoteRefused { why } | Report::Diverged { why } => why.clone(),
         Report::Hindered { why } => format!("hindered: {why}"),
         Report::CheckSpawned => "the check runs".to_owned(),
         Report::CheckNotSpawned { why } => format!("the check was not started: {why}"),

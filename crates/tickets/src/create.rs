@@ -41,6 +41,8 @@ pub struct New {
     pub deps: Vec<Id>,
     /// The ticket whose failure this one repairs.
     pub recovers: Option<Id>,
+    /// The landed merge that this one takes back.
+    pub reverts: Option<String>,
     /// The action that follows for the recovered ticket when this one lands.
     pub recovers_by: Option<String>,
 }
@@ -60,6 +62,7 @@ impl Default for New {
             tags: Vec::new(),
             deps: Vec::new(),
             recovers: None,
+            reverts: None,
             recovers_by: None,
         }
     }
@@ -205,6 +208,7 @@ impl New {
             ("external-ref", self.external_ref.as_deref()),
             ("parent", self.parent.as_ref().map(Id::as_str)),
             ("recovers", self.recovers.as_ref().map(Id::as_str)),
+            ("reverts", self.reverts.as_deref()),
             ("recovers_by", self.recovers_by.as_deref()),
         ];
         for (key, text) in texts {

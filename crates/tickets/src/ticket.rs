@@ -97,6 +97,8 @@ pub struct Ticket {
     pub crew_tags: Vec<String>,
     /// The id of the ticket whose failure this one repairs.
     pub recovers: Option<String>,
+    /// The landed merge that this one takes back.
+    pub reverts: Option<String>,
     /// The action that follows for the recovered ticket when this one lands.
     pub recovers_by: Option<String>,
     /// The first `# ` line of the body, else `Untitled`.
@@ -176,6 +178,7 @@ impl Ticket {
         let acceptance = body::acceptance(body).or(acceptance_test);
         let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
         let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
+        let reverts = view.text("reverts");
         let (tags, mut crew_tags) = (view.list("tags"), view.list("crew_tags"));
         crew_tags.retain(|tag| tags.contains(tag));
         let (recovers, recovers_by) = (view.text("recovers"), view.text("recovers_by"));
@@ -195,6 +198,7 @@ impl Ticket {
             tags,
             crew_tags,
             recovers,
+            reverts,
             recovers_by,
             title: body::title(body)
                 .filter(|title| !title.is_empty())

@@ -324,6 +324,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Commitments { .. }
         | Why::Conflict
         | Why::Review
+        | Why::Diverged
         | Why::Budget { .. } => None,
     }
 }

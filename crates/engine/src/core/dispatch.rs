@@ -24,6 +24,7 @@ impl Core {
             Duty::Drain if self.stopping.is_none() => {
                 self.follow_budgets();
                 self.check_target_again();
+                self.submit_reverts();
                 self.start_check();
                 self.resume_checks();
                 self.start_reviews();
@@ -81,6 +82,22 @@ impl Core {
         match &self.duty {
             Duty::Drain => true,
             Duty::Command { lands } => lands.as_ref() == Some(id),
+        }
+    }
+
+    /// Submits work that crew has made itself: no agent has a part in a revert that merges and passes.
+    fn submit_reverts(&mut self) {
+        let made = self.active_tickets().filter(|(_, ticket)| {
+            let is_made = ticket.attempt().is_some_and(attempt::Attempt::is_made_by_crew);
+            is_made && ticket.held.is_none() && matches!(ticket.state, State::InProgress(_))
+        });
+        let made: Vec<TicketId> = made.map(|(id, _)| id.clone()).collect();
+        for id in made {
+            let event = Event::Submitted {
+                by: model::Actor::Engine,
+                at: self.now,
+            };
+            self.apply_or_note(&id, event, "crew has made the commit that takes the merge back");
         }
     }
 

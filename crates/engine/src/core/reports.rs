@@ -103,6 +103,7 @@ impl Core {
         };
         let then = AfterLanding::Hold {
             why: why.clone(),
+            may_pass: false,
             retry_at: self.check_again_at(id),
         };
         self.apply_or_note(id, Event::LandingEndOrdered { then }, "landing it failed");
@@ -244,6 +245,13 @@ impl Core {
             }),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
+            Report::RemoteAway { why } => self.remote_failed(id, effect, why, true),
+            Report::RemoteRefused { why } => self.remote_failed(id, effect, why, false),
+            Report::Diverged { .. } if self.is_landing_ended(id) => event(Event::NotLanded),
+            Report::Diverged { why } => event(Event::Diverged {
+                why,
+                retry_at: self.check_again_at(id),
+            }),
             Report::Hindered { why } => Meaning::Hindered(why),
             Report::Landed { commit } => event(Event::Landed { commit }),
             Report::NotLanded if self.is_landing_ended(id) => event(Event::NotLanded),
@@ -298,6 +306,29 @@ impl Core {
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => Meaning::Again(why),
         }
+    }
+
+    /// The remote did not let a ticket be built or landed, and holds nothing of it: the ticket is held and tried
+    /// again by itself, so that the others need not wait for that.
+    fn remote_failed(&self, id: &TicketId, effect: &Effect, why: String, may_pass: bool) -> Meaning {
+        let retry_at = self.check_again_at(id);
+        if let Effect::Land { .. } = effect {
+            // A person's wish that came meanwhile wins.
+            let hold = Event::LandingEndOrdered {
+                then: AfterLanding::Hold {
+                    why,
+                    may_pass,
+                    retry_at,
+                },
+            };
+            let hold = (!self.is_landing_ended(id)).then_some(hold);
+            return Meaning::Events(hold.into_iter().chain([Event::NotLanded]).collect());
+        }
+        Meaning::Events(vec![Event::CouldNotRun {
+            why: format!("{}: {why}", effect.undone()),
+            may_pass,
+            retry_at,
+        }])
     }
 
     /// When a landing that a person's edits are in the way of is tried again.

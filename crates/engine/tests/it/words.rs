@@ -367,6 +367,7 @@ pub(crate) fn effect(effect: &Effect) -> String {
             let from = match from {
                 StartPoint::Target => "the target".to_owned(),
                 StartPoint::Kept { number } => format!("attempt {number}"),
+                StartPoint::Revert { commit } => format!("the revert of {commit}"),
             };
             format!("{name} of {agent}, attempt {number} from {from}")
         }

@@ -292,6 +292,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             output: "1 failed\n(exit code 1)".to_owned(),
             retry_at: LATE,
         })
+        .event(Event::Diverged {
+            why: why(),
+            retry_at: LATE,
+        })
         .event(Event::SensitivePaths {
             paths: paths(),
             tip: oid('a'),
@@ -412,6 +416,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             Event::LandingEndOrdered {
                 then: AfterLanding::Hold {
                     why: why(),
+                    may_pass: true,
                     retry_at: LATE,
                 },
             },

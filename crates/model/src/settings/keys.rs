@@ -66,7 +66,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ),
     ("review", &["when", "harness", "count", "agree", "tries"]),
     ("review.when", &["labels"]),
-    ("land", &["hold_paths", "max_file_mib"]),
+    ("land", &["mode", "remote", "hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
 ];
 
@@ -75,6 +75,7 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
+    ("land", "pr", "pull requests come later"),
     ("checks", "toolchain", "versions of toolchains come later"),
     (
         "workspace",

@@ -11,6 +11,7 @@ mod detect;
 mod diagnostic;
 mod duration;
 mod keys;
+mod land;
 mod money;
 mod names;
 mod parse;
@@ -41,6 +42,7 @@ pub use check::Check;
 pub use checks::{Blind, Checks};
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
+pub use land::{Land, LandMode};
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use program::first_program;
@@ -278,20 +280,6 @@ impl Harness {
     }
 }
 
-/// `[land]`: limits of the work that lands by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-pub struct Land {
-    /// Files, and folders with all that is in them, relative to the repository's root: work that changes one
-    /// of them waits for a person. `crew.toml` is always among them, listed or not.
-    pub hold_paths: Vec<String>,
-    /// The size of the largest file, in MiB, that the work may bring in. Hosts such as GitHub refuse a push
-    /// with a larger one. Files that the target has in that size, and content that Git LFS keeps, do not
-    /// count.
-    #[schemars(range(min = 1, max = 1024))]
-    pub max_file_mib: u32,
-}
-
 /// `[budget]`: the limits of the cost, as far as clients report prices. A step that runs is never stopped for
 /// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -343,15 +331,6 @@ impl Default for Agents {
             count: 4,
             names: Vec::new(),
             harness: None,
-        }
-    }
-}
-
-impl Default for Land {
-    fn default() -> Self {
-        Self {
-            hold_paths: vec![FILE_NAME.to_owned()],
-            max_file_mib: 100,
         }
     }
 }

@@ -497,6 +497,7 @@ pub(super) fn variable(reader: &mut Reader<'_>, item: &Value<'_>) -> Option<Stri
 
 fn land<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Land {
     let mut land = Land::default();
+    super::land::place(reader, &mut table, &mut land);
     let listed = table
         .take("hold_paths")
         .and_then(|value| reader.each(value, |r, v| hold_path(r, &v)));

@@ -175,6 +175,13 @@ pub enum Event {
         /// When they are tried again.
         retry_at: Time,
     },
+    /// The local target has commits that the remote's does not have: neither can become the other.
+    Diverged {
+        /// The two branches, and the commands that mend it, in words.
+        why: String,
+        /// When it is looked at again.
+        retry_at: Time,
+    },
     /// It touches paths that a person must approve.
     SensitivePaths {
         /// The paths that need a person's approval.
@@ -627,6 +634,7 @@ impl Event {
             Event::Conflicted { .. } => "conflicted",
             Event::CouldNotRun { .. } => "could_not_run",
             Event::TargetRed { .. } => "target_red",
+            Event::Diverged { .. } => "diverged",
             Event::SensitivePaths { .. } => "sensitive_paths",
             Event::ReviewClaimed { .. } => "review_claimed",
             Event::Review { event, .. } => event.name(),

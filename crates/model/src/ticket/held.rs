@@ -62,6 +62,8 @@ pub enum Why {
     NoProgress,
     /// Its review ended without a verdict too often.
     Review,
+    /// The local target has commits that the remote's does not have.
+    Diverged,
     /// The ticket's budget is spent.
     Budget {
         /// The amount spent, and its limit.
@@ -83,13 +85,14 @@ impl Why {
             | Why::Paths { .. }
             | Why::Commitments { .. }
             | Why::Landing
+            | Why::Diverged
             | Why::Auth
             | Why::Budget { .. } => false,
         }
     }
 
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 14] = [
+    pub const NAMES: [&str; 15] = [
         "failed",
         "blocked",
         "killed",
@@ -103,6 +106,7 @@ impl Why {
         "auth",
         "no_progress",
         "review",
+        "diverged",
         "budget",
     ];
 
@@ -123,6 +127,7 @@ impl Why {
             Why::Auth => "auth",
             Why::NoProgress => "no_progress",
             Why::Review => "review",
+            Why::Diverged => "diverged",
             Why::Budget { .. } => "budget",
         }
     }

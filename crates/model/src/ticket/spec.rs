@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::commitment::Promise;
-use crate::{TicketId, Time};
+use crate::{Oid, TicketId, Time};
 
 /// The contents of a ticket's file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Spec {
     pub assignee: Option<String>,
     /// The ticket this one recovers.
     pub recovers: Option<TicketId>,
+    /// The landed merge that this one takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverts: Option<Oid>,
     /// True if the recovered ticket is closed when this one lands; else that ticket is opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces: bool,

@@ -225,6 +225,7 @@ impl Draft<'_> {
                 self.held_for(output);
                 Ok(())
             }
+            Event::Diverged { why, retry_at } => self.diverge(why, *retry_at),
             Event::SensitivePaths { paths, tip } => {
                 let at_work = |s: &Stage| match s {
                     Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => true,

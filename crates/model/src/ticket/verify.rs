@@ -96,6 +96,9 @@ pub enum AfterLanding {
     Hold {
         /// The error.
         why: String,
+        /// Whether the cause may pass without a person, such as a remote that cannot be reached.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        may_pass: bool,
         /// When it is merged, checked and landed again.
         retry_at: Time,
     },

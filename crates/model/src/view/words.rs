@@ -136,6 +136,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Conflicted { .. }
             | ticket::Event::CouldNotRun { .. }
             | ticket::Event::TargetRed { .. }
+            | ticket::Event::Diverged { .. }
             | ticket::Event::SensitivePaths { .. }
             | ticket::Event::ReviewClaimed { .. }
             | ticket::Event::ReviewCrashed { .. }
@@ -327,6 +328,7 @@ fn of_ticket(event: &ticket::Event) -> String {
             Some((first, rest)) => format!("{first} (next try not before {retry_at})\n{rest}"),
             None => format!("{why} (next try not before {retry_at})"),
         },
+        Event::Diverged { why, retry_at } => format!("{why} (looked at again not before {retry_at})"),
         Event::TargetRed { which, output, .. } => {
             format!(
                 "the target itself does not pass the check: {which}{}",
@@ -553,6 +555,12 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     match effect {
         Effect::PrepareWorkspace { agent, from, .. } => match from {
             attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
+            attempt::StartPoint::Revert { commit } => {
+                format!(
+                    "make the workspace of {agent} with a commit that takes {} back",
+                    commit.short()
+                )
+            }
             attempt::StartPoint::Kept { .. } => {
                 format!(
                     "make the workspace of {agent} on the branch that earlier attempts left, or on the target"

@@ -1,6 +1,7 @@
 //! The merged result of a branch and the target: what is checked is what lands.
 
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use engine::Report;
@@ -9,6 +10,7 @@ use model::ticket::{Candidate, Fingerprint, InTheWay, Obstacle, Ticket};
 use model::{AgentName, Oid};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
+use super::remote::Base;
 use crate::clock::{self, Stopwatch};
 use crate::executor::Executor;
 use crate::timing;
@@ -132,7 +134,15 @@ impl Executor {
                 None => return Ok(Report::NoCommits),
             }
         };
-        let target = repository.target(&self.target)?;
+        let target = match self.base()? {
+            Base::At(target) => target,
+            Base::None(report) => return Ok(report),
+        };
+        if let Some(candidate) = self.sent_before(ticket, &target, &tip)? {
+            // The changes are not known here, so every check runs.
+            let untouched = Vec::new();
+            return Ok(Report::Built { candidate, untouched });
+        }
         if repository.brings_back(workspace.base(), &target, &tip)? {
             return Ok(Report::ImportRefused {
                 why: self.taken_back(
@@ -352,7 +362,12 @@ impl Executor {
     }
 
     pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate) -> Report {
-        match self.try_land(candidate) {
+        let landed = match self.remote() {
+            Ok(Some(remote)) => Ok(self.land_at_remote(ticket, candidate, &remote)),
+            Ok(None) => self.try_land(candidate),
+            Err(error) => Err(error),
+        };
+        match landed {
             Ok(report) => {
                 if let Report::Landed { .. } = report {
                     self.unpin(ticket);
@@ -365,7 +380,10 @@ impl Executor {
     }
 
     /// Leaves nothing of a landing that is not wanted any more in the checkouts of the user's.
-    pub(super) fn end_landing(&self, candidate: &Candidate) -> Report {
+    pub(super) fn end_landing(&self, ticket: &Ticket, candidate: &Candidate) -> Report {
+        if let Some(report) = self.end_landing_at_remote(ticket, candidate) {
+            return report;
+        }
         let ended = self
             .intent(candidate)
             .and_then(|intent| self.repository.end_landing(&intent));
@@ -378,7 +396,7 @@ impl Executor {
         }
     }
 
-    fn intent(&self, candidate: &Candidate) -> git::Result<git::Intent> {
+    pub(super) fn intent(&self, candidate: &Candidate) -> git::Result<git::Intent> {
         Ok(git::Intent {
             target: self.target.clone(),
             old: git_oid(&candidate.target)?,
@@ -386,16 +404,22 @@ impl Executor {
         })
     }
 
+    /// Names what a checkout that followed the target has left as it was.
+    pub(super) fn warn_of_left(&self, left: &[git::Blocked]) {
+        for blocked in left {
+            tracing::warn!(
+                "{} moved on, and a checkout did not follow everywhere: {}",
+                self.target.short(),
+                shown(&blocked.to_string())
+            );
+        }
+    }
+
     fn try_land(&self, candidate: &Candidate) -> git::Result<Report> {
+        let _one_at_a_time = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(match self.repository.land(&self.intent(candidate)?)? {
             git::Landing::Landed { left } => {
-                for blocked in left {
-                    tracing::warn!(
-                        "{} moved on, and a checkout did not follow everywhere: {}",
-                        self.target.short(),
-                        shown(&blocked.to_string())
-                    );
-                }
+                self.warn_of_left(&left);
                 Report::Landed {
                     commit: candidate.commit.clone(),
                 }
@@ -409,7 +433,7 @@ impl Executor {
 }
 
 impl Executor {
-    fn in_the_way(&self, blocked: &git::Blocked) -> InTheWay {
+    pub(super) fn in_the_way(&self, blocked: &git::Blocked) -> InTheWay {
         let path = match &blocked.path {
             Some(path) if blocked.checkout == self.place.root => path.clone(),
             Some(path) => blocked.checkout.join(path),

@@ -23,7 +23,7 @@ impl Executor {
             Purpose::Perform => self.perform_wanted(ticket, ordered, is_under_way),
             Purpose::Nothing => Report::Done,
             Purpose::End => match &ordered.effect {
-                Effect::Land { candidate, .. } => self.end_landing(candidate),
+                Effect::Land { candidate, .. } => self.end_landing(ticket, candidate),
                 Effect::PrepareWorkspace { .. }
                 | Effect::Attempt(_)
                 | Effect::BuildCandidate { .. }
@@ -351,7 +351,10 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::SetUpFailed { why, .. }
         | Report::CheckNotSpawned { why } => Some(why),
         Report::StepNotSpawned { failure } => Some(&mut failure.message),
-        Report::Hindered { .. }
+        Report::RemoteAway { .. }
+        | Report::RemoteRefused { .. }
+        | Report::Diverged { .. }
+        | Report::Hindered { .. }
         | Report::WorkspaceReady { .. }
         | Report::WorkspaceMissing
         | Report::StepSpawned
@@ -404,6 +407,16 @@ pub(crate) fn could_not(error: impl Into<crate::Error>) -> Report {
             ". If it was renamed, name it as `[project] target` in crew.toml, or give it its name back: git branch -m <its name \
              now> {branch}"
         ));
+    }
+    if let crate::Error::Git(remote @ git::Error::Remote { trouble, .. }) = &error {
+        if let git::Trouble::Away = trouble {
+            return Report::RemoteAway { why };
+        }
+        let why = match remote.hint() {
+            Some(hint) => format!("{why}; {hint}"),
+            None => why,
+        };
+        return Report::RemoteRefused { why };
     }
     if error.is_passing() {
         Report::Hindered { why }

@@ -159,12 +159,12 @@ fn status_tags_and_notes_change_only_their_lines() {
     assert_eq!(q.text("ab-1"), before.replace("open   #", "in_progress   #"));
     q.folder
         .set_status_and_tags(&a, None, |tags| {
-            tags.extend(["verify", "failed"].map(str::to_owned))
+            tags.extend(["verify", "failed"].map(str::to_owned));
         })
         .unwrap();
     q.folder
         .set_status_and_tags(&a, Some(Status::Closed), |tags| {
-            *tags = ["verify".to_owned()].into()
+            *tags = ["verify".to_owned()].into();
         })
         .unwrap();
     let t = q.folder.read(&a).unwrap();

@@ -197,6 +197,12 @@ const CORPUS: &[(&str, &str)] = &[
         "held paths",
         "[land]\nhold_paths = [\"\", \"../x\", \"/etc\", \"src/**\", \"a\\nb\", 3]\nmax_file_mib = 2048\n",
     ),
+    ("pull requests", "[land]\nmode = \"pr\"\npr = { draft = true }\n"),
+    (
+        "no way to land",
+        "[land]\nmode = \"pull\"\nremote = \"https://host/x\"\n",
+    ),
+    ("a remote that is an option", "[land]\nremote = \"--mirror\"\n"),
     (
         "review by nobody",
         "[review]\nwhen = \"often\"\nharness = \"gemini\"\ncount = 1\nagree = 2\ntries = 0\n",

@@ -58,6 +58,8 @@ agree = 2
 tries = 5
 
 [land]
+mode = "push"
+remote = "team/up-1"
 hold_paths = ["ci/", "crew.toml", "ci", ".github"]
 max_file_mib = 250
 "#;
@@ -129,6 +131,7 @@ fn every_key_is_read() {
     assert_eq!(settings.checks.commands, ["make lint", "make test"]);
     assert_eq!(settings.land.hold_paths, ["crew.toml", "ci", ".github"]);
     assert_eq!(settings.land.max_file_mib, 250);
+    assert_eq!(settings.land.pushes_to(), Some("team/up-1"));
 }
 
 #[test]

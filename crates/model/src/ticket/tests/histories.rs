@@ -347,7 +347,8 @@ fn held_where(ticket: &Ticket) {
         | Why::Commitments { .. }
         | Why::Landing
         | Why::Conflict
-        | Why::Review => {
+        | Why::Review
+        | Why::Diverged => {
             matches!(ticket.state, State::Verify(_))
         }
         Why::Budget { .. } => match &ticket.state {
@@ -367,7 +368,10 @@ fn held_where(ticket: &Ticket) {
 fn deadlines(ticket: &Ticket) {
     let key = ticket.deadline().map(|d| d.key);
     if let Some(held) = &ticket.held {
-        let timed = matches!(held.why, Why::CouldNotRun | Why::TargetRed | Why::Landing);
+        let timed = matches!(
+            held.why,
+            Why::CouldNotRun | Why::TargetRed | Why::Landing | Why::Diverged
+        );
         assert_eq!(key, timed.then_some(TimerKey::Retry), "{held:?}");
         return;
     }

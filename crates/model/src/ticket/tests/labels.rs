@@ -1,11 +1,12 @@
 //! Labels: one test for each row of the table of failures. Each sets the tags of the ticket's file, and
 //! clears them.
 
+use super::reviews::{approve as approval, claimed_review};
 use super::rows::{Story, boss, oid, session};
 use crate::attempt::{Class, Event as Of, Signal, Workspace};
 use crate::samples::ticket::{candidate, first, spec};
-use crate::ticket::{CheckPlan, Event, Released, Spec};
-use crate::{AgentName, Fence, Time};
+use crate::ticket::{CheckPlan, Event, Released, ReviewEvent, Spec, Verdict};
+use crate::{Fence, Time};
 
 /// Crew's tags in the ticket's file.
 fn tags(story: &Story) -> Vec<String> {
@@ -78,17 +79,25 @@ fn reviewed() -> Story {
 }
 
 fn claim_review(story: &mut Story) {
-    story.then(Event::ReviewClaimed {
-        agent: AgentName::new("eve").unwrap(),
-        fence: story.ticket.fence.next(),
-    });
+    story.then(claimed_review("gate-1", story.ticket.fence.next().0));
+}
+
+/// The gatekeeper that has it comes to its verdict.
+fn decide(story: &mut Story, verdict: Verdict) {
+    let fence = story.ticket.fence;
+    let event = ReviewEvent::VerdictNoted { verdict };
+    story.then(Event::Review { fence, event });
 }
 
 fn approve(story: &mut Story) {
-    story.then(Event::Approved {
-        acceptance_test: "ran it".to_owned(),
-        feedback: String::new(),
-    });
+    decide(story, approval("ran it"));
+    let fence = story.ticket.fence;
+    story.then(Event::Approved { fence, agree: 1 });
+}
+
+fn crash_review(story: &mut Story, left: u32) {
+    let (fence, due) = (story.ticket.fence, Time(0));
+    story.then(Event::ReviewCrashed { fence, left, due });
 }
 
 #[test]
@@ -129,23 +138,14 @@ fn the_end_of_the_last_attempt_alone_counts() {
 #[test]
 fn a_gatekeeper_that_crashes_leaves_evaluator_error_until_a_verdict() {
     let mut story = reviewed();
-    story.then(Event::ReviewCrashed {
-        left: 1,
-        due: Time(0),
-    });
+    crash_review(&mut story, 1);
     assert_eq!(tags(&story), ["evaluator-error"]);
     claim_review(&mut story);
-    story.then(Event::ReviewCrashed {
-        left: 0,
-        due: Time(0),
-    });
+    crash_review(&mut story, 0);
     assert_eq!(tags(&story), ["evaluator-error", "failed", "held"]);
 
     let mut story = reviewed();
-    story.then(Event::ReviewCrashed {
-        left: 1,
-        due: Time(0),
-    });
+    crash_review(&mut story, 1);
     claim_review(&mut story);
     approve(&mut story);
     assert_eq!(tags(&story), [""; 0]);
@@ -154,10 +154,8 @@ fn a_gatekeeper_that_crashes_leaves_evaluator_error_until_a_verdict() {
 #[test]
 fn a_gatekeeper_without_a_verdict_leaves_evaluator_incomplete_until_a_verdict() {
     let mut story = reviewed();
-    story.then(Event::ReviewGaveUp {
-        left: 1,
-        due: Time(0),
-    });
+    let (fence, due) = (story.ticket.fence, Time(0));
+    story.then(Event::ReviewGaveUp { fence, left: 1, due });
     assert_eq!(tags(&story), ["evaluator-incomplete"]);
     claim_review(&mut story);
     approve(&mut story);
@@ -177,9 +175,11 @@ fn a_ticket_that_nobody_had_any_more_is_auto_recovered_until_it_is_submitted() {
 #[test]
 fn rejected_work_is_rejected_until_it_is_submitted_anew() {
     let mut story = reviewed();
+    let (reason, feedback) = ("no".to_owned(), "so".to_owned());
+    decide(&mut story, Verdict::Reject { reason, feedback });
+    let fence = story.ticket.fence;
     story.then(Event::Rejected {
-        reason: "no".to_owned(),
-        feedback: "so".to_owned(),
+        fence,
         attempts_left: 1,
         reopen_at: Time(0),
     });
@@ -220,9 +220,10 @@ fn every_hold_is_held_and_only_a_failure_is_failed() {
 #[test]
 fn work_that_a_reviewer_found_impossible_is_failed_until_it_is_opened_again() {
     let mut story = reviewed();
-    story.then(Event::WorkFailed {
-        reason: "no".to_owned(),
-    });
+    let reason = "no".to_owned();
+    decide(&mut story, Verdict::Fail { reason });
+    let fence = story.ticket.fence;
+    story.then(Event::WorkFailed { fence });
     assert_eq!(tags(&story), ["failed"]);
     story.then(Event::Reopened { by: boss() });
     assert_eq!(tags(&story), [""; 0]);

@@ -753,6 +753,7 @@ fn what_is_dropped_or_retried_while_it_lands_waits_for_what_came_of_the_landing(
     let hold = || Event::LandingEndOrdered {
         then: AfterLanding::Hold {
             why: "no right to write".to_owned(),
+            may_pass: false,
             retry_at: Time(40_000),
         },
     };

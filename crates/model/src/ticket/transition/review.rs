@@ -202,8 +202,7 @@ impl Draft<'_> {
 
     fn cleared(&mut self, by: Clearance) -> Taken {
         let tip = self.in_review()?.candidate.tip.clone();
-        self.ticket.labels.clear();
-        self.ticket.review_tries = 0;
+        self.forget_tries();
         self.clear(&tip, by)?;
         self.verify()?.stage = Stage::Queued;
         Ok(())

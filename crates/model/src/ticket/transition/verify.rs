@@ -209,7 +209,11 @@ impl Draft<'_> {
                 self.keep_work();
                 self.finish(Done::Dropped { by, reason });
             }
-            Some(AfterLanding::Hold { why, retry_at }) => {
+            Some(AfterLanding::Hold {
+                why,
+                may_pass,
+                retry_at,
+            }) => {
                 self.verify()?.stage = Stage::Queued;
                 self.free_slot();
                 self.hold(
@@ -217,6 +221,9 @@ impl Draft<'_> {
                     format!("it could not be landed: {why}"),
                     Some(retry_at),
                 );
+                if may_pass {
+                    self.held_until_it_passes();
+                }
             }
             Some(AfterLanding::Retry { .. }) => {
                 let verify = self.verify()?;
@@ -225,6 +232,17 @@ impl Draft<'_> {
                 (self.ticket.tries, self.ticket.review_tries, self.ticket.repeat) = (0, 0, None);
             }
         }
+        Ok(())
+    }
+
+    /// The remote's target and the local one have parted, which only a person may mend. The ticket is built
+    /// again afterwards.
+    pub(super) fn diverge(&mut self, why: &str, retry_at: Time) -> Taken {
+        let at_work = |s: &Stage| matches!(s, Stage::Building | Stage::Landing { then: None, .. });
+        let verify = self.stage(at_work, "it is neither being merged nor landing")?;
+        verify.stage = Stage::Queued;
+        self.free_slot();
+        self.hold(Why::Diverged, why.to_owned(), Some(retry_at));
         Ok(())
     }
 

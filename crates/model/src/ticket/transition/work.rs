@@ -47,7 +47,12 @@ impl Draft<'_> {
         ticket.authors.insert(agent.clone());
         ticket.tries += 1;
         ticket.attempts += 1;
-        let (number, from) = (ticket.attempts, ticket.from.clone());
+        let (number, mut from) = (ticket.attempts, ticket.from.clone());
+        if let (attempt::StartPoint::Target, Some(commit)) = (&from, &ticket.spec.reverts) {
+            from = attempt::StartPoint::Revert {
+                commit: commit.clone(),
+            };
+        }
         let claim = Claim::new(agent.clone(), *fence, number, from.clone());
         let conversation = Conversation::new(harness.clone(), session.clone());
         let attempt = Attempt::new(claim, conversation, *at);

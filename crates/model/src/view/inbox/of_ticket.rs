@@ -117,7 +117,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             Act::Retry { ticket: id() },
             by_hand(&format!("or raise `ticket_usd` in crew.toml: {goes_on}")),
         ],
-        Why::Landing => vec![
+        Why::Landing | Why::Diverged => vec![
             by_hand(&format!("mend what it says: {goes_on}")),
             Act::Retry { ticket: id() },
         ],
@@ -140,7 +140,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     }
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
-        Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
+        Why::CouldNotRun | Why::TargetRed | Why::Auth | Why::Diverged => Urgency::Everyone,
         Why::Paths { .. }
         | Why::Commitments { .. }
         | Why::Landing
