@@ -25,6 +25,9 @@ _crew() {
             crew,assign)
                 cmd="crew__subcmd__assign"
                 ;;
+            crew,checks)
+                cmd="crew__subcmd__checks"
+                ;;
             crew,clean)
                 cmd="crew__subcmd__clean"
                 ;;
@@ -100,6 +103,9 @@ _crew() {
             crew,queue)
                 cmd="crew__subcmd__queue"
                 ;;
+            crew,reject)
+                cmd="crew__subcmd__reject"
+                ;;
             crew,retry)
                 cmd="crew__subcmd__retry"
                 ;;
@@ -135,6 +141,9 @@ _crew() {
                 ;;
             crew__subcmd__help,assign)
                 cmd="crew__subcmd__help__subcmd__assign"
+                ;;
+            crew__subcmd__help,checks)
+                cmd="crew__subcmd__help__subcmd__checks"
                 ;;
             crew__subcmd__help,clean)
                 cmd="crew__subcmd__help__subcmd__clean"
@@ -208,6 +217,9 @@ _crew() {
             crew__subcmd__help,queue)
                 cmd="crew__subcmd__help__subcmd__queue"
                 ;;
+            crew__subcmd__help,reject)
+                cmd="crew__subcmd__help__subcmd__reject"
+                ;;
             crew__subcmd__help,retry)
                 cmd="crew__subcmd__help__subcmd__retry"
                 ;;
@@ -242,7 +254,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve commit-to inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve reject commit-to inbox answer wake queue checks explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -297,6 +309,24 @@ _crew() {
             ;;
         crew__subcmd__assign)
             opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__checks)
+            opts="-C -h --forget --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -576,7 +606,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve commit-to inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve reject commit-to inbox answer wake queue checks explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -618,6 +648,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__assign)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__checks)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -967,6 +1011,20 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__reject)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__retry)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1277,6 +1335,24 @@ _crew() {
             ;;
         crew__subcmd__queue)
             opts="-C -h --landed --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__reject)
+            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -141,10 +141,7 @@ impl Executor {
         if let Some(candidate) = self.sent_before(ticket, &target, &tip)? {
             // The changes are not known here, so every check runs.
             let untouched = Vec::new();
-            return Ok(Report::Built {
-                candidate,
-                untouched,
-            });
+            return Ok(Report::Built { candidate, untouched });
         }
         if repository.brings_back(workspace.base(), &target, &tip)? {
             return Ok(Report::ImportRefused {
