@@ -251,9 +251,10 @@ impl Executor {
             // It only means that the same tree may be checked once more.
             tracing::warn!("{}", text::with_causes(&error));
         }
-        let printed = match outcome {
-            CheckOutcome::Passed => tail(run.dir()),
-            _ => String::new(),
+        let printed = if outcome == CheckOutcome::Passed {
+            tail(run.dir())
+        } else {
+            String::new()
         };
         Ok(CheckEnd {
             run: id.clone(),

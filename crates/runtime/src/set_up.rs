@@ -43,12 +43,12 @@ pub(crate) enum Wish {
 }
 
 impl Wish {
-    /// An error is the report of a set-up that is not to go on.
-    fn go_on(self) -> Result<(), Report> {
+    /// The report of a set-up that is not to go on.
+    fn end(self) -> Option<Report> {
         match self {
-            Self::GoOn => Ok(()),
-            Self::End => Err(Report::Done),
-            Self::Stop => Err(Report::Hindered {
+            Self::GoOn => None,
+            Self::End => Some(Report::Done),
+            Self::Stop => Some(Report::Hindered {
                 why: "the set-up of its workspace was ended with the engine".to_owned(),
             }),
         }
@@ -182,7 +182,10 @@ async fn run(
     command: &str,
     wish: &mut watch::Receiver<Wish>,
 ) -> Result<(), Report> {
-    wish.borrow().go_on()?;
+    let begun = wish.borrow().end();
+    if let Some(report) = begun {
+        return Err(report);
+    }
     let (with, subject, line) = (Arc::clone(executor), of.clone(), command.to_owned());
     let run = begin(executor, move || with.begin_set_up_run(&subject, number, &line)).await?;
     let watched = run.clone();
@@ -198,7 +201,9 @@ async fn run(
     let is_to_end = stopped != Wish::GoOn;
     let exit = begin(executor, move || end_of(&swept, is_to_end)).await?;
     crate::log::set_up_ended(&run, &exit);
-    stopped.go_on()?;
+    if let Some(report) = stopped.end() {
+        return Err(report);
+    }
     let limit = executor.settings.run.step_timeout;
     let why =
         format!("`{command}` failed in its new workspace; mend that, or `[workspace] setup` in crew.toml");

@@ -200,7 +200,7 @@ impl Call {
     /// Talks to a remote as the user's git does, with the user's credentials, and never asks anybody. Only
     /// for calls on the user's own repository: the settings of a repository that an agent can write would
     /// choose the programs that get the credentials.
-    pub(crate) fn to_remote(mut self) -> Self {
+    pub(crate) fn for_remotes(mut self) -> Self {
         self.settings = Settings::Remote;
         self.config
             .retain(|pair| !NOT_TO_REMOTES.contains(&pair.as_str()));

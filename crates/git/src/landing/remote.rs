@@ -205,12 +205,9 @@ impl Repository {
         let call = call.args(["--recurse-submodules=no", &lease, "--end-of-options"]);
         let pushed = succeeded(remote, call.args([remote.name(), &refspec]).run());
         failpoint::hit("push.sent");
-        let refusal = match pushed {
-            Ok(_) => {
-                self.pin(&format!("{FETCHED}/{}", intent.target), &intent.new, "crew: push")?;
-                return Ok(Standing::Landed);
-            }
-            Err(refusal) => refusal,
+        let Err(refusal) = pushed else {
+            self.pin(&format!("{FETCHED}/{}", intent.target), &intent.new, "crew: push")?;
+            return Ok(Standing::Landed);
         };
         match self.look_at_remote(remote, intent)? {
             // It may have been too slow only, and come yet: nobody knows.
@@ -265,7 +262,7 @@ impl Repository {
     /// A call to a remote, with the user's credentials and without a question to anybody.
     fn to_remote(&self, subcommand: &'static str) -> Result<Call> {
         // The address of a remote may be a path, which counts from the checkout.
-        let call = self.call(subcommand).cwd(self.root()).to_remote();
+        let call = self.call(subcommand).cwd(self.root()).for_remotes();
         Ok(match self.ssh_command()? {
             Some(command) => call.env("GIT_SSH_COMMAND", command),
             None => call,

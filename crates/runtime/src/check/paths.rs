@@ -22,7 +22,7 @@ pub fn idle_paths(place: &Place, settings: &Settings) -> Result<Vec<(String, Vec
         .map(|file| String::from_utf8_lossy(&file.path))
         .collect();
     let idle = settings.check.iter().map(|check| {
-        let paths = check.paths_without(files.iter().map(AsRef::as_ref));
+        let paths = check.paths_without(&files.iter().map(AsRef::as_ref));
         (
             check.name.clone(),
             paths.into_iter().map(str::to_owned).collect::<Vec<_>>(),

@@ -217,16 +217,15 @@ impl Executor {
 
     /// The report of an error: where the remote may hold the candidate, nothing is decided.
     fn unless_sent(&self, ticket: &Ticket, candidate: &Candidate, error: git::Error) -> Report {
-        match could_not(error) {
-            Report::RemoteAway { why } | Report::RemoteRefused { why }
-                if self.may_be_sent(ticket, candidate) =>
-            {
-                Report::Hindered {
-                    why: format!("it is not known whether the remote has taken the work: {why}"),
-                }
-            }
-            other => other,
+        let report = could_not(error);
+        if let Report::RemoteAway { why } | Report::RemoteRefused { why } = &report
+            && self.may_be_sent(ticket, candidate)
+        {
+            return Report::Hindered {
+                why: format!("it is not known whether the remote has taken the work: {why}"),
+            };
         }
+        report
     }
 
     fn may_be_sent(&self, ticket: &Ticket, candidate: &Candidate) -> bool {
