@@ -8,3 +8,4 @@ pub mod failure;
 pub mod no_progress;
 pub mod route;
 pub mod stall;
+pub mod train;

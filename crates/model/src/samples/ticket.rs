@@ -4,11 +4,11 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event, Fingerprint,
-    InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec, Stage, State, Ticket,
-    Unheeded, Verify,
+    AfterLanding, Batch, BatchEntry, Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Clearance,
+    Coupling, Event, Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec,
+    Stage, State, Ticket, Trial, Unheeded, Verify, WhyUncoupled,
 };
-use crate::{Actor, RunId};
+use crate::{Actor, RunId, TicketId};
 
 /// A description for the page.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
@@ -25,6 +25,16 @@ pub fn candidate() -> Candidate {
         target: oid('b'),
         tip: oid('a'),
         passed: Vec::new(),
+    }
+}
+
+/// The coupling in every sample.
+fn coupling() -> Coupling {
+    Coupling {
+        ahead: ticket_id("t-0"),
+        on: oid('b'),
+        place: 2,
+        batch: 8,
     }
 }
 
@@ -146,6 +156,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let check_ordered = |task| Event::CheckOrdered {
         run: check_run.clone(),
         task,
+        slot: CheckSlot::FIRST,
         at: LATE,
     };
     let check_ended = |outcome| Event::CheckEnded {
@@ -156,6 +167,22 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         tree,
         passed: vec!["true".to_owned()],
         review,
+    };
+    let trial_passed = |tree| Event::TrialPassed {
+        tree,
+        passed: vec!["true".to_owned()],
+    };
+    let uncoupled = |why| Event::Uncoupled { why, at: LATE };
+    let batch_landing = |tip: &TicketId| Event::BatchLanding {
+        tip: tip.clone(),
+        batch: Batch {
+            base: oid('b'),
+            entries: vec![BatchEntry {
+                ticket: ticket.id.clone(),
+                commit: candidate().commit,
+            }],
+        },
+        passed: vec!["true".to_owned()],
     };
     let approved = |test: &str| Event::Approved {
         acceptance_test: test.to_owned(),
@@ -195,6 +222,40 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("workspace lost, attempts left", workspace_lost(2))
         .when("workspace lost, none left", workspace_lost(0))
         .event(Event::CheckStarted)
+        .event(Event::Coupled {
+            coupling: coupling(),
+        })
+        .event(Event::JoinedTrain {
+            candidate: candidate(),
+            plan: CheckPlan {
+                setup: Vec::new(),
+                commands: vec!["true".to_owned()],
+            },
+            at: LATE,
+        })
+        .when("same tree", trial_passed(oid('d')))
+        .when("other tree", trial_passed(oid('e')))
+        .event(Event::TrialFailed {
+            which: "true".to_owned(),
+            output: why(),
+        })
+        .event(Event::TrialCancelled)
+        .when(
+            "conflict",
+            uncoupled(WhyUncoupled::Conflict {
+                ahead: ticket_id("t-0"),
+                paths: paths(),
+            }),
+        )
+        .when("target moved", uncoupled(WhyUncoupled::TargetMoved))
+        .when("the tip", batch_landing(&ticket.id))
+        .when("not the tip", batch_landing(&ticket_id("t-9")))
+        .event(Event::BatchPutOff {
+            plan: CheckPlan {
+                setup: Vec::new(),
+                commands: vec!["true".to_owned()],
+            },
+        })
         .when("checks", built(true))
         .when("no checks", built(false))
         .when("the candidate's", check_ordered(CheckTask::Candidate))
@@ -279,6 +340,12 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             "to retry",
             Event::LandingEndOrdered {
                 then: AfterLanding::Retry { by: by() },
+            },
+        )
+        .when(
+            "uncouple",
+            Event::LandingEndOrdered {
+                then: AfterLanding::Uncouple,
             },
         )
         .event(Event::NotLanded)
@@ -381,6 +448,14 @@ fn verify_shape(verify: &Verify) -> String {
                 checks.failed.is_some()
             )
         }
+        Stage::InTrain(entry) => {
+            let trial = match entry.trial {
+                Trial::Untried => "untried",
+                Trial::Passed { .. } => "passed",
+                Trial::Failed { .. } => "failed",
+            };
+            format!("in train {trial} {}", entry.plan.setup.len())
+        }
         Stage::Reviewing { reviewer, due, .. } => {
             format!("reviewing {} {}", reviewer.is_some(), due.is_some())
         }
@@ -389,8 +464,10 @@ fn verify_shape(verify: &Verify) -> String {
                 AfterLanding::Drop { .. } => "drop",
                 AfterLanding::Hold { .. } => "hold",
                 AfterLanding::Retry { .. } => "retry",
+                AfterLanding::Uncouple => "uncouple",
             });
-            format!("landing {} {then:?}", waiting.is_some())
+            let is_in_batch = verify.train.lands_with.is_some();
+            format!("landing {} {then:?} {is_in_batch}", waiting.is_some())
         }
     };
     // The attempt matters only as far as the way back depends on it: everything else is behind it.

@@ -104,6 +104,9 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     if let Some(table) = section(&mut reader, &mut top, "review") {
         settings.review = review(&mut reader, table);
     }
+    if let Some(table) = section(&mut reader, &mut top, "train") {
+        settings.train = super::train::read(&mut reader, table);
+    }
     if let Some(table) = section(&mut reader, &mut top, "land") {
         settings.land = land(&mut reader, table);
     }

@@ -4,7 +4,7 @@ use super::checking::checking;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Done, Stage, State, Ticket};
+use crate::ticket::{Done, Entry, Stage, State, Ticket, Trial};
 use crate::{Look, Time};
 
 /// The state of a ticket in a word or two, and the reason.
@@ -131,6 +131,7 @@ fn of_stage(stage: &Stage, now: Time) -> Standing {
             let what = checking(checks, Some(now)).unwrap_or_else(result);
             new(Sign::Verifying, "checking", Some(what))
         }
+        Stage::InTrain(entry) => new(Sign::Verifying, "in the train", Some(in_train(entry))),
         Stage::Reviewing {
             candidate, reviewer, ..
         } => {
@@ -145,6 +146,18 @@ fn of_stage(stage: &Stage, now: Time) -> Standing {
             "landing",
             Some(format!("as {}", candidate.commit.short())),
         ),
+    }
+}
+
+/// The trial of an entry that is not being checked at this moment.
+pub(super) fn in_train(entry: &Entry) -> String {
+    let commit = entry.candidate.commit.short();
+    match &entry.trial {
+        Trial::Untried => format!("{commit} waits for a trial"),
+        Trial::Passed { .. } => format!("{commit} passed, and waits for landing"),
+        Trial::Failed { which, .. } => {
+            format!("`{which}` fails on {commit}: the entries ahead are tried, to find the one at fault")
+        }
     }
 }
 
