@@ -11,6 +11,7 @@ mod rest;
 mod restore;
 mod runs;
 mod target;
+mod train;
 #[cfg(test)]
 mod tests;
 mod unheeded;
@@ -40,6 +41,7 @@ use crate::{Error, Input, Output};
 pub use rest::{Rest, Waits};
 use target::Proven;
 pub use target::TargetCheck;
+use train::TrainWindow;
 
 /// The engine's core: its parts, each with rules of its own, and the decisions that need several of them,
 /// which the modules below this one make.
@@ -61,6 +63,7 @@ pub struct Core {
     ready: ReadyQueue,
     spending: Spending,
     proven: Proven,
+    train: TrainWindow,
     duty: Duty,
     stopping: Option<OnStop>,
     /// The decisions on the present input.
@@ -145,6 +148,7 @@ impl Core {
             ready: ReadyQueue::default(),
             spending: Spending::default(),
             proven: Proven::default(),
+            train: TrainWindow::default(),
             duty: Duty::Drain,
             stopping: None,
             out: Output::default(),
@@ -349,7 +353,10 @@ impl Core {
             self.hindrances.followed(&event, &ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
-            if let ticket::Event::ChecksPassed { tree, passed, .. } = &event {
+            self.train.note(&event, self.settings.train.batch);
+            if let ticket::Event::ChecksPassed { tree, passed, .. }
+            | ticket::Event::TrialPassed { tree, passed } = &event
+            {
                 self.proven.note(tree, passed);
             }
             entries.push(Entry {

@@ -4,7 +4,7 @@ use model::policy::stall;
 use model::ticket::{
     Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State, Ticket,
 };
-use model::{RunId, TicketId};
+use model::{Oid, RunId, TicketId};
 
 use super::{Core, WriteMeta};
 use crate::{CheckEnd, Report};
@@ -12,14 +12,22 @@ use crate::{CheckEnd, Report};
 impl Core {
     /// The consequence of a candidate that was built: the first run of its checks, or its landing.
     pub(super) fn candidate_built(&self, id: &TicketId, candidate: Candidate) -> Vec<Event> {
-        let settings = &self.settings.checks;
-        let plan = CheckPlan {
-            setup: settings.setup.clone(),
-            commands: settings.commands.clone(),
-        };
+        if self.joins_train(id) {
+            return vec![self.joined_train(candidate)];
+        }
+        let plan = self.check_plan();
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
             core.go_on(ticket).filter(|next| core.may_follow(next))
         })
+    }
+
+    /// The checks of a candidate, as the settings have them now.
+    pub(super) fn check_plan(&self) -> CheckPlan {
+        let settings = &self.settings.checks;
+        CheckPlan {
+            setup: settings.setup.clone(),
+            commands: settings.commands.clone(),
+        }
     }
 
     /// An event, and what follows from the ticket after it. A machine that refuses the event says so itself
@@ -42,10 +50,14 @@ impl Core {
             return None;
         };
         let Some(task) = checks.next() else {
-            return Some(Event::ChecksPassed {
-                tree: checks.candidate.tree.clone(),
-                passed: checks.plan.commands.clone(),
-                review: false,
+            let (tree, passed) = (checks.candidate.tree.clone(), checks.plan.commands.clone());
+            return Some(match self.has_train() && self.has_entry_ahead(ticket) {
+                true => Event::TrialPassed { tree, passed },
+                false => Event::ChecksPassed {
+                    tree,
+                    passed,
+                    review: false,
+                },
             });
         };
         Some(Event::CheckOrdered {
@@ -56,6 +68,7 @@ impl Core {
                 checks.runs + 1,
             ),
             task,
+            slot: checks.slot,
             at: self.now,
         })
     }
@@ -81,8 +94,12 @@ impl Core {
             return;
         };
         let events = self.end_of_check(&id, &end.run, &end.outcome);
+        let red = events.iter().find(|event| matches!(event, Event::TargetRed { .. }));
+        let red = red.cloned();
         if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
             self.out.refused.push(format!("{id}: {no}"));
+        } else if let Some(red) = red {
+            self.hold_train(&red);
         }
     }
 
@@ -129,16 +146,17 @@ impl Core {
                     return None;
                 }
                 let command = checks.failed_command().unwrap_or_default().to_owned();
-                let same = Fingerprint::Check {
-                    which: command.clone(),
-                    tip: checks.candidate.tip.clone(),
-                };
-                Some(Event::ChecksFailed {
-                    which: command,
-                    output: checks.failed.clone().unwrap_or_default(),
-                    steps_left: self.steps_left(id),
-                    reopen_at: self.reopen_at(id),
-                    repeat: self.repeat(id, same),
+                let output = checks.failed.clone().unwrap_or_default();
+                let tip = Some(checks.candidate.tip.clone());
+                Some(self.checks_failed(id, command, output, tip))
+            }
+            // The fault may be that of an entry ahead: the train finds out which.
+            (CheckTask::Candidate, CheckOutcome::Failed { output })
+                if self.has_train() && self.ticket(id).is_some_and(|it| self.has_entry_ahead(it)) =>
+            {
+                Some(Event::TrialFailed {
+                    which: checks.failed_command().unwrap_or_default().to_owned(),
+                    output: output.clone(),
                 })
             }
             (CheckTask::Target, CheckOutcome::Failed { output }) => Some(Event::TargetRed {
@@ -150,6 +168,21 @@ impl Core {
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
                 None
             }
+        }
+    }
+
+    /// The work of a ticket fails a check that the commit below it passes.
+    pub(super) fn checks_failed(&self, id: &TicketId, which: String, output: String, tip: Option<Oid>) -> Event {
+        let same = tip.map(|tip| Fingerprint::Check {
+            which: which.clone(),
+            tip,
+        });
+        Event::ChecksFailed {
+            which,
+            output,
+            steps_left: self.steps_left(id),
+            reopen_at: self.reopen_at(id),
+            repeat: same.and_then(|same| self.repeat(id, same)),
         }
     }
 
@@ -206,7 +239,7 @@ mod tests {
     use model::attempt::{self, Signal, Usage};
     use model::command::OnStop;
     use model::ticket::{Effect, Loss, Spec};
-    use model::{Actor, AgentName, Fence, Oid, SessionId, Time};
+    use model::{Actor, AgentName, Fence, SessionId, Time};
 
     use super::*;
     use crate::{Input, Loaded};

@@ -50,6 +50,9 @@ pub struct Place {
     /// The time at which it joined the train.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined_at: Option<Time>,
+    /// The number of runs of its checks that were ordered for its present candidate: it numbers them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub runs: u32,
     /// The tip of the batch with which it lands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lands_with: Option<TicketId>,

@@ -32,7 +32,8 @@ impl Draft<'_> {
         if let Stage::InTrain(entry) = &verify.stage
             && entry.trial == Trial::Untried
         {
-            let checks = Checks::new(entry.candidate.clone(), entry.plan.clone());
+            let mut checks = Checks::new(entry.candidate.clone(), entry.plan.clone());
+            checks.runs = verify.train.runs;
             verify.stage = Stage::Checking(Box::new(checks));
         }
         Ok(())
@@ -72,7 +73,10 @@ impl Draft<'_> {
             plan: checks.plan.clone(),
             trial,
         };
-        self.verify()?.stage = Stage::InTrain(Box::new(entry));
+        let runs = checks.runs;
+        let verify = self.verify()?;
+        verify.train.runs = runs;
+        verify.stage = Stage::InTrain(Box::new(entry));
         Ok(())
     }
 

@@ -72,7 +72,7 @@ impl Draft<'_> {
         verify.round = verify.attempt.rounds;
         verify.stage = Stage::Building;
         verify.train.ahead = coupling.as_ref().map(|coupling| coupling.ahead.clone());
-        verify.train.lands_with = None;
+        (verify.train.lands_with, verify.train.runs) = (None, 0);
         let effect = Effect::BuildCandidate {
             agent: verify.attempt.claim.agent.clone(),
             fence: verify.attempt.claim.fence,
