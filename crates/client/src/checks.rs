@@ -32,8 +32,8 @@ pub fn last_round(place: &Place, ticket: Option<&TicketId>) -> Vec<Source> {
 fn source(place: &Place, ticket: Option<&TicketId>, run: RunId) -> Source {
     let dir = place.run_dir(&run);
     let spec = Run::open(&dir).and_then(|run| run.spec());
-    let command = spec.as_ref().ok().and_then(|spec| spec.args.last());
-    let command = command.map(|command| format!(": {}", command.display()));
+    let command = spec.as_ref().ok().map(runtime::command_of);
+    let command = command.map(|command| format!(": {command}"));
     let is_canary = spec.is_ok_and(|spec| runtime::is_canary(&spec.run_id, &run));
     let how = if is_canary { ", with broken sources" } else { "" };
     let of = ticket.map_or("the target", |ticket| ticket.as_str());

@@ -7,7 +7,7 @@ use client::clock;
 use git::Branch;
 use model::settings::{Blind, Settings};
 use model::target::{Shown, Target, Verdict, install};
-use model::ticket::CheckPlan;
+use model::ticket::{Check, CheckPlan};
 use model::view::span;
 use model::{Look, Oid};
 use runtime::Place;
@@ -134,10 +134,7 @@ fn changed(subject: &Subject, settings: &Settings, target: &Target) -> String {
     let tip = Branch::parse(&settings.project.target).and_then(|branch| repository.target(&branch));
     let tip = tip.ok().and_then(|tip| Oid::new(tip.as_str()).ok());
     let moved = tip.filter(|tip| *tip != target.commit);
-    let plan = CheckPlan {
-        setup: settings.checks.setup.clone(),
-        commands: settings.checks.commands.clone(),
-    };
+    let plan = CheckPlan::of(settings);
     let mut changed = String::new();
     if let Some(tip) = moved {
         changed.push_str(&format!("; the branch is at {} now", tip.short()));
@@ -154,8 +151,11 @@ fn canaries(settings: &Settings, target: &Target) -> Vec<Finding> {
         let says = "nobody tries whether they look at the tree: [checks] blind = \"allow\"";
         return vec![Finding::fine(AREA, says)];
     }
-    let of = |command: &String| {
-        let tried = target.canaries.iter().find(|canary| canary.command == *command);
+    let of = |command: &Check| {
+        let tried = target
+            .canaries
+            .iter()
+            .find(|canary| canary.command == command.to_string());
         match tried.map(|canary| canary.shown) {
             Some(Shown::Looks) => Finding::fine(
                 AREA,
@@ -170,12 +170,13 @@ fn canaries(settings: &Settings, target: &Target) -> Vec<Finding> {
         }
     };
     // The verdict is about a blind one already.
-    let is_blind = |command: &&String| {
+    let is_blind = |command: &&Check| {
         target.verdict
             == Verdict::Blind {
-                which: (*command).clone(),
+                which: command.to_string(),
             }
     };
-    let commands = settings.checks.commands.iter();
+    let plan = CheckPlan::of(settings);
+    let commands = plan.commands.iter();
     commands.filter(|command| !is_blind(command)).map(of).collect()
 }

@@ -11,9 +11,9 @@ mod rest;
 mod restore;
 mod runs;
 mod target;
-mod train;
 #[cfg(test)]
 mod tests;
+mod train;
 mod unheeded;
 mod waiting;
 
@@ -348,17 +348,19 @@ impl Core {
         let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
             let mut change = ticket.after(&event, self.now)?;
+            if let (
+                ticket::Event::ChecksPassed { tree, .. } | ticket::Event::TrialPassed { tree, .. },
+                Some(checks),
+            ) = (&event, ticket.checks())
+            {
+                self.proven.note(tree, &checks.plan);
+            }
             self.folder.keep_wanted(&change.ticket, &mut change.effects);
             ticket = Arc::new(change.ticket);
             self.hindrances.followed(&event, &ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
             self.train.note(&event, self.settings.train.batch);
-            if let ticket::Event::ChecksPassed { tree, passed, .. }
-            | ticket::Event::TrialPassed { tree, passed } = &event
-            {
-                self.proven.note(tree, passed);
-            }
             entries.push(Entry {
                 fact: Fact::Ticket(event),
                 after: State::Ticket(Arc::clone(&ticket)),

@@ -49,7 +49,10 @@ fn is_tried(ticket: &Ticket) -> bool {
     match &ticket.state {
         State::Open => true,
         State::InProgress(attempt) => attempt.state == attempt::State::Preparing,
-        State::Verify(verify) => matches!(verify.stage, Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_)),
+        State::Verify(verify) => matches!(
+            verify.stage,
+            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_)
+        ),
         State::New | State::Done(_) => false,
     }
 }

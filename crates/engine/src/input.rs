@@ -86,7 +86,7 @@ pub struct TargetSeen {
     pub commit: Oid,
     /// The tree of that.
     pub tree: Oid,
-    /// A digest of the environment that checks get, and of their time limit.
+    /// A digest of the environment that checks get.
     pub environment: String,
     /// Whether a check has still to be tried on broken sources, with the manifests that this tree has.
     pub canary_due: bool,

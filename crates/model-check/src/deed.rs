@@ -138,7 +138,7 @@ impl Deed {
                     },
                     plan: CheckPlan {
                         setup: Vec::new(),
-                        commands: vec!["make check".to_owned()],
+                        commands: vec![model::samples::ticket::check("make check")],
                     },
                 };
                 vec![built, check_ordered(ticket, 1)]

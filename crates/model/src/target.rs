@@ -61,7 +61,7 @@ pub struct Basis {
     pub tree: Oid,
     /// The commands.
     pub plan: CheckPlan,
-    /// A digest of the environment that the commands get, and of their time limit.
+    /// A digest of the environment that the commands get.
     pub environment: String,
 }
 

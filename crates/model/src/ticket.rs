@@ -1,6 +1,7 @@
 //! The ticket machine: from the queue to the target branch. The root of its stream; the attempt is its child.
 
 mod change;
+mod check;
 mod checks;
 mod done;
 mod event;
@@ -22,9 +23,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
+pub use check::{Check, CheckCommand, CheckPlan, TestCount};
 pub use checks::{
-    CheckOutcome, CheckPlan, CheckRun, CheckSlot, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss,
-    how_it_ended, without_set_up,
+    CheckOutcome, CheckRun, CheckSlot, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended,
+    without_set_up,
 };
 pub use done::Done;
 pub use event::{Effect, Event, Released};

@@ -12,8 +12,8 @@ mod slot;
 
 pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
-pub(crate) use missing::missing_program;
 pub use missing::{MissingProgram, missing_programs};
+pub(crate) use missing::{missing_of, missing_program};
 pub use slot::forget_set_up;
 
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use engine::{CheckEnd, Report};
 use model::journal::EffectId;
-use model::ticket::{CheckOutcome, CheckPlan, CheckTask, KEPT_SET_UP, Loss, Ticket};
+use model::ticket::{self, CheckCommand, CheckOutcome, CheckPlan, CheckTask, KEPT_SET_UP, Loss, Ticket};
 use model::{Oid, RunId};
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
@@ -36,6 +36,8 @@ use crate::{Error, Result};
 const OUTPUT: usize = 8 * 1024;
 /// The file in a run's folder that says that the check failed in a kept set-up.
 const KEPT: &str = "kept-set-up";
+/// The shell that runs the commands of the settings.
+const SHELL: &str = "/bin/sh";
 /// The exit codes of a shell for a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
 /// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE,
@@ -48,7 +50,7 @@ pub(crate) struct Check<'a> {
     pub(crate) run: &'a RunId,
     pub(crate) task: CheckTask,
     pub(crate) commit: &'a Oid,
-    pub(crate) command: &'a str,
+    pub(crate) command: &'a ticket::Check,
     pub(crate) plan: &'a CheckPlan,
     pub(crate) set_up: u32,
     pub(crate) passed: u32,
@@ -98,7 +100,6 @@ impl Executor {
         let mut parts: Vec<Vec<u8>> = variables
             .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
             .collect();
-        parts.push(checks.timeout.as_millis().to_string().into_bytes());
         parts.push(format!("{:?}", checks.blind).into_bytes());
         for list in [&checks.setup_inputs, &checks.keep] {
             parts.push(list.len().to_string().into_bytes());
@@ -135,12 +136,24 @@ impl Executor {
 
     /// Makes a run in a checkout and starts it.
     fn begin_in(&self, checkout: &Path, check: &Check<'_>, dir: &Path, id: String) -> Result<Report> {
-        // The one shell: the command is the user's own setting, whole.
-        let mut spec = Spec::new(id, "/bin/sh", checkout);
-        spec.args = vec![OsString::from("-c"), OsString::from(check.command)];
+        let mut spec = match &check.command.command {
+            // The one shell: the command is the user's own setting, whole.
+            CheckCommand::Shell(line) => {
+                let mut spec = Spec::new(id, SHELL, checkout);
+                spec.args = vec![OsString::from("-c"), OsString::from(line)];
+                spec
+            }
+            CheckCommand::Argv(argv) => {
+                let mut words = argv.iter();
+                let program = words.next().map(String::as_str).unwrap_or_default();
+                let mut spec = Spec::new(id, program, checkout);
+                spec.args = words.map(OsString::from).collect();
+                spec
+            }
+        };
         spec.env = self.check_env.variables.clone();
         spec.env.insert(CHECK_MARK.into(), "1".into());
-        spec.timeout_ms = u64::try_from(self.settings.checks.timeout.as_millis()).ok();
+        spec.timeout_ms = Some(check.command.timeout_ms);
         private_dir(&self.place.check_runs_dir())?;
         let run = Run::create(dir, &spec, None)?;
         failpoint::hit("check.made");
@@ -193,14 +206,19 @@ impl Executor {
     ) -> process::Result<CheckEnd> {
         failpoint::hit("check.ended");
         let spec = run.spec()?;
-        let command = spec.args.last().map(|it| it.to_string_lossy().into_owned());
+        let command = command_of(&spec);
         let limit = spec.timeout_ms.map(Duration::from_millis);
         let left_out = self.check_env.left_out();
         // The agent has nothing to do with the surroundings of its check.
         let hint = left_out.filter(|_| task != Some(CheckTask::Candidate));
-        let command = command.unwrap_or_default();
-        let missing = missing_program(&command, &self.check_env.variables);
-        let mut outcome = outcome(&command, exit, run.dir(), limit, (missing.as_deref(), hint));
+        let missing = missing_of(&command, &self.check_env.variables);
+        let mut outcome = outcome(
+            &command.to_string(),
+            exit,
+            run.dir(),
+            limit,
+            (missing.as_deref(), hint),
+        );
         let is_of_commands = matches!(task, Some(CheckTask::Candidate | CheckTask::Target));
         if let CheckOutcome::Failed { output } = &mut outcome
             && is_of_commands
@@ -235,12 +253,11 @@ impl Executor {
     fn about(&self, check: &Check<'_>, tree: &git::Oid, command: usize) -> String {
         let mut parts = vec![tree.to_string().into_bytes(), command.to_string().into_bytes()];
         let settings = &self.settings.checks;
-        for list in [
-            &check.plan.commands,
-            &check.plan.setup,
-            &settings.setup_inputs,
-            &settings.keep,
-        ] {
+        for list in [&check.plan.commands, &check.plan.setup] {
+            parts.push(list.len().to_string().into_bytes());
+            parts.extend(list.iter().map(|check| facts(check).into_bytes()));
+        }
+        for list in [&settings.setup_inputs, &settings.keep] {
             parts.push(list.len().to_string().into_bytes());
             parts.extend(list.iter().map(|text| text.clone().into_bytes()));
         }
@@ -277,6 +294,25 @@ impl Executor {
         match Run::open(PathBuf::from(std::ffi::OsStr::from_bytes(&text))) {
             Err(process::Error::NoRun { .. }) => Ok(()),
             run => crate::end_run(&run?),
+        }
+    }
+}
+
+/// Everything about a check on which its verdict depends, as text.
+fn facts(check: &ticket::Check) -> String {
+    format!("{:?} {} {:?}", check.command, check.timeout_ms, check.tests)
+}
+
+/// The command of a run of the checks.
+#[must_use]
+pub fn command_of(spec: &Spec) -> CheckCommand {
+    let words = spec.args.iter().map(|word| word.to_string_lossy().into_owned());
+    let mut words: Vec<String> = words.collect();
+    match words.pop() {
+        Some(line) if spec.program == Path::new(SHELL) && words == ["-c"] => CheckCommand::Shell(line),
+        last => {
+            let program = spec.program.to_string_lossy().into_owned();
+            CheckCommand::Argv(std::iter::once(program).chain(words).chain(last).collect())
         }
     }
 }

@@ -45,7 +45,9 @@ pub mod undeletable;
 mod users_folders;
 mod workspaces;
 
-pub use check::{CHECK_MARK, MissingProgram, forget_set_up, had_kept_set_up, is_canary, missing_programs};
+pub use check::{
+    CHECK_MARK, MissingProgram, command_of, forget_set_up, had_kept_set_up, is_canary, missing_programs,
+};
 pub use engine::TargetFound;
 pub use error::{Error, Result};
 pub use folders::folders;

@@ -11,7 +11,7 @@ use engine::{CheckEnd, End, Postponed, Report, RunEnd};
 use model::attempt::Signal;
 use model::command::{Asked, Command, Outcome};
 use model::journal::{Entry, Fact, Ordered, State, Write};
-use model::ticket::{self, CheckOutcome, Effect};
+use model::ticket::{self, CheckCommand, CheckOutcome, Effect};
 use model::{AgentName, Oid, TicketId, project};
 use process::{Run, Status};
 
@@ -180,7 +180,10 @@ pub(crate) fn run_ended(end: &RunEnd) {
 /// The process of a check is there. Of its command only the name of the program is logged.
 pub(crate) fn check_started(run: &Run) {
     let (pid, spec) = (pid(run), run.spec().ok());
-    let command = spec.and_then(|spec| program(&spec.args.last()?.to_string_lossy()));
+    let command = spec.and_then(|spec| match crate::check::command_of(&spec) {
+        CheckCommand::Shell(line) => program(&line),
+        CheckCommand::Argv(argv) => program(argv.first()?),
+    });
     tracing::info!(target: "check", state = "started", run = folder(run), pid, command);
 }
 

@@ -7,10 +7,10 @@ use engine::{Report, TargetCheck, TargetFound, TargetSeen, driver};
 use model::RunId;
 use model::settings::canary::runs_tests;
 use model::target::{Canary, Shown, Verdict};
-use model::ticket::{Candidate, CheckOutcome, CheckPlan, CheckTask, Checks, Loss};
+use model::ticket::{self, Candidate, CheckOutcome, CheckPlan, CheckTask, Checks, Loss};
 use tokio::sync::{Notify, mpsc};
 
-use crate::check::{Check, missing_program};
+use crate::check::{Check, missing_of};
 use crate::dispatcher::Event;
 use crate::executor::perform::model_oid;
 use crate::executor::{Executor, Work};
@@ -57,10 +57,7 @@ pub async fn try_target(
     let wanted = TargetCheck {
         commit,
         tree,
-        plan: CheckPlan {
-            setup: settings.checks.setup.clone(),
-            commands: settings.checks.commands.clone(),
-        },
+        plan: CheckPlan::of(&settings),
         round: 0,
     };
     let current = Mutex::new(None);
@@ -144,13 +141,15 @@ impl Series<'_> {
     /// Runs what is left to run. Gives the end, where it is no good one.
     async fn run_all(&mut self) -> Option<Verdict> {
         while let Some(task) = self.checks.next() {
-            let command = self.checks.command(task).unwrap_or_default().to_owned();
-            let outcome = self.run(task, None).await;
+            let Some(command) = self.checks.command(task).cloned() else {
+                break;
+            };
+            let outcome = self.run(task, &command, None).await;
             if let Some(why) = self.checks.cannot_run(task, &outcome) {
                 let environment = &self.executor.check_env.variables;
                 let is_of_command = matches!(outcome, CheckOutcome::CouldNotRun { .. });
                 let missing = is_of_command
-                    .then(|| missing_program(&command, environment))
+                    .then(|| missing_of(&command.command, environment))
                     .flatten();
                 return Some(Verdict::CouldNotRun {
                     why,
@@ -160,7 +159,7 @@ impl Series<'_> {
             }
             if let CheckOutcome::Failed { output } = outcome {
                 return Some(Verdict::Failed {
-                    which: command,
+                    which: command.to_string(),
                     output,
                 });
             }
@@ -183,26 +182,27 @@ impl Series<'_> {
             };
             let shown = match known {
                 Some(shown) => Some(shown),
-                None => self.canary(&command, n, &key).await,
+                None => self.canary(&command, &key).await,
             };
             let Some(shown) = shown else { continue };
-            let is_blind = shown == Shown::Passes && runs_tests(&command);
+            let is_blind = shown == Shown::Passes && runs_tests(&command.command.to_string());
             canaries.push(Canary {
-                command: command.clone(),
+                command: command.to_string(),
                 shown,
             });
             if is_blind {
-                return (Verdict::Blind { which: command }, canaries);
+                let which = command.to_string();
+                return (Verdict::Blind { which }, canaries);
             }
         }
         (Verdict::Passed, canaries)
     }
 
     /// Gives what the canary of a command shows; none where it could not be run, which shows nothing.
-    async fn canary(&mut self, command: &str, n: usize, key: &str) -> Option<Shown> {
+    async fn canary(&mut self, command: &ticket::Check, key: &str) -> Option<Shown> {
         // The commands have passed: what is left to run is the set-up, where the checkout needs it anew.
         for _ in 0..2 {
-            let outcome = self.run(CheckTask::Target, Some((n, command, key))).await;
+            let outcome = self.run(CheckTask::Target, command, Some(key)).await;
             let shown = match outcome {
                 CheckOutcome::Passed | CheckOutcome::PassedBefore => Shown::Passes,
                 CheckOutcome::Failed { .. } => Shown::Looks,
@@ -221,27 +221,23 @@ impl Series<'_> {
         None
     }
 
-    /// Runs the next command of a task, or the canary of a command: its number, its text and the key.
-    async fn run(&mut self, task: CheckTask, canary: Option<(usize, &str, &str)>) -> CheckOutcome {
-        let command = match canary {
-            Some((_, command, _)) => command.to_owned(),
-            None => self.checks.command(task).unwrap_or_default().to_owned(),
-        };
+    /// Runs a command for a task, or its canary under this key.
+    async fn run(&mut self, task: CheckTask, command: &ticket::Check, canary: Option<&str>) -> CheckOutcome {
         let run = RunId::of_target(self.round, self.checks.runs + 1);
         self.checks.order(run.clone(), task, clock::now());
         self.is_now(Some(run.clone()));
         let (checks, with, key) = (
             self.checks.clone(),
             Arc::clone(self.executor),
-            canary.map(|(_, _, key)| key.to_owned()),
+            canary.map(str::to_owned),
         );
-        let (of, text) = (run.clone(), command.clone());
+        let (of, wanted) = (run.clone(), command.clone());
         let started = self.executor.threads.begin(move || {
             let check = Check {
                 run: &of,
                 task,
                 commit: checks.commit(task),
-                command: &text,
+                command: &wanted,
                 plan: &checks.plan,
                 set_up: checks.set_up.unwrap_or(0),
                 passed: checks.passed_before(task),
@@ -265,7 +261,7 @@ impl Series<'_> {
             self.last = Some(run.clone());
             (self.report)(TargetFound {
                 verdict: Verdict::Checking {
-                    command: Some(command),
+                    command: Some(command.to_string()),
                     is_canary: canary.is_some(),
                 },
                 canaries: Vec::new(),

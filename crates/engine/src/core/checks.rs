@@ -2,7 +2,8 @@
 
 use model::policy::stall;
 use model::ticket::{
-    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State, Ticket,
+    Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State,
+    Ticket,
 };
 use model::{Oid, RunId, TicketId};
 
@@ -15,19 +16,10 @@ impl Core {
         if self.joins_train(id) {
             return vec![self.joined_train(candidate)];
         }
-        let plan = self.check_plan();
+        let plan = CheckPlan::of(&self.settings);
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
             core.go_on(ticket).filter(|next| core.may_follow(next))
         })
-    }
-
-    /// The checks of a candidate, as the settings have them now.
-    pub(super) fn check_plan(&self) -> CheckPlan {
-        let settings = &self.settings.checks;
-        CheckPlan {
-            setup: settings.setup.clone(),
-            commands: settings.commands.clone(),
-        }
     }
 
     /// An event, and what follows from the ticket after it. A machine that refuses the event says so itself
@@ -50,7 +42,7 @@ impl Core {
             return None;
         };
         let Some(task) = checks.next() else {
-            let (tree, passed) = (checks.candidate.tree.clone(), checks.plan.commands.clone());
+            let (tree, passed) = (checks.candidate.tree.clone(), checks.plan.names());
             return Some(match self.has_train() && self.has_entry_ahead(ticket) {
                 true => Event::TrialPassed { tree, passed },
                 false => Event::ChecksPassed {
@@ -94,7 +86,9 @@ impl Core {
             return;
         };
         let events = self.end_of_check(&id, &end.run, &end.outcome);
-        let red = events.iter().find(|event| matches!(event, Event::TargetRed { .. }));
+        let red = events
+            .iter()
+            .find(|event| matches!(event, Event::TargetRed { .. }));
         let red = red.cloned();
         if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
             self.out.refused.push(format!("{id}: {no}"));
@@ -145,7 +139,7 @@ impl Core {
                 if !checks.is_target_green() {
                     return None;
                 }
-                let command = checks.failed_command().unwrap_or_default().to_owned();
+                let command = checks.failed_command().map(Check::to_string).unwrap_or_default();
                 let output = checks.failed.clone().unwrap_or_default();
                 let tip = Some(checks.candidate.tip.clone());
                 Some(self.checks_failed(id, command, output, tip))
@@ -155,12 +149,12 @@ impl Core {
                 if self.has_train() && self.ticket(id).is_some_and(|it| self.has_entry_ahead(it)) =>
             {
                 Some(Event::TrialFailed {
-                    which: checks.failed_command().unwrap_or_default().to_owned(),
+                    which: checks.failed_command().map(Check::to_string).unwrap_or_default(),
                     output: output.clone(),
                 })
             }
             (CheckTask::Target, CheckOutcome::Failed { output }) => Some(Event::TargetRed {
-                which: checks.command(task).unwrap_or_default().to_owned(),
+                which: checks.command(task).map(Check::to_string).unwrap_or_default(),
                 output: output.clone(),
                 retry_at: self.check_again_at(id),
             }),
@@ -172,7 +166,13 @@ impl Core {
     }
 
     /// The work of a ticket fails a check that the commit below it passes.
-    pub(super) fn checks_failed(&self, id: &TicketId, which: String, output: String, tip: Option<Oid>) -> Event {
+    pub(super) fn checks_failed(
+        &self,
+        id: &TicketId,
+        which: String,
+        output: String,
+        tip: Option<Oid>,
+    ) -> Event {
         let same = tip.map(|tip| Fingerprint::Check {
             which: which.clone(),
             tip,

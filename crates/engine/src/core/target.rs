@@ -38,19 +38,19 @@ pub struct TargetCheck {
 /// The trees on which all commands of a plan have passed, as candidates: one that becomes the target needs no
 /// run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Proven(VecDeque<(Oid, Vec<String>)>);
+pub(super) struct Proven(VecDeque<(Oid, CheckPlan)>);
 
 impl Proven {
-    pub(super) fn note(&mut self, tree: &Oid, commands: &[String]) {
+    pub(super) fn note(&mut self, tree: &Oid, plan: &CheckPlan) {
         if self.0.len() == REMEMBERED {
             self.0.pop_front();
         }
-        self.0.push_back((tree.clone(), commands.to_vec()));
+        self.0.push_back((tree.clone(), plan.clone()));
     }
 
     fn has(&self, basis: &Basis) -> bool {
         let mut proven = self.0.iter();
-        proven.any(|(tree, commands)| *tree == basis.tree && *commands == basis.plan.commands)
+        proven.any(|(tree, plan)| *tree == basis.tree && plan.commands == basis.plan.commands)
     }
 }
 
@@ -130,10 +130,7 @@ impl Core {
         if is_back {
             self.retry_what_may_be_mended("the target branch is back");
         }
-        let plan = CheckPlan {
-            setup: self.settings.checks.setup.clone(),
-            commands: self.settings.checks.commands.clone(),
-        };
+        let plan = CheckPlan::of(&self.settings);
         let basis = Basis {
             tree,
             plan,

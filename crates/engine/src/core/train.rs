@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::policy::train::{self as policy, Entry, Queue, Step, Trial, Window};
 use model::ticket::{
-    self, AfterLanding, Batch, BatchEntry, Candidate, CheckSlot, Clearance, Coupling, Done, Event, InTheWay, Stage,
-    State, Ticket, Verify, WhyUncoupled,
+    self, AfterLanding, Batch, BatchEntry, Candidate, CheckPlan, CheckSlot, Clearance, Coupling, Done, Event,
+    InTheWay, Stage, State, Ticket, Verify, WhyUncoupled,
 };
 use model::{Oid, RunId, TicketId, Time};
 
@@ -58,7 +58,7 @@ struct Member {
 impl Core {
     /// Whether branches are merged one on another. Without checks there is nothing to decide together.
     pub(super) fn has_train(&self) -> bool {
-        let is_on = !self.settings.train.is_single() && !self.settings.checks.commands.is_empty();
+        let is_on = !self.settings.train.is_single() && !CheckPlan::of(&self.settings).commands.is_empty();
         self.duty == Duty::Drain && is_on
     }
 
@@ -170,12 +170,15 @@ impl Core {
             .filter_map(|member| Some((member.ahead.as_ref()?, member)))
             .filter(|(ahead, member)| members.get(*ahead).is_some_and(|it| it.commit == member.target))
             .collect();
-        let lines = members.values().filter(|member| self.is_head(member)).map(|head| {
-            std::iter::successors(Some(head), |last| behind.get(&last.id).copied())
-                .take(members.len())
-                .cloned()
-                .collect::<Vec<Member>>()
-        });
+        let lines = members
+            .values()
+            .filter(|member| self.is_head(member))
+            .map(|head| {
+                std::iter::successors(Some(head), |last| behind.get(&last.id).copied())
+                    .take(members.len())
+                    .cloned()
+                    .collect::<Vec<Member>>()
+            });
         let key = |line: &Vec<Member>| (line.iter().any(|member| !member.is_landing), line.len());
         lines.max_by_key(key).unwrap_or_default()
     }
@@ -250,9 +253,8 @@ impl Core {
             })
             .collect();
         let next = self.next_in_queue(line);
-        let is_building = |ticket: &Ticket| {
-            ticket.held.is_none() && matches!(ticket.stage(), Some(Stage::Building))
-        };
+        let is_building =
+            |ticket: &Ticket| ticket.held.is_none() && matches!(ticket.stage(), Some(Stage::Building));
         let queue = Queue {
             next: next.as_ref(),
             is_building: self.at_work().any(is_building),
@@ -301,7 +303,9 @@ impl Core {
                     Some(Stage::InTrain(entry)) => Some(entry.clone()),
                     Some(_) | None => None,
                 };
-                if let Some(ticket::Trial::Failed { which, output }) = found.as_ref().map(|entry| &entry.trial) {
+                if let Some(ticket::Trial::Failed { which, output }) =
+                    found.as_ref().map(|entry| &entry.trial)
+                {
                     let tip = found.as_ref().map(|entry| entry.candidate.tip.clone());
                     let event = self.checks_failed(ticket, which.clone(), output.clone(), tip);
                     self.apply_or_note(ticket, event, "the train up to the entry ahead of it has passed");
@@ -365,7 +369,9 @@ impl Core {
                 })
                 .collect(),
         };
-        let with_tip = by.iter().map(|command| format!("{command} (on {tip}, with which it landed)"));
+        let with_tip = by
+            .iter()
+            .map(|command| format!("{command} (on {tip}, with which it landed)"));
         let with_tip: Vec<String> = with_tip.collect();
         for member in entries {
             let event = Event::BatchLanding {
@@ -376,7 +382,11 @@ impl Core {
                     false => with_tip.clone(),
                 },
             };
-            self.apply_or_note(&member.id, event, "the train up to the tip of its batch has passed");
+            self.apply_or_note(
+                &member.id,
+                event,
+                "the train up to the tip of its batch has passed",
+            );
         }
     }
 
@@ -400,9 +410,9 @@ impl Core {
     /// the other entries go back to the queue where the target does not hold the batch.
     pub(super) fn end_batch_of(&mut self, id: &TicketId) {
         for other in self.others_of_batch(id) {
-            let is_ended = self.ticket(&other).is_some_and(|ticket| {
-                !matches!(ticket.stage(), Some(Stage::Landing { then: None, .. }))
-            });
+            let is_ended = self
+                .ticket(&other)
+                .is_some_and(|ticket| !matches!(ticket.stage(), Some(Stage::Landing { then: None, .. })));
             if !is_ended {
                 let then = AfterLanding::Uncouple;
                 let cause = "the landing of its batch is ended";
@@ -414,7 +424,11 @@ impl Core {
     /// Takes the report on a batch's landing in for every entry but the tip, whose own event is given.
     pub(super) fn batch_reported(&mut self, tip: &TicketId, batch: &Batch, of_tip: &[Event]) {
         let others = self.others_of_batch(tip);
-        for entry in batch.entries.iter().filter(|entry| others.contains(&entry.ticket)) {
+        for entry in batch
+            .entries
+            .iter()
+            .filter(|entry| others.contains(&entry.ticket))
+        {
             let event = match of_tip.first() {
                 Some(Event::Landed { .. }) => Event::Landed {
                     commit: entry.commit.clone(),
@@ -442,7 +456,7 @@ impl Core {
             let event = match stage {
                 Some(Stage::Landing { then: Some(_), .. }) => Event::NotLanded,
                 Some(_) if n < at => Event::BatchPutOff {
-                    plan: self.check_plan(),
+                    plan: CheckPlan::of(&self.settings),
                 },
                 Some(_) => Event::Uncoupled {
                     why: match n == at {
@@ -512,7 +526,7 @@ impl Core {
     pub(super) fn joined_train(&self, candidate: Candidate) -> Event {
         Event::JoinedTrain {
             candidate,
-            plan: self.check_plan(),
+            plan: CheckPlan::of(&self.settings),
             at: self.now,
         }
     }

@@ -124,7 +124,8 @@ pub fn plan(entries: &[Entry<'_>], queue: Queue<'_>, slots: usize, window: Windo
         plan.steps.extend(moot.map(|at| Step::Cancel { ticket: id(at) }));
         if failed == first {
             plan.steps.push(Step::Blame { ticket: id(failed) });
-            plan.steps.extend(behind.map(|at| Step::Uncouple { ticket: id(at) }));
+            plan.steps
+                .extend(behind.map(|at| Step::Uncouple { ticket: id(at) }));
         } else if !(first..failed).any(|at| is(at, Trial::Running)) {
             // One of `first ..= failed` is at fault: try the first half of them.
             let half = (failed - first).div_ceil(2);
@@ -137,9 +138,7 @@ pub fn plan(entries: &[Entry<'_>], queue: Queue<'_>, slots: usize, window: Windo
     try_batches(&mut plan, (entries, first), queue, slots, window);
     let has_room = entries.len() < window.size * (slots + 1);
     if let Some(next) = queue.next.filter(|_| has_room && !queue.is_building) {
-        plan.steps.push(Step::Couple {
-            ticket: next.clone(),
-        });
+        plan.steps.push(Step::Couple { ticket: next.clone() });
     }
     plan
 }

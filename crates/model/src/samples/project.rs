@@ -74,7 +74,7 @@ pub fn target(verdict: Verdict) -> Target {
             tree: candidate.tree,
             plan: CheckPlan {
                 setup: Vec::new(),
-                commands: vec!["make check".to_owned()],
+                commands: vec![super::ticket::check("make check")],
             },
             environment: "0".to_owned(),
         },

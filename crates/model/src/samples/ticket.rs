@@ -4,9 +4,9 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, Batch, BatchEntry, Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Clearance,
-    Coupling, Event, Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat, Spec,
-    Stage, State, Ticket, Trial, Unheeded, Verify, WhyUncoupled,
+    AfterLanding, Batch, BatchEntry, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
+    CheckTask, Clearance, Coupling, Event, Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin,
+    Released, Repeat, Spec, Stage, State, Ticket, Trial, Unheeded, Verify, WhyUncoupled,
 };
 use crate::{Actor, RunId, TicketId};
 
@@ -25,6 +25,14 @@ pub fn candidate() -> Candidate {
         target: oid('b'),
         tip: oid('a'),
         passed: Vec::new(),
+    }
+}
+
+/// The checks of an entry of the train in every sample.
+fn plan() -> CheckPlan {
+    CheckPlan {
+        setup: Vec::new(),
+        commands: vec![Check::shell("true", std::time::Duration::from_secs(1))],
     }
 }
 
@@ -137,12 +145,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         fresh: session.clone(),
     };
     let built = |checked: bool| {
-        let one = |command: &str| {
-            checked
-                .then(|| command.to_owned())
-                .into_iter()
-                .collect::<Vec<_>>()
-        };
+        let one = |command: &str| checked.then(|| check(command)).into_iter().collect::<Vec<_>>();
         Event::CandidateBuilt {
             candidate: candidate(),
             plan: CheckPlan {
@@ -222,15 +225,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("workspace lost, attempts left", workspace_lost(2))
         .when("workspace lost, none left", workspace_lost(0))
         .event(Event::CheckStarted)
-        .event(Event::Coupled {
-            coupling: coupling(),
-        })
+        .event(Event::Coupled { coupling: coupling() })
         .event(Event::JoinedTrain {
             candidate: candidate(),
-            plan: CheckPlan {
-                setup: Vec::new(),
-                commands: vec!["true".to_owned()],
-            },
+            plan: plan(),
             at: LATE,
         })
         .when("same tree", trial_passed(oid('d')))
@@ -250,12 +248,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("target moved", uncoupled(WhyUncoupled::TargetMoved))
         .when("the tip", batch_landing(&ticket.id))
         .when("not the tip", batch_landing(&ticket_id("t-9")))
-        .event(Event::BatchPutOff {
-            plan: CheckPlan {
-                setup: Vec::new(),
-                commands: vec!["true".to_owned()],
-            },
-        })
+        .event(Event::BatchPutOff { plan: plan() })
         .when("checks", built(true))
         .when("no checks", built(false))
         .when("the candidate's", check_ordered(CheckTask::Candidate))
@@ -432,6 +425,12 @@ pub fn shape(ticket: &Ticket) -> String {
         State::Verify(verify) => verify_shape(verify),
     };
     format!("{} {held:?} {state}", ticket.state_name())
+}
+
+/// A shell command as a check, with the default time limit.
+#[must_use]
+pub fn check(command: &str) -> Check {
+    Check::shell(command, crate::settings::Checks::default().timeout)
 }
 
 fn verify_shape(verify: &Verify) -> String {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Candidate;
+use super::{Candidate, Check, CheckPlan};
 use crate::{Oid, RunId, Time};
 
 /// How many runs of a check may be lost in a row before the checks cannot be run.
@@ -43,16 +43,6 @@ pub struct Checks {
     /// The run that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<CheckRun>,
-}
-
-/// The commands of the checks, fixed when the checks begin.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckPlan {
-    /// Commands that set up a fresh checkout.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub setup: Vec<String>,
-    /// Commands that must pass.
-    pub commands: Vec<String>,
 }
 
 /// A run of the checks: one process that was ordered and whose end is not recorded yet.
@@ -253,7 +243,7 @@ impl Checks {
     #[must_use]
     pub fn cannot_run(&self, task: CheckTask, outcome: &CheckOutcome) -> Option<String> {
         // A command that has not passed is still the next one.
-        let command = self.command(task).unwrap_or_default();
+        let command = self.command(task).map(Check::to_string).unwrap_or_default();
         match (task, outcome) {
             (_, CheckOutcome::CouldNotRun { why }) => Some(why.clone()),
             (_, CheckOutcome::Lost { how }) if self.lost >= TRIES => Some(match how {
@@ -277,12 +267,12 @@ impl Checks {
 
     /// The command that a task would run now.
     #[must_use]
-    pub fn command(&self, task: CheckTask) -> Option<&str> {
+    pub fn command(&self, task: CheckTask) -> Option<&Check> {
         let (commands, at) = match task {
             CheckTask::SetUp => (&self.plan.setup, self.set_up.unwrap_or(0)),
             CheckTask::Candidate | CheckTask::Target => (&self.plan.commands, self.passed_before(task)),
         };
-        commands.get(at as usize).map(String::as_str)
+        commands.get(at as usize)
     }
 
     /// The number of commands that have passed on the commit of a task before it.
@@ -295,11 +285,11 @@ impl Checks {
         }
     }
 
-    /// The command that failed on the candidate.
+    /// The check that failed on the candidate.
     #[must_use]
-    pub fn failed_command(&self) -> Option<&str> {
+    pub fn failed_command(&self) -> Option<&Check> {
         let failed = self.plan.commands.get(self.passed as usize);
-        failed.filter(|_| self.failed.is_some()).map(String::as_str)
+        failed.filter(|_| self.failed.is_some())
     }
 
     /// Whether the target passes every command up to the one that failed on the candidate.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AfterLanding, Batch, Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Coupling, InTheWay,
-    KeptWork, Repeat, Spec, Unheeded, WhyUncoupled,
+    AfterLanding, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask,
+    Coupling, InTheWay, KeptWork, Repeat, Spec, Unheeded, WhyUncoupled,
 };
 use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
@@ -428,8 +428,8 @@ pub enum Effect {
         slot: CheckSlot,
         /// The commit that is checked out for it.
         commit: Oid,
-        /// The command.
-        command: String,
+        /// The command, with its limits.
+        command: Check,
         /// All commands of these checks.
         plan: CheckPlan,
         /// The number of set-up commands that have run for it.

@@ -137,7 +137,10 @@ impl WhyUncoupled {
     pub fn words(&self) -> String {
         match self {
             WhyUncoupled::Conflict { ahead, paths } => {
-                format!("it conflicts with the train up to {ahead} in {}", paths.join(", "))
+                format!(
+                    "it conflicts with the train up to {ahead} in {}",
+                    paths.join(", ")
+                )
             }
             WhyUncoupled::AheadLeft { ahead } => format!("{ahead}, which was ahead of it, left the train"),
             WhyUncoupled::TargetMoved => "the target was moved by somebody else".to_owned(),

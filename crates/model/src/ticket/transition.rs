@@ -139,12 +139,7 @@ impl Draft<'_> {
             Event::Uncoupled { why, at } => self.uncouple(why, *at),
             Event::BatchLanding { tip, batch, passed } => self.land_in_batch(tip, batch, passed),
             Event::BatchPutOff { plan } => self.put_off_landing(plan),
-            Event::CheckOrdered {
-                run,
-                task,
-                slot,
-                at,
-            } => self.order_check(run, *task, *slot, *at),
+            Event::CheckOrdered { run, task, slot, at } => self.order_check(run, *task, *slot, *at),
             Event::CheckStopOrdered { why } => self.stop_check(*why),
             Event::CheckEnded { run, outcome } => self.check_ended(run, outcome),
             Event::ChecksPassed { tree, passed, review } => self.pass(tree, passed, *review),

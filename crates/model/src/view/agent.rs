@@ -434,7 +434,10 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
             Some(check) => (format!("the checks: {check}"), None),
             None => ("the checks".to_owned(), None),
         },
-        Stage::InTrain(entry) => (format!("the merge train: {}", super::standing::in_train(entry)), None),
+        Stage::InTrain(entry) => (
+            format!("the merge train: {}", super::standing::in_train(entry)),
+            None,
+        ),
         Stage::Reviewing { due, .. } => ("a review".to_owned(), *due),
         Stage::Landing { waiting: None, .. } => ("landing".to_owned(), None),
         Stage::Landing {

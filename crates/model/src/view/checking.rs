@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_command_that_runs_is_named_with_its_time_and_its_place() {
-        let list = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
+        let list = |commands: &[&str]| commands.iter().copied().map(samples::ticket::check).collect();
         let plan = CheckPlan {
             setup: list(&["npm ci"]),
             commands: list(&["cargo clippy", "cargo test", "npm test"]),

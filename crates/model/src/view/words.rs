@@ -265,7 +265,9 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::BatchLanding { tip, batch, .. } => {
             format!("landing in a batch of {} with {tip}", batch.entries.len())
         }
-        Event::BatchPutOff { .. } => "its landing is put off: another entry of its batch cannot land".to_owned(),
+        Event::BatchPutOff { .. } => {
+            "its landing is put off: another entry of its batch cannot land".to_owned()
+        }
         Event::CheckOrdered { run, task, .. } => match task {
             CheckTask::SetUp => format!("setting up the checks' checkout: run {run}"),
             CheckTask::Candidate => format!("a check of the merged result: run {run}"),

@@ -13,7 +13,7 @@ use model::ticket::{CheckPlan, CheckTask};
 use model::{Oid, RunId};
 use process::Run;
 
-use super::{Check, digest, write};
+use super::{Check, digest, facts, write};
 use crate::executor::perform::{could_not, git_oid};
 use crate::executor::{Executor, private_dir};
 use crate::{Error, Result};
@@ -57,7 +57,7 @@ impl Executor {
             parts.extend(manifests.iter().cloned());
             for list in [&plan.setup, &plan.commands] {
                 parts.push(list.len().to_string().into_bytes());
-                parts.extend(list.iter().map(|text| text.clone().into_bytes()));
+                parts.extend(list.iter().map(|check| facts(check).into_bytes()));
             }
             parts.push(environment.clone().into_bytes());
             digest(&parts)
@@ -67,11 +67,7 @@ impl Executor {
 
     /// Whether nobody knows yet what a canary shows with the manifests of a tree.
     pub(crate) fn is_canary_due(&self, tree: &git::Oid) -> bool {
-        let checks = &self.settings.checks;
-        let plan = CheckPlan {
-            setup: checks.setup.clone(),
-            commands: checks.commands.clone(),
-        };
+        let plan = CheckPlan::of(&self.settings);
         let about = format!("{tree} {plan:?} {}", self.check_environment());
         let mut known = self
             .known_canaries

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use harness::environment::Environment;
 use model::settings::{Settings, first_program};
+use model::ticket::{CheckCommand, CheckPlan};
 use process::Fault;
 
 use super::CheckEnvironment;
@@ -21,6 +22,14 @@ pub(crate) fn missing_program(command: &str, environment: &Environment) -> Optio
     let found = process::find_program(Path::new(program), Some(path), Path::new("/"));
     let is_missing = found.is_err_and(|not| not.fault == Fault::Missing);
     is_missing.then(|| program.to_owned())
+}
+
+/// The same of a command of the checks; none of one that no shell reads.
+pub(crate) fn missing_of(command: &CheckCommand, environment: &Environment) -> Option<String> {
+    match command {
+        CheckCommand::Shell(line) => missing_program(line, environment),
+        CheckCommand::Argv(_) => None,
+    }
 }
 
 /// A command of the checks whose program would not be found.
@@ -43,13 +52,13 @@ pub fn missing_programs(
     settings: &Settings,
     options: &Options,
 ) -> Result<Vec<MissingProgram>> {
-    let checks = &settings.checks;
-    let environment = CheckEnvironment::of(place, &options.env, checks)?;
-    let all = checks.setup.iter().chain(&checks.commands).enumerate();
+    let environment = CheckEnvironment::of(place, &options.env, &settings.checks)?;
+    let plan = CheckPlan::of(settings);
+    let all = plan.setup.iter().chain(&plan.commands).enumerate();
     let missing = all.filter_map(|(n, command)| {
         Some(MissingProgram {
-            program: missing_program(command, &environment.variables)?,
-            command: command.clone(),
+            program: missing_of(&command.command, &environment.variables)?,
+            command: command.to_string(),
             is_first: n == 0,
         })
     });

@@ -84,7 +84,9 @@ impl Executor {
         private_dir(&folder)?;
         let notes = Notes(&folder);
         let key = self.set_up_key(check, tree)?;
-        let sequence = format!("{commit}\n{}", check.plan.commands.join("\n"));
+        let commands = check.plan.commands.iter().map(|each| each.command.to_string());
+        let commands: Vec<String> = commands.collect();
+        let sequence = format!("{commit}\n{}", commands.join("\n"));
         let is_done = match check.task {
             CheckTask::SetUp if check.set_up == 0 => {
                 notes.forget();
@@ -184,7 +186,7 @@ impl Executor {
                 .plan
                 .setup
                 .iter()
-                .map(|command| command.clone().into_bytes()),
+                .map(|each| each.command.to_string().into_bytes()),
         );
         parts.push(b"environment".to_vec());
         for (name, value) in self.check_env.lasting() {

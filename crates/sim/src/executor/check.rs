@@ -31,6 +31,7 @@ impl Executor<'_> {
         if checks.runs.contains_key(run) {
             return Report::CheckSpawned;
         }
+        let command = &command.to_string();
         if *task != CheckTask::SetUp && checks.is_known(git, commit, command) {
             return Report::PassedBefore;
         }

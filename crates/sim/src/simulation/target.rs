@@ -67,12 +67,13 @@ impl Simulation {
             Some(wanted) if is_same(&wanted) => {}
             Some(wanted) => {
                 let mut rng = self.chance.of(&format!("round {} on {now}", wanted.round));
-                let command = wanted.plan.commands.first().cloned().unwrap_or_default();
+                let commands = wanted.plan.names();
+                let command = commands.first().cloned().unwrap_or_default();
                 let begins = Time(now.0 + rng.ms(0, longest / 2));
                 let ends = Time(begins.0 + rng.ms(0, longest / 2));
                 let at = self.world.git.find(&wanted.commit);
                 let is_green = at.is_some_and(|at| green(self.world.git.tree(at)));
-                let is_red = !is_green && wanted.plan.commands.iter().any(|command| command == CHECK);
+                let is_red = !is_green && commands.iter().any(|command| command == CHECK);
                 let which = command.clone();
                 let verdict = match rng.below(100) {
                     0..10 if !self.world.calm => Verdict::CouldNotRun {

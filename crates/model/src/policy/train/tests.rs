@@ -28,7 +28,9 @@ struct World {
 impl World {
     fn new(n: usize, red: &[&[usize]], batch: usize, slots: usize) -> Self {
         Self {
-            ids: (0..n).map(|at| TicketId::new(format!("t-{at}")).unwrap()).collect(),
+            ids: (0..n)
+                .map(|at| TicketId::new(format!("t-{at}")).unwrap())
+                .collect(),
             red: red.iter().map(|set| set.iter().copied().collect()).collect(),
             queue: (0..n).collect(),
             entries: Vec::new(),
@@ -77,7 +79,11 @@ impl World {
                 ..Queue::default()
             };
             // A batch is only tried early where nothing more comes.
-            let now = if self.queue.is_empty() { Time(i64::MAX) } else { Time(0) };
+            let now = if self.queue.is_empty() {
+                Time(i64::MAX)
+            } else {
+                Time(0)
+            };
             let window = Window {
                 size: self.window,
                 now,
@@ -103,7 +109,11 @@ impl World {
                 let at = self.at(ticket);
                 assert_eq!(self.entries[at].1, Trial::Untried);
                 let is_halving = self.entries.iter().any(|(_, trial)| *trial == Trial::Failed);
-                *(if is_halving { &mut self.halvings } else { &mut self.batches }) += 1;
+                *(if is_halving {
+                    &mut self.halvings
+                } else {
+                    &mut self.batches
+                }) += 1;
                 self.entries[at].1 = Trial::Running;
                 let running = |(_, trial): &&(usize, Trial)| *trial == Trial::Running;
                 assert!(self.entries.iter().filter(running).count() <= self.slots);
@@ -175,7 +185,10 @@ fn log2(n: usize) -> usize {
 fn every_set_of_culprits_is_found_within_the_bound_and_every_innocent_branch_lands() {
     for n in 1..=9_usize {
         for culprits in 0..1_usize << n {
-            let at_fault: Vec<[usize; 1]> = (0..n).filter(|at| culprits >> at & 1 == 1).map(|at| [at]).collect();
+            let at_fault: Vec<[usize; 1]> = (0..n)
+                .filter(|at| culprits >> at & 1 == 1)
+                .map(|at| [at])
+                .collect();
             let red: Vec<&[usize]> = at_fault.iter().map(<[usize; 1]>::as_slice).collect();
             for (slots, batch, order) in [(1, 4, 0), (1, 9, 0), (2, 4, 0), (2, 4, 1), (3, 3, 2), (2, 1, 1)] {
                 let mut world = World::new(n, &red, batch, slots);
@@ -204,7 +217,10 @@ fn sixteen_branches_need_one_run_without_a_culprit_and_at_most_eight_with_one() 
             let mut world = World::new(BATCH, &[&[culprit]], BATCH, slots);
             world.run(|_| 0);
             assert!(world.runs() <= 8, "culprit {culprit}: {} runs", world.runs());
-            assert_eq!((world.blamed.as_slice(), world.landed.len()), (&[culprit][..], BATCH - 1));
+            assert_eq!(
+                (world.blamed.as_slice(), world.landed.len()),
+                (&[culprit][..], BATCH - 1)
+            );
         }
     }
 }
@@ -236,7 +252,12 @@ fn a_tip_is_not_blamed_before_the_entry_ahead_of_it_has_passed() {
     };
     let entries = [entry(0, Trial::Untried), entry(1, Trial::Failed)];
     let steps = plan(&entries, Queue::default(), 1, window).steps;
-    assert_eq!(steps, [Step::Try { ticket: ids[0].clone() }]);
+    assert_eq!(
+        steps,
+        [Step::Try {
+            ticket: ids[0].clone()
+        }]
+    );
     // While an earlier batch lands, one that has passed waits, and the one behind it can be judged.
     let entries = [entry(0, Trial::Passed), entry(1, Trial::Failed)];
     let landing = Queue {
@@ -244,7 +265,12 @@ fn a_tip_is_not_blamed_before_the_entry_ahead_of_it_has_passed() {
         ..Queue::default()
     };
     let steps = plan(&entries, landing, 1, window).steps;
-    assert_eq!(steps, [Step::Blame { ticket: ids[1].clone() }]);
+    assert_eq!(
+        steps,
+        [Step::Blame {
+            ticket: ids[1].clone()
+        }]
+    );
 }
 
 #[test]
@@ -264,7 +290,9 @@ fn a_batch_that_is_not_full_waits_two_seconds_for_a_branch_that_is_coming() {
         ..Queue::default()
     };
     let at = |size, now, queue| plan(&entries, queue, 2, Window { size, now: Time(now) });
-    let tries_b = vec![Step::Try { ticket: ids[1].clone() }];
+    let tries_b = vec![Step::Try {
+        ticket: ids[1].clone(),
+    }];
     assert_eq!(at(8, 1_500, Queue::default()).steps, tries_b, "nothing is coming");
     assert_eq!(at(2, 1_500, coming).steps, tries_b, "it is full");
     let waits = at(8, 2_999, coming);
@@ -273,7 +301,17 @@ fn a_batch_that_is_not_full_waits_two_seconds_for_a_branch_that_is_coming() {
     // Behind checks that run, a batch waits until it has not grown for as long.
     let mut behind = entries.clone();
     behind[0].trial = Trial::Running;
-    let at = |now| plan(&behind, Queue::default(), 2, Window { size: 8, now: Time(now) });
+    let at = |now| {
+        plan(
+            &behind,
+            Queue::default(),
+            2,
+            Window {
+                size: 8,
+                now: Time(now),
+            },
+        )
+    };
     assert_eq!(at(3_499).wake_at, Some(Time(3_500)));
     assert_eq!(at(3_500).steps, tries_b);
 }
@@ -297,7 +335,9 @@ fn the_checks_of_a_prefix_are_ended_once_a_longer_one_has_passed_or_a_shorter_on
         };
         plan(&entries, Queue::default(), 2, window).steps
     };
-    let cancel = |at: usize| Step::Cancel { ticket: ids[at].clone() };
+    let cancel = |at: usize| Step::Cancel {
+        ticket: ids[at].clone(),
+    };
     assert_eq!(
         steps(Trial::Running, Trial::Passed),
         [cancel(0), Step::Land { tip: ids[1].clone() }]
@@ -306,8 +346,12 @@ fn the_checks_of_a_prefix_are_ended_once_a_longer_one_has_passed_or_a_shorter_on
         steps(Trial::Failed, Trial::Running),
         [
             cancel(1),
-            Step::Blame { ticket: ids[0].clone() },
-            Step::Uncouple { ticket: ids[1].clone() }
+            Step::Blame {
+                ticket: ids[0].clone()
+            },
+            Step::Uncouple {
+                ticket: ids[1].clone()
+            }
         ]
     );
 }

@@ -4,8 +4,8 @@ use super::{Draft, Taken};
 use crate::attempt;
 use crate::machine::Rejected;
 use crate::ticket::{
-    Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Checks, Clearance, Effect, Stage, State,
-    Ticket,
+    Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Checks, Clearance, Effect, Stage,
+    State, Ticket,
 };
 use crate::{RunId, Time};
 
@@ -51,7 +51,7 @@ impl Draft<'_> {
             task,
             slot,
             commit: checks.commit(task).clone(),
-            command: command.to_owned(),
+            command: command.clone(),
             plan: checks.plan.clone(),
             set_up: checks.set_up.unwrap_or(0),
             passed: checks.passed_before(task),

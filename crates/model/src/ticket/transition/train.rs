@@ -1,11 +1,12 @@
 //! The rows of the merge train: coupling, trials, landing in a batch.
 
 use super::{Draft, Taken};
-use crate::ticket::{
-    Batch, Candidate, Checks, CheckPlan, Coupling, Effect, Entry, Stage, Trial, Uncoupled, Verify, WhyUncoupled,
-};
 use crate::attempt;
 use crate::machine::Rejected;
+use crate::ticket::{
+    Batch, Candidate, CheckPlan, Checks, Coupling, Effect, Entry, Stage, Trial, Uncoupled, Verify,
+    WhyUncoupled,
+};
 use crate::{Oid, TicketId, Time};
 
 impl Draft<'_> {
@@ -52,7 +53,8 @@ impl Draft<'_> {
 
     pub(super) fn fail_trial(&mut self, which: &str, output: &str) -> Taken {
         let checks = self.checks()?;
-        if checks.run.is_some() || checks.failed_command() != Some(which) {
+        let failed = checks.failed_command().map(ToString::to_string);
+        if checks.run.is_some() || failed.as_deref() != Some(which) {
             return self.no("this check has not failed");
         }
         self.end_trial(Trial::Failed {
@@ -94,10 +96,7 @@ impl Draft<'_> {
         }
         let verify = self.verify()?;
         verify.train.conflicts += u32::from(is_conflict);
-        verify.train.uncoupled = Some(Uncoupled {
-            why: why.clone(),
-            at,
-        });
+        verify.train.uncoupled = Some(Uncoupled { why: why.clone(), at });
         verify.stage = Stage::Queued;
         Ok(())
     }

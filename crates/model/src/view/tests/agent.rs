@@ -21,7 +21,7 @@ fn red() -> Target {
             tree: oid('b'),
             plan: CheckPlan {
                 setup: Vec::new(),
-                commands: vec!["make".to_owned()],
+                commands: vec![crate::samples::ticket::check("make")],
             },
             environment: String::new(),
         },
