@@ -334,9 +334,10 @@ impl Witness {
                     }),
                 },
                 State::Verify(verify) => match &verify.stage {
-                    Stage::Queued | Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => {
-                        false
-                    }
+                    Stage::Queued
+                    | Stage::InTrain(_)
+                    | Stage::Reviewing { .. }
+                    | Stage::Landing { waiting: Some(_), .. } => false,
                     Stage::Building => waits(|e| matches!(e, Effect::BuildCandidate { .. })),
                     Stage::Checking(checks) => checks.run.as_ref().is_some_and(|check| {
                         // A check that was stopped before it began never begins, and its watcher reports
@@ -345,7 +346,11 @@ impl Witness {
                             && !world.checks.runs.contains_key(&check.run)
                             && waits(|e| matches!(e, Effect::StartCheck { .. }))
                     }),
-                    Stage::Landing { waiting: None, .. } => waits(|e| matches!(e, Effect::Land { .. })),
+                    // The tip of a batch has the order that lands all of it.
+                    Stage::Landing { waiting: None, .. } => {
+                        let tip = verify.train.lands_with.as_ref().unwrap_or(&ticket.id);
+                        *tip == ticket.id && waits(|e| matches!(e, Effect::Land { .. }))
+                    }
                 },
             };
             ensure(!forgotten, "what is waited for is under way", || {

@@ -136,6 +136,9 @@ impl WhyUncoupled {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
+            WhyUncoupled::Conflict { ahead, paths } if paths.is_empty() => {
+                format!("it adds nothing to the train up to {ahead}")
+            }
             WhyUncoupled::Conflict { ahead, paths } => {
                 format!(
                     "it conflicts with the train up to {ahead} in {}",

@@ -1,12 +1,13 @@
 //! The merged result of a branch and the target: what is checked is what lands.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use engine::Report;
 use git::{Limits, Message, Outcome, Saved, Workspace};
-use model::ticket::{Candidate, Fingerprint, InTheWay, Obstacle, Ticket};
-use model::{AgentName, Oid};
+use model::ticket::{Batch, Candidate, Coupling, Fingerprint, InTheWay, Obstacle, Ticket};
+use model::{AgentName, Oid, TicketId};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
 use crate::clock::{self, Stopwatch};
@@ -14,16 +15,21 @@ use crate::executor::Executor;
 use crate::timing;
 use crate::undeletable::shown;
 
+/// A merge that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Merge<'a> {
+    pub(super) agent: &'a AgentName,
+    pub(super) number: u32,
+    pub(super) round: u32,
+    pub(super) approved: Option<&'a Oid>,
+    /// The entry of the train on which the work is merged; none: on the target.
+    pub(super) coupling: Option<&'a Coupling>,
+}
+
 impl Executor {
-    pub(super) fn build(
-        &self,
-        ticket: &Ticket,
-        agent: &AgentName,
-        number: u32,
-        round: u32,
-        approved: Option<&Oid>,
-    ) -> Report {
-        match self.try_build(ticket, agent, number, round, approved) {
+    pub(super) fn build(&self, ticket: &Ticket, merge: &Merge<'_>) -> Report {
+        let (agent, number) = (merge.agent, merge.number);
+        match self.try_build(ticket, merge) {
             Ok(report) => report,
             Err(git::Error::Refused { refusals, workspace }) => Report::ImportRefused {
                 why: self.refused(ticket, agent, number, &refusals, &workspace),
@@ -100,14 +106,14 @@ impl Executor {
         )
     }
 
-    fn try_build(
-        &self,
-        ticket: &Ticket,
-        agent: &AgentName,
-        number: u32,
-        round: u32,
-        approved: Option<&Oid>,
-    ) -> git::Result<Report> {
+    fn try_build(&self, ticket: &Ticket, merge: &Merge<'_>) -> git::Result<Report> {
+        let Merge {
+            agent,
+            number,
+            round,
+            approved,
+            coupling,
+        } = *merge;
         let repository = &self.repository;
         let Some(workspace) = self.workspace(ticket, agent, number)? else {
             return Ok(Report::NoCommits);
@@ -132,7 +138,10 @@ impl Executor {
                 None => return Ok(Report::NoCommits),
             }
         };
-        let target = repository.target(&self.target)?;
+        let target = match coupling {
+            None => repository.target(&self.target)?,
+            Some(coupling) => git_oid(&coupling.on)?,
+        };
         if repository.brings_back(workspace.base(), &target, &tip)? {
             return Ok(Report::ImportRefused {
                 why: self.taken_back(
@@ -149,6 +158,8 @@ impl Executor {
                 why: self.taken_back(&workspace, &commit, "which this branch has merged", &target),
             });
         }
+        // A merge in the middle of the train is not claimed to be checked by itself.
+        let place = coupling.map(|it| ("Train".to_owned(), format!("{}/{}", it.place, it.batch)));
         let message = Message {
             subject: format!(
                 "Merge {}: {}",
@@ -159,14 +170,19 @@ impl Executor {
                 .attempt()
                 .and_then(|a| a.summary.clone())
                 .unwrap_or_default(),
-            trailers: vec![
+            trailers: [
                 ("Ticket".to_owned(), ticket.id.to_string()),
                 ("Agent".to_owned(), agent.to_string()),
                 ("Attempt".to_owned(), number.to_string()),
-            ],
+            ]
+            .into_iter()
+            .chain(place)
+            .collect(),
         };
         match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
             // "Nothing was committed" would be untrue, and the agent would not know what to mend.
+            // Only the target shows whether the agent has anything left to do.
+            Outcome::NoCommits if coupling.is_some() => Ok(Report::ConflictsAhead { paths: Vec::new() }),
             Outcome::NoCommits => Ok(match lost_head {
                 Some(why) => Report::ImportRefused { why },
                 None => Report::NoCommits,
@@ -176,6 +192,11 @@ impl Executor {
                     true => format!("{} (a file on one side, a folder on the other)", path.display()),
                     false => path.display().to_string(),
                 };
+                if coupling.is_some() {
+                    return Ok(Report::ConflictsAhead {
+                        paths: paths.iter().map(named).collect(),
+                    });
+                }
                 repository.note_named(workspace.ticket(), &target)?;
                 Ok(match (model_oid(&tip), model_oid(&target)) {
                     (Ok(tip), Ok(target)) => Report::Conflicted {
@@ -333,11 +354,13 @@ impl Executor {
         }
     }
 
-    pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate) -> Report {
-        match self.try_land(candidate) {
+    pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate, batch: Option<&Batch>) -> Report {
+        match self.try_land(candidate, batch) {
             Ok(report) => {
                 if let Report::Landed { .. } = report {
-                    self.unpin(ticket);
+                    self.unpin(&ticket.id);
+                    let entries = batch.into_iter().flat_map(|batch| &batch.entries);
+                    entries.for_each(|entry| self.unpin(&entry.ticket));
                 }
                 report
             }
@@ -347,9 +370,9 @@ impl Executor {
     }
 
     /// Leaves nothing of a landing that is not wanted any more in the checkouts of the user's.
-    pub(super) fn end_landing(&self, candidate: &Candidate) -> Report {
+    pub(super) fn end_landing(&self, candidate: &Candidate, batch: Option<&Batch>) -> Report {
         let ended = self
-            .intent(candidate)
+            .intent(candidate, batch)
             .and_then(|intent| self.repository.end_landing(&intent));
         match ended {
             Ok(true) => Report::Landed {
@@ -360,16 +383,18 @@ impl Executor {
         }
     }
 
-    fn intent(&self, candidate: &Candidate) -> git::Result<git::Intent> {
+    /// The move of the target: a batch moves it past all its entries at once.
+    fn intent(&self, candidate: &Candidate, batch: Option<&Batch>) -> git::Result<git::Intent> {
         Ok(git::Intent {
             target: self.target.clone(),
-            old: git_oid(&candidate.target)?,
+            old: git_oid(batch.map_or(&candidate.target, |batch| &batch.base))?,
             new: git_oid(&candidate.commit)?,
         })
     }
 
-    fn try_land(&self, candidate: &Candidate) -> git::Result<Report> {
-        Ok(match self.repository.land(&self.intent(candidate)?)? {
+    fn try_land(&self, candidate: &Candidate, batch: Option<&Batch>) -> git::Result<Report> {
+        let intent = self.intent(candidate, batch)?;
+        Ok(match self.repository.land(&intent)? {
             git::Landing::Landed { left } => {
                 for blocked in left {
                     tracing::warn!(
@@ -383,10 +408,39 @@ impl Executor {
                 }
             }
             git::Landing::TargetMoved { .. } => Report::TargetMoved,
-            git::Landing::InTheWay(blocked) => Report::CheckoutEdited {
-                paths: blocked.iter().map(|one| self.in_the_way(one)).collect(),
-            },
+            git::Landing::InTheWay(blocked) => {
+                let paths = blocked.iter().map(|one| self.in_the_way(one)).collect();
+                match batch.filter(|batch| batch.entries.len() > 1) {
+                    None => Report::CheckoutEdited { paths },
+                    Some(batch) => Report::BatchInTheWay {
+                        entry: self.first_blocked(batch, &blocked)?,
+                        paths,
+                    },
+                }
+            }
         })
+    }
+
+    /// The first entry of a batch that changes a path which is in the way. Where the whole checkout is, that
+    /// is the first entry of all.
+    fn first_blocked(&self, batch: &Batch, blocked: &[git::Blocked]) -> git::Result<TicketId> {
+        let paths: BTreeSet<&Path> = blocked.iter().filter_map(|one| one.path.as_deref()).collect();
+        let is_whole = blocked.iter().any(|one| one.path.is_none());
+        let mut before = git_oid(&batch.base)?;
+        for entry in batch.entries.iter().filter(|_| !is_whole) {
+            let commit = git_oid(&entry.commit)?;
+            let changes = self.repository.changes(&before, &commit)?;
+            let is_in_the_way = |path: &Path| {
+                paths
+                    .iter()
+                    .any(|blocked| path.starts_with(blocked) || blocked.starts_with(path))
+            };
+            if changes.iter().any(|change| is_in_the_way(&change.path)) {
+                return Ok(entry.ticket.clone());
+            }
+            before = commit;
+        }
+        Ok(batch.entries[0].ticket.clone())
     }
 }
 

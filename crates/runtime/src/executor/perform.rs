@@ -21,7 +21,7 @@ impl Executor {
             Purpose::Perform => self.perform_wanted(ticket, ordered, is_under_way),
             Purpose::Nothing => Report::Done,
             Purpose::End => match &ordered.effect {
-                Effect::Land { candidate, .. } => self.end_landing(candidate),
+                Effect::Land { candidate, batch, .. } => self.end_landing(candidate, batch.as_ref()),
                 Effect::PrepareWorkspace { .. }
                 | Effect::Attempt(_)
                 | Effect::BuildCandidate { .. }
@@ -120,11 +120,22 @@ impl Executor {
                 number,
                 round,
                 approved,
+                coupling,
                 ..
-            } => self.build(ticket, agent, *number, *round, approved.as_ref()),
+            } => {
+                let merge = super::candidate::Merge {
+                    agent,
+                    number: *number,
+                    round: *round,
+                    approved: approved.as_ref(),
+                    coupling: coupling.as_ref(),
+                };
+                self.build(ticket, &merge)
+            }
             Effect::StartCheck {
                 run,
                 task,
+                slot,
                 commit,
                 command,
                 plan,
@@ -134,6 +145,7 @@ impl Executor {
                 let check = Check {
                     run,
                     task: *task,
+                    slot: *slot,
                     commit,
                     command,
                     plan,
@@ -142,7 +154,7 @@ impl Executor {
                 };
                 self.start_check(ticket, ordered.id, &check)
             }
-            Effect::Land { candidate, .. } => self.land(ticket, candidate),
+            Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
             Effect::WriteFile(_) | Effect::AddNote { .. } => Report::Done,
@@ -314,6 +326,8 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::Built { .. }
         | Report::NoCommits
         | Report::Conflicted { .. }
+        | Report::ConflictsAhead { .. }
+        | Report::BatchInTheWay { .. }
         | Report::ImportRefused { .. }
         | Report::SensitivePaths { .. }
         | Report::CheckSpawned

@@ -15,6 +15,7 @@ impl Executor<'_> {
         let Effect::StartCheck {
             run,
             task,
+            slot,
             commit,
             command,
             plan,
@@ -36,7 +37,7 @@ impl Executor<'_> {
             return Report::PassedBefore;
         }
         if self.plant != Some(Plant::SharedCheckout) {
-            checks.clear();
+            checks.clear(*slot);
         }
         if self.half {
             return Report::CheckSpawned;
@@ -46,9 +47,9 @@ impl Executor<'_> {
             CheckTask::Candidate | CheckTask::Target => u32::try_from(plan.setup.len()).unwrap_or(u32::MAX),
         };
         if *task == CheckTask::SetUp && *set_up == 0 {
-            checks.set_up = 0;
+            checks.set_up.insert(*slot, 0);
         }
-        if checks.set_up != needed {
+        if checks.set_up.get(slot).copied().unwrap_or(0) != needed {
             return Report::NotSetUp;
         }
         let red = command == CHECK && *task != CheckTask::SetUp && !green(git.tree(commit));
@@ -90,6 +91,7 @@ impl Executor<'_> {
             run: run.clone(),
             ticket: ticket.clone(),
             task: *task,
+            slot: *slot,
             commit,
             command: command.clone(),
             set_up: *set_up,
@@ -99,7 +101,7 @@ impl Executor<'_> {
             frozen: None,
             stop_by: None,
         };
-        self.world.checks.current = Some(run.clone());
+        self.world.checks.current.insert(*slot, run.clone());
         self.world.checks.runs.insert(run.clone(), check);
         Report::CheckSpawned
     }
