@@ -55,6 +55,7 @@ enum Command {
     Answer(commands::answer::Answer),
     Wake(commands::wake::Wake),
     Queue(commands::queue::Queue),
+    Train(commands::train::Train),
     Explain(commands::explain::Explain),
     History(commands::history::History),
     Events(commands::events::Events),
@@ -182,6 +183,7 @@ impl Command {
             | Command::Logs(_)
             | Command::Inbox(_)
             | Command::Queue(_)
+            | Command::Train(_)
             | Command::Explain(_)
             | Command::History(_)
             | Command::Events(_)
@@ -228,6 +230,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Answer(command) => wait(command.run(context)),
         Command::Wake(command) => wait(command.run(context)),
         Command::Queue(command) => wait(command.run(context)),
+        Command::Train(command) => wait(command.run(context)),
         Command::Explain(command) => wait(command.run(context)),
         Command::History(command) => wait(command.run(context)),
         Command::Events(command) => wait(command.run(context)),

@@ -428,7 +428,12 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
         false => EndedBy::Engine,
     };
     let (what, until) = match &verify.stage {
-        Stage::Queued => ("its turn to be checked".to_owned(), None),
+        Stage::Queued => {
+            let uncoupled = verify.train.uncoupled.as_ref();
+            let why =
+                uncoupled.map(|uncoupled| format!(" (taken out of the train: {})", uncoupled.why.words()));
+            (format!("its turn to be checked{}", why.unwrap_or_default()), None)
+        }
         Stage::Building => ("the merge with the target".to_owned(), None),
         Stage::Checking(checks) => match super::checking(checks, None) {
             Some(check) => (format!("the checks: {check}"), None),

@@ -4,7 +4,7 @@ use super::checking::checking;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Done, Entry, Stage, State, Ticket, Trial};
+use crate::ticket::{Done, Entry, Stage, State, Ticket, Trial, Verify};
 use crate::{Look, Time};
 
 /// The state of a ticket in a word or two, and the reason.
@@ -71,7 +71,7 @@ impl Standing {
                 Some(Refusal::TargetUnchecked { .. }) if attempt.needs_target() => of_refusal(facts.refusal),
                 Some(_) | None => of_attempt(attempt),
             },
-            State::Verify(verify) => of_stage(&verify.stage, look.now),
+            State::Verify(verify) => of_stage(verify, look.now),
             State::Done(done) => of_end(done),
             State::Open | State::New => return of_refusal(facts.refusal),
         };
@@ -122,9 +122,13 @@ fn of_attempt(attempt: &Attempt) -> Standing {
     }
 }
 
-fn of_stage(stage: &Stage, now: Time) -> Standing {
-    match stage {
-        Stage::Queued => new(Sign::Queued, "queued", None),
+fn of_stage(verify: &Verify, now: Time) -> Standing {
+    match &verify.stage {
+        Stage::Queued => {
+            let uncoupled = verify.train.uncoupled.as_ref();
+            let why = uncoupled.map(|uncoupled| format!("taken out of the train: {}", uncoupled.why.words()));
+            new(Sign::Queued, "queued", why)
+        }
         Stage::Building => new(Sign::Verifying, "merging", None),
         Stage::Checking(checks) => {
             let result = || format!("the merged result {}", checks.candidate.commit.short());
