@@ -1,6 +1,7 @@
 //! Invariants that hold after every step, by the contents of the journal and of the world.
 
 mod limits;
+mod train;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,6 +81,8 @@ pub(crate) struct Witness {
     begins: BTreeSet<TicketId>,
     /// Tickets of which an effect was settled, with a fact or without.
     suspects: BTreeSet<TicketId>,
+    /// Batches of the train.
+    batches: train::Batches,
     /// Times that everything was checked.
     pub(crate) looks: u64,
 }
@@ -179,6 +182,8 @@ impl Witness {
                 changed.insert(id.clone());
             }
         }
+        let landed = self.landed.iter().map(|(commit, _)| commit).collect();
+        self.batches.are_whole(&landed)?;
         Ok(changed)
     }
 
@@ -198,6 +203,7 @@ impl Witness {
         if let (Event::Landed { commit }, Some(candidate)) = (event, before.candidate()) {
             self.landed.push((commit.clone(), is_waived(candidate)));
         }
+        self.batches.note(id, event);
         if let (Event::Reopened { .. }, State::Done(done)) = (event, &before.state)
             && !matches!(done, Done::Dropped { .. })
         {

@@ -18,6 +18,19 @@ const ABSENT: &[(&[&str], &str)] = &[
         "no scenario drops a ticket just as it lands; the simulator does, and kills engines there",
     ),
     (
+        &[
+            "coupled",
+            "joined_train",
+            "trial_passed",
+            "trial_failed",
+            "trial_cancelled",
+            "uncoupled",
+            "batch_landing",
+            "batch_put_off",
+        ],
+        "the scenarios of kills land their tickets one by one; `engine::train` kills engines while a batch lands",
+    ),
+    (
         &["file_unheeded", "file_heeded", "work_found"],
         "no scenario of kills has a git that changes ticket files, or loses a journal; `engine::git_moves` does",
     ),
