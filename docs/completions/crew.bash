@@ -118,6 +118,9 @@ _crew() {
             crew,ticket)
                 cmd="crew__subcmd__ticket"
                 ;;
+            crew,train)
+                cmd="crew__subcmd__train"
+                ;;
             crew,waive)
                 cmd="crew__subcmd__waive"
                 ;;
@@ -223,6 +226,9 @@ _crew() {
             crew__subcmd__help,ticket)
                 cmd="crew__subcmd__help__subcmd__ticket"
                 ;;
+            crew__subcmd__help,train)
+                cmd="crew__subcmd__help__subcmd__train"
+                ;;
             crew__subcmd__help,waive)
                 cmd="crew__subcmd__help__subcmd__waive"
                 ;;
@@ -236,7 +242,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue train explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -552,7 +558,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue train explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1027,6 +1033,20 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__train)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__waive)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1377,6 +1397,24 @@ _crew() {
             ;;
         crew__subcmd__ticket)
             opts="-C --json"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__train)
+            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
