@@ -31,6 +31,9 @@ _crew() {
             crew,cleanup)
                 cmd="crew__subcmd__cleanup"
                 ;;
+            crew,commit-to)
+                cmd="crew__subcmd__commit__subcmd__to"
+                ;;
             crew,completions)
                 cmd="crew__subcmd__completions"
                 ;;
@@ -118,9 +121,6 @@ _crew() {
             crew,ticket)
                 cmd="crew__subcmd__ticket"
                 ;;
-            crew,train)
-                cmd="crew__subcmd__train"
-                ;;
             crew,waive)
                 cmd="crew__subcmd__waive"
                 ;;
@@ -141,6 +141,9 @@ _crew() {
                 ;;
             crew__subcmd__help,cleanup)
                 cmd="crew__subcmd__help__subcmd__cleanup"
+                ;;
+            crew__subcmd__help,commit-to)
+                cmd="crew__subcmd__help__subcmd__commit__subcmd__to"
                 ;;
             crew__subcmd__help,completions)
                 cmd="crew__subcmd__help__subcmd__completions"
@@ -226,9 +229,6 @@ _crew() {
             crew__subcmd__help,ticket)
                 cmd="crew__subcmd__help__subcmd__ticket"
                 ;;
-            crew__subcmd__help,train)
-                cmd="crew__subcmd__help__subcmd__train"
-                ;;
             crew__subcmd__help,waive)
                 cmd="crew__subcmd__help__subcmd__waive"
                 ;;
@@ -242,7 +242,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue train explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve commit-to inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -336,6 +336,24 @@ _crew() {
             return 0
             ;;
         crew__subcmd__cleanup)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__commit__subcmd__to)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -558,7 +576,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue train explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve commit-to inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -628,6 +646,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__cleanup)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__commit__subcmd__to)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1033,20 +1065,6 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        crew__subcmd__help__subcmd__train)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         crew__subcmd__help__subcmd__waive)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1397,24 +1415,6 @@ _crew() {
             ;;
         crew__subcmd__ticket)
             opts="-C --json"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__train)
-            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -64,9 +64,11 @@ fn goes_on(command: &Command) -> bool {
         | Command::Wake { .. }
         | Command::Retry { .. }
         | Command::Approve { .. }
+        | Command::Reject { .. }
         | Command::Waive { .. }
         | Command::Assign { .. } => true,
-        Command::Spawn { .. }
+        Command::CommitTo { .. }
+        | Command::Spawn { .. }
         | Command::SpawnMany { .. }
         | Command::Kill { .. }
         | Command::Cleanup { .. }

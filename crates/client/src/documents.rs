@@ -3,6 +3,7 @@
 
 mod agent;
 mod answer;
+mod commitment;
 mod cost;
 mod demo;
 mod event;
@@ -25,6 +26,7 @@ mod work;
 
 pub use agent::{Agent, Failure};
 pub use answer::Answer;
+pub use commitment::Commitment;
 pub use cost::Cost;
 pub use demo::{DemoSummary, DemoTicket, Demonstrated};
 pub use event::{Event, Events, Warning, state_name};
@@ -99,7 +101,7 @@ printed! {
     Document Past: "history --at";
     Document Cost: "cost";
     Document Events: "events";
-    Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "answer", "wake", "stop";
+    Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "reject", "commit-to", "answer", "wake", "stop";
     Document Clean: "clean";
     Document Removed: "clean --older";
     Document ForgotSetUp: "clean --checks";

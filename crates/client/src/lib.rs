@@ -30,6 +30,7 @@ pub mod outputs;
 pub mod queue_facts;
 pub mod refusals;
 pub mod repository;
+pub mod revert;
 pub mod secrets;
 pub mod submit;
 pub mod ticket_folder;

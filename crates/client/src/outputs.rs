@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::attempt;
 use model::journal::{Fact, State, Stream};
-use model::ticket::{self, Ticket};
+use model::ticket::{self, Review, ReviewEvent, Ticket};
 use model::view::{Snapshot, Summaries, span};
 use model::{AgentName, RunId, TicketId, Time};
 use runtime::Place;
@@ -32,6 +33,9 @@ pub struct Step {
 impl Step {
     /// The step that a row started, if it started one of this agent.
     pub fn started(fold: &Recorded, agent: &AgentName) -> Option<Self> {
+        if let Some((review, step)) = Self::of_review(fold) {
+            return (review.agent == *agent).then_some(step);
+        }
         let (
             Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run, .. })),
             State::Ticket(after),
@@ -45,6 +49,25 @@ impl Step {
             ticket: after.id.clone(),
             number: attempt.conversation.steps + 1,
         })
+    }
+
+    /// The step of a review that a row started, with the review.
+    fn of_review(fold: &Recorded) -> Option<(&Review, Self)> {
+        let (Fact::Ticket(ticket::Event::Review { fence, event }), State::Ticket(after)) =
+            (&fold.fact, &fold.after)
+        else {
+            return None;
+        };
+        let ReviewEvent::Started { run } = event else {
+            return None;
+        };
+        let review = after.reviewing()?.review(*fence)?;
+        let step = Self {
+            run: run.clone(),
+            ticket: after.id.clone(),
+            number: review.conversation.steps + 1,
+        };
+        Some((review, step))
     }
 
     /// The commands that set up the workspace of a claim of the agent which a row tells of, as far as they
@@ -127,7 +150,14 @@ pub fn dir(place: &Place, run: &RunId) -> PathBuf {
 /// The tickets of a view that an agent has worked on.
 fn of_view(crew: &Snapshot, agent: &AgentName) -> BTreeSet<TicketId> {
     let its = crew.attempts.values().filter(|work| work.agent == *agent);
-    its.map(|work| work.ticket.clone()).collect()
+    let paid = crew.charges.iter().filter(|charge| charge.agent == *agent);
+    let reviews = |ticket: &&Arc<Ticket>| ticket.open_reviews().any(|review| review.agent == *agent);
+    let reviewed = crew.tickets.values().filter(reviews);
+    its.map(|work| &work.ticket)
+        .chain(paid.map(|charge| &charge.ticket))
+        .chain(reviewed.map(|ticket| &ticket.id))
+        .cloned()
+        .collect()
 }
 
 /// The archived tickets that an agent has worked on.
@@ -197,7 +227,9 @@ pub async fn steps_at(
     let mut steps = Vec::new();
     of_tickets(ledger, crew, [ticket.clone()].into(), |_, row| {
         let State::Ticket(after) = &row.after else { return };
-        if let Some(attempt) = after.attempt() {
+        if let Some((_, step)) = Step::of_review(row) {
+            steps.push(step);
+        } else if let Some(attempt) = after.attempt() {
             steps.extend(Step::of_row(place, row, &attempt.claim.agent));
         }
     })

@@ -12,7 +12,7 @@ use model::settings::Settings;
 use model::target::Target;
 use model::ticket::{Done, Event, FileStatus, Origin, State, Ticket, Unheeded};
 use model::view::{BadFile, Snapshot};
-use model::{AgentName, TicketId, Time};
+use model::{Actor, AgentName, TicketId, Time};
 use tickets::Folder;
 
 use crate::error::Result;
@@ -24,7 +24,8 @@ use tickets::ProblemKind;
 pub struct Facts {
     /// The journal's tickets, and those that only have a file yet.
     pub tickets: BTreeMap<TicketId, Arc<Ticket>>,
-    /// The same with the archived tickets that one of them recovers, as far as it matters how those ended.
+    /// The same with the archived tickets that one of them depends on or recovers, as far as it matters how
+    /// those ended.
     all: Option<BTreeMap<TicketId, Arc<Ticket>>>,
     files: BTreeMap<TicketId, route::File>,
     roster: BTreeSet<AgentName>,
@@ -143,11 +144,11 @@ impl Facts {
     }
 
     fn with_past(&self, crew: &Snapshot) -> Option<BTreeMap<TicketId, Arc<Ticket>>> {
-        let recovered = self
+        let linked = self
             .tickets
             .values()
-            .filter_map(|ticket| ticket.spec.recovers.as_ref());
-        let past: BTreeSet<&TicketId> = recovered
+            .flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers));
+        let past: BTreeSet<&TicketId> = linked
             .filter(|id| crew.archived.tickets.contains(*id) && !self.tickets.contains_key(*id))
             .collect();
         if past.is_empty() {
@@ -156,11 +157,16 @@ impl Facts {
         let mut all = self.tickets.clone();
         for id in past {
             let mut ticket = Ticket::new(id.clone());
-            ticket.state = State::Done(match crew.archived.failed.contains(id) {
-                true => Done::Failed {
+            let (failed, dropped) = (&crew.archived.failed, &crew.archived.dropped);
+            ticket.state = State::Done(match (failed.contains(id), dropped.contains(id)) {
+                (true, _) => Done::Failed {
                     reason: String::new(),
                 },
-                false => Done::NotNeeded,
+                (false, true) => Done::Dropped {
+                    by: Actor::Engine,
+                    reason: String::new(),
+                },
+                (false, false) => Done::NotNeeded,
             });
             all.insert(id.clone(), Arc::new(ticket));
         }
@@ -338,7 +344,11 @@ fn bad(reading: &tickets::Reading) -> BadFile {
     let line = fatal.and_then(|problem| problem.line);
     let place = line.map_or_else(String::new, |line| format!(":{line}"));
     let what = fatal.map_or_else(
-        || "its `recovers` cannot be a ticket's id".to_owned(),
+        || {
+            "its `recovers` (or its tag `recovers:…`) is not the id of one ticket, or its `recovers_by` is neither \
+             `releases` nor `replaces`"
+                .to_owned()
+        },
         |problem| problem.kind.to_string(),
     );
     BadFile {
@@ -346,7 +356,7 @@ fn bad(reading: &tickets::Reading) -> BadFile {
         ticket: TicketId::new(reading.name.as_str()).ok(),
         what: format!("{}.md{place}: {what}", reading.name),
         hint: fatal
-            .map_or("name the ticket by its id", tickets::Problem::hint)
+            .map_or("name one ticket by its id", tickets::Problem::hint)
             .to_owned(),
     }
 }

@@ -65,9 +65,12 @@ impl TicketFolder {
     pub fn set_status(&self, id: &str, status: Status, own: Option<&str>) -> Result<String> {
         let id = self.0.resolve(id)?;
         let by_agent = status == Status::Closed && own == Some(id.as_str());
-        let tag: &[&str] = &[CLOSED_BY_AGENT];
-        let (set, unset) = if by_agent { (tag, &[][..]) } else { (&[][..], tag) };
-        self.0.set_status_and_tags(&id, Some(status), set, unset)?;
+        self.0.set_status_and_tags(&id, Some(status), |tags| {
+            tags.remove(CLOSED_BY_AGENT);
+            if by_agent {
+                tags.insert(CLOSED_BY_AGENT.to_owned());
+            }
+        })?;
         Ok(tickets::render_status(&id, status))
     }
 

@@ -3,12 +3,15 @@
 mod budget;
 mod checks;
 mod commands;
+mod commitments;
 mod dispatch;
 mod files;
 mod harness_pause;
+mod recovery;
 mod reports;
 mod rest;
 mod restore;
+mod review;
 mod runs;
 mod target;
 #[cfg(test)]
@@ -224,7 +227,7 @@ impl Core {
         let may_be_mended = |ticket: &Ticket| match &ticket.held {
             None => true,
             Some(held) => {
-                let is_for_it = matches!(held.why, Why::CouldNotRun | Why::Landing);
+                let is_for_it = matches!(held.why, Why::CouldNotRun | Why::Landing | Why::Diverged);
                 // While its file is away or in doubt, it waits for its time.
                 is_for_it && ticket.unheeded.is_none() || held.retry_at.is_some_and(|at| at <= now)
             }
@@ -370,6 +373,8 @@ impl Core {
         for effect in entries.iter().flat_map(|entry| &entry.effects) {
             self.folder.ordered(id, effect);
         }
+        let is_landing = |entry: &Entry| matches!(&entry.fact, Fact::Ticket(ticket::Event::Landed { .. }));
+        let has_landed = entries.iter().any(is_landing);
         let version = expected + entries.len() as u64;
         let write = Write {
             fence: (expected > 0).then_some(fence),
@@ -380,6 +385,9 @@ impl Core {
         };
         self.out.writes.push(write);
         self.put(ticket, version);
+        if has_landed {
+            self.follow_recovery(id);
+        }
         Ok(())
     }
 

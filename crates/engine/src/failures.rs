@@ -27,6 +27,8 @@ impl Kind {
             | Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
             | Effect::StartCheck { .. }
+            | Effect::StartReview { .. }
+            | Effect::RemoveReview { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => Self::Work,
@@ -107,6 +109,8 @@ impl Failures {
                     | Effect::Attempt(_)
                     | Effect::BuildCandidate { .. }
                     | Effect::StartCheck { .. }
+                    | Effect::StartReview { .. }
+                    | Effect::RemoveReview { .. }
                     | Effect::KeepWork { .. }
                     | Effect::RemoveWorkspace { .. }
                     | Effect::WriteFile(_)

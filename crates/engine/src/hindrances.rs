@@ -23,7 +23,8 @@ impl Hindrances {
                 | Event::Released {
                     why: Released::SetUpFailed { .. }
                 }
-        );
+        ) || (*event == Event::NotLanded
+            && ticket.held.as_ref().is_some_and(|held| held.may_pass));
         if is_hindered {
             *self.tries.entry(ticket.id.clone()).or_default() += 1;
         } else if !is_tried(ticket) {
@@ -51,7 +52,7 @@ fn is_tried(ticket: &Ticket) -> bool {
         State::InProgress(attempt) => attempt.state == attempt::State::Preparing,
         State::Verify(verify) => matches!(
             verify.stage,
-            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_)
+            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) | Stage::Landing { .. }
         ),
         State::New | State::Done(_) => false,
     }

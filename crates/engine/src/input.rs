@@ -2,11 +2,13 @@
 
 use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
+use model::commitment::Promise;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
     Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Loss, Origin, Spec,
+    Verdict as ReviewVerdict,
 };
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -229,6 +231,21 @@ pub enum Report {
         /// Why.
         why: String,
     },
+    /// The remote cannot be reached, and holds nothing of the candidate. That may pass without a person.
+    RemoteAway {
+        /// Why.
+        why: String,
+    },
+    /// The remote refuses, and holds nothing of the candidate: a person has to mend that, there or here.
+    RemoteRefused {
+        /// Why.
+        why: String,
+    },
+    /// The local target has commits that the remote's does not have, which holds nothing of the candidate.
+    Diverged {
+        /// The two branches, and the commands that mend it.
+        why: String,
+    },
     /// The machine was in the way: no room, no descriptors, no process to be had, a git that somebody killed.
     /// Nobody's failure, and nothing is held for it: it is tried again until it works.
     Hindered {
@@ -303,6 +320,9 @@ impl Report {
             | Report::SensitivePaths { .. }
             | Report::FileMissing
             | Report::CouldNotRun { .. }
+            | Report::RemoteAway { .. }
+            | Report::RemoteRefused { .. }
+            | Report::Diverged { .. }
             | Report::Hindered { .. }
             | Report::TargetMoved
             | Report::CheckSpawned
@@ -342,8 +362,12 @@ pub struct RunEnd {
     pub end: End,
     /// A line of the agent's that crew could not use, in a message for the agent.
     pub unusable: Option<String>,
+    /// The commitments that the agent has made, in order.
+    pub commitments: Vec<Promise>,
     /// The state in which a step without a signal left everything, and its words.
     pub left: Option<Fingerprint>,
+    /// The verdict that the output ends with; it counts for a gatekeeper's run only.
+    pub verdict: Option<ReviewVerdict>,
     /// The end that its output states, where crew stopped its process after that.
     pub stated: Option<End>,
 }

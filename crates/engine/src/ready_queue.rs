@@ -201,16 +201,15 @@ fn links(ticket: Option<&Ticket>) -> impl Iterator<Item = &TicketId> {
         .flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers))
 }
 
-/// The facts on which the standing of others can depend: whether it is done, how, and whether it is held and
-/// why.
-fn seen_by_others(ticket: &Ticket) -> (bool, Option<&'static str>, Option<bool>) {
-    use model::ticket::{State, Why};
+/// The facts on which the standing of others can depend: whether it is done, how, and whether
+/// it has failed.
+fn seen_by_others(ticket: &Ticket) -> (bool, Option<&'static str>, bool) {
+    use model::ticket::State;
     let done = match &ticket.state {
         State::Done(done) => Some(done.name()),
         State::New | State::Open | State::InProgress(_) | State::Verify(_) => None,
     };
-    let failed = ticket.held.as_ref().map(|held| held.why == Why::Failed);
-    (ticket.is_done(), done, failed)
+    (ticket.is_done(), done, ticket.has_failed())
 }
 
 #[cfg(test)]
@@ -266,8 +265,14 @@ mod tests {
             1 => Just(State::New),
             1 => Just(State::Done(Done::NotNeeded)),
             1 => Just(State::Done(Done::Failed { reason: String::new() })),
+            1 => Just(State::Done(Done::Dropped { by: model::Actor::Engine, reason: String::new() })),
         ];
-        let held = prop_oneof![6 => Just(None), 1 => Just(Some(Why::Failed)), 1 => Just(Some(Why::Killed))];
+        let held = prop_oneof![
+            6 => Just(None),
+            1 => Just(Some(Why::Failed)),
+            1 => Just(Some(Why::NoProgress)),
+            1 => Just(Some(Why::Killed)),
+        ];
         let spent = vec((0..3i64, 0..5u64), 0..3);
         let rest = (held, prop::option::weighted(0.3, 0..2000i64), spent);
         (0..IDS, spec, state, rest).prop_map(|(n, spec, state, (why, due, spent))| Ticket {

@@ -184,6 +184,8 @@ points! {
         "durable.checks_failed": "the event is there, the agent does not know",
         "decided.could_not_run": "the checks could not be run, the event is missing",
         "durable.could_not_run": "the event is there, the ticket is held",
+        "decided.diverged": "the local target is ahead of the remote's, the event is missing",
+        "durable.diverged": "the event is there, the ticket is held",
         "decided.target_red": "the target alone fails, the event is missing",
         "durable.target_red": "the event is there, the ticket is held",
         "decided.retry_due": "they are to be tried again, the event is missing",
@@ -191,6 +193,11 @@ points! {
     }
     "land" {
         "begun.land": "the intent is durable, nothing was looked at",
+        "remote.fetched": "the remote's target is here, nothing was built on it",
+        "push.checked": "the checkout can follow, nothing was sent",
+        "push.noted": "it is noted that the candidate is sent, nothing was sent",
+        "push.sent": "git has ended, and nobody has looked at the remote",
+        "push.landed": "the remote has the candidate, the local branch has not moved",
         "land.index_locked": "the checkout's index is locked",
         "land.checked": "the checkout can follow",
         "follow.written_out": "new files are written out, half their names missing",

@@ -10,6 +10,7 @@ use crate::types::not_copied::{self, LeftOut};
 use crate::types::oid::Oid;
 use crate::types::refusal::Refusal;
 use crate::types::status::Status;
+use crate::types::trouble::Trouble;
 use crate::types::unsaved::Unsaved;
 use crate::types::version::Version;
 
@@ -314,6 +315,16 @@ pub enum Error {
         /// The repository's root.
         path: PathBuf,
     },
+    /// The remote of `[land]` did not do what crew asked of it.
+    #[error("{}", .trouble.sentence(.remote, .says))]
+    Remote {
+        /// The remote's name.
+        remote: String,
+        /// The kind of the trouble.
+        trouble: Trouble,
+        /// git's words and the remote's, as one sanitised line.
+        says: String,
+    },
     /// The two commits share no history.
     #[error("{tip} and {target} have no common ancestor")]
     Unrelated {
@@ -360,6 +371,7 @@ impl Error {
             Self::SetUpMade { .. } => "name their folder in .gitignore",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",
+            Self::Remote { trouble, .. } => trouble.hint(),
             Self::Failed { .. } | Self::Unusable { .. } => "what git says must be mended first",
             _ => return None,
         })

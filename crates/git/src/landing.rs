@@ -3,3 +3,5 @@
 pub(crate) mod candidate;
 pub(crate) mod land;
 pub(crate) mod pins;
+pub(crate) mod remote;
+mod revert;

@@ -14,5 +14,6 @@ pub(crate) mod quote;
 pub(crate) mod refusal;
 pub(crate) mod shortened;
 pub(crate) mod status;
+pub(crate) mod trouble;
 pub(crate) mod unsaved;
 pub(crate) mod version;

@@ -52,6 +52,9 @@ pub trait Reader: Send {
     /// output can take that back.
     fn has_result(&self) -> bool;
 
+    /// Whether the output so far ends with a gatekeeper's verdict. More output can take that back.
+    fn has_verdict(&self) -> bool;
+
     /// Ends the reading, after the run has ended and all its output was fed. Returns the events of the
     /// last, unfinished lines, and the outcome of the step.
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome);

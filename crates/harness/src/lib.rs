@@ -10,6 +10,7 @@
 pub mod claude;
 mod client;
 mod command;
+mod commitment;
 mod directive;
 mod duration;
 pub mod environment;
@@ -27,10 +28,12 @@ mod readable;
 mod stderr;
 mod step;
 mod usage;
+mod verdict;
 
 pub use claude::Claude;
 pub use client::{Harness, Installation, Reader};
 pub use command::Command;
+pub use commitment::Commitment;
 pub use error::{Error, Result};
 pub use event::Event;
 pub use kind::{Kind, Table};
@@ -43,3 +46,4 @@ pub use product::Product;
 pub use readable::{Readable, readable};
 pub use step::{Launch, Role, Session, StepRequest};
 pub use usage::Usage;
+pub use verdict::Verdict;

@@ -3,8 +3,10 @@
 use process::{Exit, Reason};
 use serde::{Deserialize, Serialize};
 
+use crate::commitment::Commitment;
 use crate::mode::Mode;
 use crate::usage::Usage;
+use crate::verdict::Verdict;
 use text::sanitise;
 
 /// The outcome of a step. It is known once the client's output *and* its process have ended.
@@ -16,6 +18,9 @@ pub struct Outcome {
     /// client after that.
     #[serde(default)]
     pub stated: Option<Result<Signal, Failure>>,
+    /// The verdict that the output ends with. It counts for a gatekeeper only.
+    #[serde(default)]
+    pub verdict: Option<Verdict>,
     /// The last line that was meant for crew and could not be used, unless a signal came after it: a message
     /// for the agent.
     #[serde(default)]
@@ -35,6 +40,9 @@ pub struct Outcome {
     pub summary: Option<String>,
     /// The last task mode that the agent named.
     pub mode: Option<Mode>,
+    /// The commitments that the agent has made, in order, each once.
+    #[serde(default)]
+    pub commitments: Vec<Commitment>,
     /// The id of the session to resume in the next step, if the client named one.
     pub session: Option<String>,
 }

@@ -140,6 +140,7 @@ impl Deed {
                     plan: CheckPlan {
                         setup: Vec::new(),
                         commands: vec![model::samples::ticket::check("make check")],
+                        ..CheckPlan::default()
                     },
                 };
                 vec![built, check_ordered(ticket, 1)]
@@ -197,6 +198,7 @@ impl Deed {
             Self::HoldLanding => vec![Event::LandingEndOrdered {
                 then: AfterLanding::Hold {
                     why: "a lock is in the way".to_owned(),
+                    may_pass: false,
                     retry_at: soon,
                 },
             }],

@@ -69,7 +69,10 @@ impl Order {
             Effect::RemoveWorkspace { number, .. } => Self::Remove {
                 number: small(*number),
             },
-            Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
+            // The exploration has no reviews.
+            Effect::StartReview { .. }
+            | Effect::RemoveReview { .. }
+            | Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => return None,
         })

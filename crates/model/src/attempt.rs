@@ -40,6 +40,9 @@ pub struct Attempt {
     /// first one, or a person has set it going again.
     #[serde(default)]
     pub waits_for_target: bool,
+    /// While it is stuck or ready: no step is started before this time, since too many have failed in a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumes_at: Option<Time>,
     /// When it was claimed.
     pub claimed_at: Time,
     /// The time at which the present state began.
@@ -137,6 +140,13 @@ impl State {
 }
 
 impl Attempt {
+    /// True if crew has made its work by itself, so that it is submitted as it is.
+    #[must_use]
+    pub fn is_made_by_crew(&self) -> bool {
+        let is_revert = matches!(self.claim.from, StartPoint::Revert { .. });
+        is_revert && self.state == State::Ready && self.conversation.runs == 0
+    }
+
     /// True if it has a workspace: from ready until its work is imported.
     #[must_use]
     pub fn has_workspace(&self) -> bool {
@@ -192,6 +202,7 @@ impl Attempt {
             edited: false,
             edit_shown: false,
             waits_for_target: true,
+            resumes_at: None,
             claimed_at: at,
             since: at,
             state: State::Preparing,
@@ -223,7 +234,7 @@ impl Attempt {
     #[must_use]
     pub fn can_step(&self, now: Time) -> bool {
         let waiting = match &self.state {
-            State::Ready => false,
+            State::Ready => self.resumes_at.is_some_and(|at| at > now),
             State::Working(w) => w.due.is_some_and(|due| due > now),
             State::Preparing
             | State::WaitingForInput { .. }

@@ -170,10 +170,12 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::Landing
         | Why::TargetRed
         | Why::Paths { .. }
+        | Why::Commitments { .. }
         | Why::Conflict
         | Why::Auth
         | Why::NoProgress
-        | Why::Review => None,
+        | Why::Review
+        | Why::Diverged => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::commitment::Promise;
 use crate::ticket::{FileStatus, Ticket};
 use crate::{AgentName, Fence, TicketId, Time};
 
@@ -84,10 +85,24 @@ pub enum Command {
         /// The reason, in words.
         reason: String,
     },
-    /// Approve the sensitive paths a ticket touches.
+    /// Add a commitment to a ticket.
+    CommitTo {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The promise.
+        promise: Promise,
+    },
+    /// Approve the sensitive paths a ticket touches, its commitments, or its work in a gatekeeper's place.
     Approve {
         /// The id of the ticket.
         ticket: TicketId,
+    },
+    /// Send work that is in review back to its agent.
+    Reject {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The reason, in words.
+        why: String,
     },
     /// Answer an agent's question.
     Answer {
@@ -123,6 +138,8 @@ impl Command {
             | Command::Drop { ticket, .. }
             | Command::SetStatus { ticket, .. }
             | Command::Waive { ticket, .. }
+            | Command::Reject { ticket, .. }
+            | Command::CommitTo { ticket, .. }
             | Command::Approve { ticket } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
             Command::Spawn { .. }

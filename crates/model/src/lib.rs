@@ -14,6 +14,7 @@ pub mod actor;
 pub mod attempt;
 pub mod audit;
 pub mod command;
+pub mod commitment;
 pub mod conversation;
 pub mod diagram;
 pub mod ids;

@@ -3,6 +3,7 @@
 mod change;
 mod check;
 mod checks;
+mod commitments;
 mod done;
 mod event;
 mod held;
@@ -10,6 +11,7 @@ mod in_the_way;
 mod kept;
 mod label;
 mod repeat;
+mod review;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -25,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use check::{Check, CheckCommand, CheckPlan, TestCount};
 pub use checks::{
-    CheckOutcome, CheckRun, CheckSlot, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, how_it_ended,
+    CheckOutcome, CheckRun, CheckSlot, CheckStop, CheckTask, Checks, KEPT_SET_UP, Loss, Owed, how_it_ended,
     without_set_up,
 };
 pub use done::Done;
@@ -35,6 +37,7 @@ pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
 pub use kept::KeptWork;
 pub use label::Label;
 pub use repeat::{Fingerprint, Repeat};
+pub use review::{AfterReview, Review, ReviewEvent, Reviewing, Verdict};
 pub use spec::Spec;
 pub use train::{Batch, BatchEntry, Coupling, Entry, Place, Trial, Uncoupled, WhyUncoupled};
 pub use transition::Machine;
@@ -42,6 +45,7 @@ pub use unheeded::{Origin, Unheeded};
 pub use verify::{AfterLanding, Candidate, Clearance, Cleared, Stage, Verify, Waiting};
 
 use crate::attempt::{self, Attempt};
+use crate::commitment::{Commitment, Promise};
 use crate::policy::budget::Spent;
 use crate::{AgentName, Fence, RunId, TicketId, Time};
 
@@ -83,6 +87,9 @@ pub struct Ticket {
     /// The questions of its agents that a person answered, oldest first: a new session gets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
+    /// Every agent that had an attempt at it: none of them reviews it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub authors: BTreeSet<AgentName>,
     /// Attempts at a review that ended without a verdict, in a row.
     pub review_tries: u32,
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or
@@ -96,6 +103,13 @@ pub struct Ticket {
     /// that left one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptWork>,
+    /// The commitments that its work must meet before it lands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Commitment>,
+    /// The commitments of its file where they were changed while an agent had it: they count once a person
+    /// has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<Vec<Promise>>,
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -145,10 +159,13 @@ impl Ticket {
             from: attempt::StartPoint::Target,
             feedback: Vec::new(),
             answers: Vec::new(),
+            authors: BTreeSet::new(),
             review_tries: 0,
             repeat: None,
             unheeded: None,
             kept: Vec::new(),
+            commitments: Vec::new(),
+            proposed: None,
             spent: Spent::default(),
         }
     }
@@ -170,7 +187,11 @@ impl Ticket {
             State::New | State::Open => self.held.is_some(),
             State::InProgress(_) | State::Verify(_) | State::Done(Done::Landed { .. }) => false,
             State::Done(
-                Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+                Done::Failed { .. }
+                | Done::NotNeeded
+                | Done::Replaced { .. }
+                | Done::Dropped { .. }
+                | Done::ClosedByPerson,
             ) => true,
         };
         self.kept.iter().filter(move |work| is_left || !work.is_attempt())
@@ -208,15 +229,21 @@ impl Ticket {
     pub fn slots(&self) -> impl Iterator<Item = (&AgentName, Fence)> {
         let claims = self.claims().map(|attempt| &attempt.claim);
         let taken = claims.filter(|claim| claim.has_slot());
-        taken.map(|claim| (&claim.agent, claim.fence))
+        let reviews = self.open_reviews().map(|review| (&review.agent, review.fence));
+        taken.map(|claim| (&claim.agent, claim.fence)).chain(reviews)
     }
 
-    /// The runs whose processes may be alive: those of steps, and that of a check.
+    /// The runs whose processes may be alive: those of steps and reviews, and that of a check.
     pub fn live_runs(&self) -> impl Iterator<Item = &RunId> {
         let steps = self
             .claims()
             .filter_map(|attempt| attempt.conversation.live_run());
-        steps.chain(self.check_run().map(|check| &check.run))
+        let reviews = self
+            .open_reviews()
+            .filter_map(|review| review.conversation.live_run());
+        steps
+            .chain(reviews)
+            .chain(self.check_run().map(|check| &check.run))
     }
 
     /// True if it waits for the end of this run.
@@ -273,6 +300,18 @@ impl Ticket {
         !self.is_done() && (self.attempt().is_some() || self.held.is_some() || !self.kept.is_empty())
     }
 
+    /// True if its work has failed: a reviewer found that it cannot be done, or it is held for a failure of
+    /// its own. The label `failed`, recovery tickets and their short cut all depend on this.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        match &self.state {
+            State::Done(done) => matches!(done, Done::Failed { .. }),
+            State::New | State::Open | State::InProgress(_) | State::Verify(_) => {
+                self.held.as_ref().is_some_and(|held| held.why.is_failure())
+            }
+        }
+    }
+
     /// True if it is over.
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -289,7 +328,8 @@ impl Ticket {
             Stage::Queued | Stage::Building => None,
             Stage::Checking(checks) => Some(&checks.candidate),
             Stage::InTrain(entry) => Some(&entry.candidate),
-            Stage::Reviewing { candidate, .. } | Stage::Landing { candidate, .. } => Some(candidate),
+            Stage::Reviewing(reviewing) => Some(&reviewing.candidate),
+            Stage::Landing { candidate, .. } => Some(candidate),
         }
     }
 
@@ -304,7 +344,7 @@ impl Ticket {
             Stage::Queued
             | Stage::Building
             | Stage::InTrain(_)
-            | Stage::Reviewing { .. }
+            | Stage::Reviewing(_)
             | Stage::Landing { .. } => None,
         }
     }

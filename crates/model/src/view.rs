@@ -28,7 +28,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use act::Act;
-pub use agent::{Agent, EndedBy, Status, Waits};
+pub use agent::{Agent, EndedBy, Role, Status, Waits};
 pub use archive::{Archived, LANDINGS, Record, SHAPE, Summaries, TicketCost};
 pub use attempt_summary::AttemptSummary;
 pub use checking::checking;
@@ -161,6 +161,17 @@ impl Snapshot {
             .and_then(Ticket::attempt)
             .or_else(|| after.attempt())
             .map(|attempt| attempt.claim.agent.clone());
+        if let ticket::Event::Review { fence, event } = event {
+            let reviews = before.and_then(Ticket::reviewing);
+            let review = reviews.and_then(|reviewing| reviewing.review(*fence));
+            if let (Some(review), Some(attempt)) = (review, before.and_then(Ticket::attempt)) {
+                let number = attempt.claim.number;
+                let charge = Charge::of_review(event, &after.id, number, review, row.seq, row.at);
+                self.charges.extend(charge);
+                let gatekeeper = self.members.entry(review.agent.clone()).or_default();
+                gatekeeper.reviewed(event, row.at);
+            }
+        }
         if let Some(agent) = &agent {
             let member = self.members.entry(agent.clone()).or_default();
             if let ticket::Event::Attempt(event) = event {
@@ -196,6 +207,24 @@ impl Snapshot {
 }
 
 impl Member {
+    fn reviewed(&mut self, event: &ticket::ReviewEvent, at: Time) {
+        match event {
+            ticket::ReviewEvent::Started { .. } => self.last_step_at = Some(at),
+            ticket::ReviewEvent::Finished { usage, .. } => {
+                self.last_step_at = Some(at);
+                self.steps += 1;
+                self.usage.add(*usage);
+            }
+            ticket::ReviewEvent::Failed { usage, .. } => {
+                self.last_step_at = Some(at);
+                self.usage.add(*usage);
+            }
+            ticket::ReviewEvent::Spawned
+            | ticket::ReviewEvent::StopOrdered { .. }
+            | ticket::ReviewEvent::VerdictNoted { .. } => {}
+        }
+    }
+
     fn stepped(&mut self, event: &attempt::Event, at: Time) {
         match event {
             attempt::Event::StepStarted { .. } => self.last_step_at = Some(at),

@@ -117,7 +117,8 @@ impl Executor {
         let about = self.about(check, &tree, check.passed as usize);
         // One command may need what those before it have made: all of them have passed, or all of them run.
         let last = self.about(check, &tree, check.plan.commands.len().saturating_sub(1));
-        if check.task != CheckTask::SetUp && self.place.passed_check(&last).exists() {
+        let is_of_commands = matches!(check.task, CheckTask::Candidate | CheckTask::Target);
+        if is_of_commands && self.place.passed_check(&last).exists() {
             return Ok(Report::PassedBefore);
         }
         let dir = self.place.run_dir(check.run);
@@ -213,7 +214,7 @@ impl Executor {
         let limit = spec.timeout_ms.map(Duration::from_millis);
         let left_out = self.check_env.left_out();
         // The agent has nothing to do with the surroundings of its check.
-        let hint = left_out.filter(|_| task != Some(CheckTask::Candidate));
+        let hint = left_out.filter(|_| !matches!(task, Some(CheckTask::Candidate | CheckTask::Commitment)));
         let missing = missing_of(&command, &self.check_env.variables);
         let mut outcome = outcome(
             &command.to_string(),
@@ -255,6 +256,10 @@ impl Executor {
     /// Names the verdict of the n-th command by everything that it depends on.
     fn about(&self, check: &Check<'_>, tree: &git::Oid, command: usize) -> String {
         let mut parts = vec![tree.to_string().into_bytes(), command.to_string().into_bytes()];
+        if check.task == CheckTask::Commitment {
+            parts.push(b"commitment".to_vec());
+            parts.push(facts(check.command).into_bytes());
+        }
         let settings = &self.settings.checks;
         for list in [&check.plan.commands, &check.plan.setup] {
             parts.push(list.len().to_string().into_bytes());

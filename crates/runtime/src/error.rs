@@ -118,6 +118,12 @@ pub enum Error {
         /// What it names.
         path: PathBuf,
     },
+    /// A landed merge cannot be taken back.
+    #[error("it cannot be taken back: {why}")]
+    NotReverted {
+        /// The reason, in words.
+        why: String,
+    },
     /// A prompt template.
     #[error("the prompt template {template} cannot be used: {why}")]
     Prompt {
@@ -258,7 +264,7 @@ impl Error {
             ),
             Error::NoTemporaryFolder { .. } => Some("set TMPDIR to a folder that can be written".to_owned()),
             Error::CheckoutChanges => Some("crew looks again twice a minute".to_owned()),
-            Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Watch { .. } => None,
+            Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Watch { .. } => None,
         }
     }
 }
@@ -292,6 +298,7 @@ impl Error {
             | Error::OtherBranch { .. }
             | Error::CheckoutChanges
             | Error::NoTemporaryFolder { .. }
+            | Error::NotReverted { .. }
             | Error::OtherTickets { .. }
             | Error::Prompt { .. }
             | Error::WorkspacesMissing { .. }

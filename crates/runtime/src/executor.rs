@@ -5,6 +5,8 @@ mod keep;
 pub(crate) mod perform;
 mod pins;
 mod prepare;
+mod remote;
+mod review;
 mod step;
 
 pub(crate) use step::is_for;
@@ -18,7 +20,7 @@ use git::{Branch, Lock, Repository};
 use harness::{Harness, Reader};
 use model::attempt::HarnessId;
 use model::journal::EffectId;
-use model::settings::Settings;
+use model::settings::{ReviewWhen, Settings};
 use model::ticket::CheckSlot;
 use process::{Run, Shim};
 
@@ -71,6 +73,8 @@ pub(crate) struct Executor {
     pub(crate) check_env: CheckEnvironment,
     /// The order to start a check that was carried out last in each checkout. Held while one is.
     pub(crate) last_check: LastChecks,
+    /// Held while the local target moves: following the remote and landing may come at once.
+    pub(crate) moving: Arc<Mutex<()>>,
     /// Whether the target branch was not there when it was needed last.
     pub(crate) is_target_away: Arc<AtomicBool>,
     /// The tree, and all else it depends on, whose canaries are known to have been run.
@@ -140,6 +144,7 @@ impl Executor {
         Ok(Self {
             owner: self.owner.clone(),
             is_target_away: Arc::clone(&self.is_target_away),
+            moving: Arc::clone(&self.moving),
             settings_branch: self.settings_branch.clone(),
             told_undeletable: Arc::clone(&self.told_undeletable),
             // Work that is under way goes on where it is.
@@ -196,6 +201,11 @@ impl Executor {
             Work::All => clients(place, settings, options)?,
             Work::Command => BTreeMap::new(),
         };
+        if let Some(remote) = settings.land.pushes_to() {
+            place
+                .repository
+                .require_remote(&remote.parse().map_err(git::Error::from)?)?;
+        }
         if work == Work::All && !settings.checks.commands.is_empty() {
             place.check_slots_dir()?;
         }
@@ -222,6 +232,7 @@ impl Executor {
             callers_env: options.env.clone(),
             check_env: CheckEnvironment::of(place, &options.env, &settings.checks)?,
             last_check,
+            moving: Arc::default(),
             is_target_away: Arc::default(),
             known_canaries: Arc::default(),
             threads,
@@ -240,6 +251,15 @@ fn clients(
 ) -> Result<BTreeMap<String, Result<Box<dyn Harness>>>> {
     let (chosen, client) = chosen_client(place, settings, options)?;
     client.check()?;
+    if let (true, Some(reviewer)) = (
+        settings.review.when != ReviewWhen::Never,
+        settings
+            .harness_of_new_reviews()
+            .filter(|reviewer| reviewer.name != chosen),
+    ) && let Some(table) = settings.harness.get(&reviewer.name)
+    {
+        client_of(place, options, &reviewer.name, table)?.check()?;
+    }
     let mut clients: BTreeMap<_, _> = settings
         .harness
         .iter()

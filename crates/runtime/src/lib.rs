@@ -34,6 +34,7 @@ mod prompt;
 mod queue;
 mod reading;
 mod record;
+mod revert;
 mod set_up;
 mod settings_file;
 mod signalled;
@@ -57,6 +58,7 @@ pub use outputs::{ended_at, finish_taking_away, forget_passed_checks, take_away,
 pub use place::{Place, life_of, stopped};
 pub use queue::origin_of;
 pub use reading::Reading;
+pub use revert::obstacle as revert_obstacle;
 pub use set_up::{SET_UP_MARK, set_up_runs};
 pub use signalled::{Told, stop_by_signal};
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};

@@ -83,7 +83,9 @@ fn with_body(ticket: &Ticket, id: &Id, body: &str) -> Option<Document> {
             .iter()
             .map(|on| Id::new(on.as_str()).ok())
             .collect::<Option<_>>()?,
+        recovers_by: spec.replaces.then(|| "replaces".to_owned()),
         recovers: spec.recovers.as_ref().and_then(|of| Id::new(of.as_str()).ok()),
+        reverts: spec.reverts.as_ref().map(ToString::to_string),
         ..New::default()
     };
     let created = match spec.created {

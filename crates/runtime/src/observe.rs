@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use engine::{CheckEnd, End, Input, RunEnd, driver};
 use harness::Reader;
-use model::attempt::{Class, Failure, Mode, Signal, Usage};
+use model::attempt::{Class, Failure, HarnessId, Mode, Signal, Usage};
+use model::commitment::Promise;
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Loss, Ticket};
+use model::ticket::{CheckCommand, CheckOutcome, CheckTask, Fingerprint, Loss, Ticket, Verdict};
 use model::{RunId, Time};
 use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
 use tokio::io::unix::AsyncFd;
@@ -36,6 +37,8 @@ const PIECES: usize = 16;
 pub(crate) enum Subject {
     /// A step of a ticket, with the conversation.
     Step(Option<Box<Ticket>>, harness::Session),
+    /// A step of a review, with the client that it was started with and the conversation.
+    Review(HarnessId, harness::Session),
     /// A check, with its task while a ticket waits for it.
     Check(Option<CheckTask>),
 }
@@ -44,7 +47,9 @@ impl Subject {
     /// The end of a run of which there is no record: of a check `how` it was lost, of a step in a `message`.
     fn lost(&self, id: &RunId, how: Loss, message: &str) -> driver::Event {
         match self {
-            Subject::Step(..) => driver::Event::RunEnded(failed(id, Class::Lost, message)),
+            Subject::Step(..) | Subject::Review(..) => {
+                driver::Event::RunEnded(failed(id, Class::Lost, message))
+            }
             Subject::Check(_) => driver::Event::CheckEnded(CheckEnd {
                 run: id.clone(),
                 outcome: CheckOutcome::Lost { how },
@@ -115,9 +120,11 @@ async fn end_of(
             let attempt = ticket.as_deref().and_then(Ticket::attempt);
             attempt.and_then(|attempt| executor.reader(&attempt.conversation.harness, session))
         }
+        Subject::Review(harness, session) => executor.reader(harness, session),
         Subject::Check(_) => None,
     };
-    let said = reader.map(|reader| Said::new(&run, reader));
+    let is_review = matches!(subject, Subject::Review(..));
+    let said = reader.map(|reader| Said::new(&run, reader, is_review));
     let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
     let noticed = clock::now();
     let reads = executor.work == Work::All;
@@ -144,6 +151,8 @@ async fn end_of(
                     return Ok(driver::Event::CheckEnded(end));
                 }
                 Subject::Step(ticket, _) => ticket,
+                // Nothing of the gatekeeper's checkout counts but its verdict.
+                Subject::Review(..) => None,
             };
             Ok(driver::Event::RunEnded(match said {
                 Some(said) => match said.end(&exit) {
@@ -316,25 +325,29 @@ struct Said {
     whole: bool,
     /// The last line of standard output.
     last_line: String,
+    /// Whether a verdict is a result.
+    is_review: bool,
     /// The failure that ends the step, though its client has not noticed.
     given_up: Option<harness::Failure>,
 }
 
 impl Said {
-    fn new(run: &Run, reader: Box<dyn Reader>) -> Self {
+    fn new(run: &Run, reader: Box<dyn Reader>, is_review: bool) -> Self {
         Self {
             reader,
             tails: [Stream::Out, Stream::Err].map(|stream| (stream, Tail::new(run, stream, 0))),
             bytes: 0,
             whole: true,
             last_line: String::new(),
+            is_review,
             given_up: None,
         }
     }
 
     /// The bytes that were read, if all of them were and a result is in them.
     fn stated(&self) -> Option<u64> {
-        (self.whole && self.reader.has_result()).then_some(self.bytes)
+        let has_result = self.reader.has_result() || self.is_review && self.reader.has_verdict();
+        (self.whole && has_result).then_some(self.bytes)
     }
 
     /// Reads new output, a bounded amount of it. An error is ignored here: the last reading meets it again,
@@ -375,7 +388,11 @@ impl Said {
     /// Reads the rest, and gives the outcome of the step, and the last line of its output.
     fn end(mut self, exit: &Exit) -> Result<(harness::Outcome, String), process::Error> {
         while !self.read(PIECES)? {}
-        let (events, outcome) = self.reader.end(exit);
+        let (events, mut outcome) = self.reader.end(exit);
+        if self.is_review && outcome.verdict.is_some() && exit.reason == process::Reason::Stopped {
+            // crew ended a process that had nothing to add to its verdict.
+            outcome.stated = Some(Ok(harness::Signal::None));
+        }
         let last = events.into_iter().rev().find_map(|event| {
             if let harness::Event::Text { line } = event {
                 Some(line)
@@ -426,8 +443,10 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
         }),
         end: end(outcome.result),
         stated: outcome.stated.map(end),
+        verdict: outcome.verdict.map(of_verdict),
         left: None,
         unusable: outcome.unusable,
+        commitments: outcome.commitments.into_iter().map(promise).collect(),
     }
 }
 
@@ -445,6 +464,28 @@ fn of_signal(signal: harness::Signal, ended_at: Time) -> Signal {
                 why
             },
         },
+    }
+}
+
+fn of_verdict(verdict: harness::Verdict) -> Verdict {
+    match verdict {
+        harness::Verdict::Approve {
+            acceptance_test,
+            feedback,
+        } => Verdict::Approve {
+            acceptance_test,
+            feedback,
+        },
+        harness::Verdict::Reject { reason, feedback } => Verdict::Reject { reason, feedback },
+        harness::Verdict::Fail { reason } => Verdict::Fail { reason },
+    }
+}
+
+/// A commitment of an agent: no shell reads its command.
+fn promise(made: harness::Commitment) -> Promise {
+    Promise {
+        says: made.says,
+        run: Some(CheckCommand::Argv(made.run)),
     }
 }
 
@@ -483,7 +524,9 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
         mode: None,
         end: End::Failed(Failure::new(class, message)),
         stated: None,
+        verdict: None,
         left: None,
         unusable: None,
+        commitments: Vec::new(),
     }
 }

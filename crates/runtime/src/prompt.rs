@@ -20,7 +20,7 @@ struct BuiltIn {
     own: &'static [&'static str],
 }
 
-const BUILT_IN: [BuiltIn; 10] = [
+const BUILT_IN: [BuiltIn; 13] = [
     BuiltIn::new("instructions", include_str!("prompts/instructions.md"), &[]),
     BuiltIn::new("init", include_str!("prompts/init.md"), &[]),
     BuiltIn::new("step", include_str!("prompts/step.md"), &[]),
@@ -31,9 +31,28 @@ const BUILT_IN: [BuiltIn; 10] = [
         &["which", "output", "nothing_committed", "refused"],
     ),
     BuiltIn::new(
+        "commitment_unmet",
+        include_str!("prompts/commitment_unmet.md"),
+        &["says", "command", "output"],
+    ),
+    BuiltIn::new(
         "merge_conflict",
         include_str!("prompts/merge_conflict.md"),
         &["paths"],
+    ),
+    BuiltIn::new("returned", include_str!("prompts/returned.md"), &["by", "why"]),
+    BuiltIn::new(
+        "review",
+        include_str!("prompts/review.md"),
+        &[
+            "author",
+            "commit",
+            "summary",
+            "passed",
+            "diff",
+            "diff_command",
+            "is_cut",
+        ],
     ),
     BuiltIn::new("last_chance", include_str!("prompts/last_chance.md"), &[]),
     BuiltIn::new("answered", include_str!("prompts/answered.md"), &["answers"]),
@@ -54,7 +73,7 @@ const MOST_BYTES: u64 = 256 << 10;
 
 /// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
 /// prompt names it.
-const COMMON: [&str; 14] = [
+const COMMON: [&str; 15] = [
     "ticket",
     "title",
     "body",
@@ -68,6 +87,7 @@ const COMMON: [&str; 14] = [
     "kept",
     "new_session",
     "checks",
+    "commitments",
     "empty_submodules",
 ];
 
@@ -123,10 +143,31 @@ pub(crate) struct Facts {
     pub(crate) new_session: bool,
     /// The checks that must pass.
     pub(crate) checks: Vec<String>,
+    /// The commitments that the work must meet, each in words with its command.
+    pub(crate) commitments: Vec<String>,
     /// The folders of submodules whose files crew does not have.
     pub(crate) empty_submodules: Vec<String>,
     /// The rest of the ticket's budget, when the agent must come to an end.
     pub(crate) budget: Option<BudgetWords>,
+}
+
+/// The variables of the prompt of a review, beside those of every template.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct ReviewFacts {
+    /// The agent that did the work.
+    pub(crate) author: String,
+    /// The commit under review.
+    pub(crate) commit: String,
+    /// The author's summary of the work; may be empty.
+    pub(crate) summary: String,
+    /// The checks that passed.
+    pub(crate) passed: Vec<String>,
+    /// The beginning of the change, as a patch; empty where it is too large.
+    pub(crate) diff: String,
+    /// The command that shows the whole change.
+    pub(crate) diff_command: String,
+    /// Whether the diff is the beginning only.
+    pub(crate) is_cut: bool,
 }
 
 /// A question and what a person said to it, without what only a terminal understands.
@@ -190,6 +231,7 @@ impl Facts {
             was_lost: false,
             new_session: few,
             checks: some("make test"),
+            commitments: some("The page is there (`test -e page.html`)"),
             empty_submodules: some("lib"),
             budget: Some(BudgetWords::of(budget)),
         }
@@ -275,7 +317,10 @@ impl Prompts {
                 answer: "The first.".to_owned(),
             }];
             let more = context! {
-                which => "make test", output => "1 failed", nothing_committed => few, refused => few, paths => ["README"], answers,
+                which => "make test", says => "It is there", command => "test -e it", output => "1 failed", nothing_committed => few, refused => few, paths => ["README"], answers,
+                by => "pat", why => "so", author => "ada", commit => "0", summary => if few { "" } else { "did it" },
+                passed => if few { Vec::new() } else { vec!["make test"] }, diff => if few { "" } else { "+a" },
+                diff_command => "git diff a b", is_cut => !few,
             };
             self.say(built_in.name, &Facts::example(few), more)
                 .map_err(|error| error.to_string())?;
@@ -286,6 +331,11 @@ impl Prompts {
     /// The standing instructions, kept beside the workspace.
     pub(crate) fn instructions(&self, facts: &Facts) -> Result<String> {
         self.render("instructions", facts, context! {})
+    }
+
+    /// The prompt of a review.
+    pub(crate) fn review(&self, facts: &Facts, review: &ReviewFacts) -> Result<String> {
+        self.render("review", facts, minijinja::Value::from_serialize(review))
     }
 
     /// The prompt of a step.
@@ -320,8 +370,10 @@ impl Prompts {
             Prompt::Step
             | Prompt::Unusable { .. }
             | Prompt::ChecksFailed { .. }
+            | Prompt::CommitmentUnmet { .. }
             | Prompt::NothingCommitted
             | Prompt::MergeConflict { .. }
+            | Prompt::Returned { .. }
             | Prompt::LastChance
             | Prompt::Answer { .. }
             | Prompt::Wakeup { .. }
@@ -350,12 +402,25 @@ impl Prompts {
                     which, output => ticket::without_set_up(output), nothing_committed => false, refused => which == Prompt::TAKING_OVER,
                 },
             )?,
+            Prompt::CommitmentUnmet {
+                says,
+                command,
+                output,
+            } => {
+                let [says, command] = [says, command].map(|text| text::sanitise::line(text));
+                let output = ticket::without_set_up(output);
+                self.render("commitment_unmet", facts, context! { says, command, output })?
+            }
             Prompt::NothingCommitted => self.render(
                 "checks_failed",
                 facts,
                 context! { which => "", output => "", nothing_committed => true, refused => false },
             )?,
             Prompt::MergeConflict { paths } => self.render("merge_conflict", facts, context! { paths })?,
+            Prompt::Returned { by, why } => {
+                let why = told(why);
+                self.render("returned", facts, context! { by, why })?
+            }
             Prompt::LastChance => self.render("last_chance", facts, context! {})?,
             Prompt::Answer { text } => format!(
                 "The answer to your question:\n\n{}\n\n{}",

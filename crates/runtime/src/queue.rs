@@ -389,14 +389,7 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<tickets::Id,
         FileStatus::InProgress => Status::InProgress,
         FileStatus::Closed => Status::Closed,
     };
-    let set: Vec<&str> = filing.tags.iter().map(String::as_str).collect();
-    let all = Filing::all_tags();
-    let unset: Vec<&str> = all
-        .iter()
-        .map(String::as_str)
-        .filter(|tag| !filing.tags.contains(*tag))
-        .collect();
-    folder.set_status_and_tags(&id, Some(status), &set, &unset)?;
+    folder.set_status_and_tags(&id, Some(status), |tags| tags.clone_from(&filing.tags))?;
     Ok(id)
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use model::ticket::{FileStatus, Filing, NOTED, Spec};
-use model::{TicketId, Time};
+use model::commitment::Promise;
+use model::ticket::{CheckCommand, FileStatus, NOTED, Spec};
+use model::{Oid, TicketId, Time};
 use tickets::{Status, Ticket};
 
 /// The content of a ticket's file.
@@ -18,8 +19,9 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The reading of a file. None if the ticket cannot be dispatched on a guess: its status is no word that
-    /// crew knows, or it waits for, or recovers, a text that cannot be a ticket's id.
+    /// The reading of a file. None if the ticket cannot be dispatched on a guess: its status or `recovers_by`
+    /// is no word that crew knows, it waits for, or recovers, a text that cannot be a ticket's id, it
+    /// recovers more than one ticket, or it takes back a text that cannot be a commit's id.
     #[must_use]
     pub fn of(read: &Ticket) -> Option<Self> {
         let status = match read.status {
@@ -29,12 +31,21 @@ impl Reading {
             Status::Unknown => return None,
         };
         let id = |text: &String| TicketId::new(text.as_str()).ok();
-        let recovers = match &read.recovers {
-            Some(recovers) => Some(id(recovers)?),
+        let (tags, own): (BTreeSet<String>, BTreeSet<String>) = read
+            .tags
+            .iter()
+            .cloned()
+            .partition(|tag| read.crew_tags.contains(tag));
+        let recovers = recovered(read.recovers.as_deref(), &own).ok()?;
+        let replaces = match read.recovers_by.as_deref() {
+            None | Some("releases") => false,
+            Some("replaces") => true,
+            Some(_) => return None,
+        };
+        let reverts = match &read.reverts {
+            Some(reverts) => Some(Oid::new(reverts.as_str()).ok()?),
             None => None,
         };
-        let crews = Filing::all_tags();
-        let (tags, own) = read.tags.iter().cloned().partition(|tag| crews.contains(tag));
         // As with its tags, crew's own notes are no part of what the file's author says.
         let text = read.without_notes(|note| note == NOTED || note.starts_with(&format!("{NOTED} ")));
         let spec = Spec {
@@ -45,12 +56,86 @@ impl Reading {
             tags: own,
             assignee: read.assignee.clone(),
             recovers,
+            reverts,
+            replaces,
             created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
             acceptance: text.acceptance,
+            commitments: read.commitments.iter().map(promise).collect(),
             digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.body.as_bytes())
                 .simple()
                 .to_string(),
         };
         Some(Self { spec, status, tags })
+    }
+}
+
+/// A commitment that the file lists. Its command is a person's text, or an argument vector.
+fn promise(read: &tickets::Commitment) -> Promise {
+    let command = |run: &tickets::Run| match run {
+        tickets::Run::Shell(text) => CheckCommand::Shell(text.clone()),
+        tickets::Run::Argv(words) => CheckCommand::Argv(words.clone()),
+    };
+    Promise {
+        says: read.says.clone(),
+        run: read.run.as_ref().map(command),
+    }
+}
+
+/// The ticket that one with this key `recovers` and these tags recovers: a tag `recovers:<id>` says the same
+/// as the key.
+fn recovered(key: Option<&str>, tags: &BTreeSet<String>) -> Result<Option<TicketId>, ()> {
+    let tagged = tags.iter().filter_map(|tag| tag.strip_prefix("recovers:"));
+    let named: BTreeSet<&str> = key.into_iter().chain(tagged).map(str::trim).collect();
+    let mut named = named.into_iter();
+    match (named.next(), named.next()) {
+        (None, _) => Ok(None),
+        (Some(only), None) => TicketId::new(only).map(Some).map_err(drop),
+        (Some(_), Some(_)) => Err(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(front: &str) -> Option<Reading> {
+        let dir = tempfile::tempdir().unwrap();
+        let text = format!("---\nid: k-1\nstatus: open\n{front}---\n# A ticket\n");
+        std::fs::write(dir.path().join("k-1.md"), text).unwrap();
+        let folder = tickets::Folder::at(dir.path()).unwrap();
+        Reading::of(&folder.read(&tickets::Id::new("k-1").unwrap()).unwrap())
+    }
+
+    #[test]
+    fn the_recovered_ticket_is_named_by_the_key_or_by_a_tag() {
+        let recovers = |front: &str| read(front).map(|read| read.spec.recovers.map(|id| id.to_string()));
+        let some = |id: &str| Some(Some(id.to_owned()));
+        assert_eq!(recovers("recovers: t-1\n"), some("t-1"));
+        assert_eq!(recovers("tags: [ui, 'recovers:t-1']\n"), some("t-1"));
+        assert_eq!(recovers("tags: [recovers:t-1]\n"), some("t-1"));
+        assert_eq!(recovers("recovers: t-1\ntags: [recovers:t-1]\n"), some("t-1"));
+        assert_eq!(recovers("tags: [ui]\n"), Some(None));
+        assert_eq!(
+            recovers("recovers: t-1\ntags: [recovers:t-2]\n"),
+            None,
+            "which one?"
+        );
+        assert_eq!(recovers("tags: ['recovers:']\n"), None);
+    }
+
+    #[test]
+    fn what_follows_for_the_recovered_ticket_is_one_of_two_words() {
+        let replaces = |by: &str| read(by).map(|read| read.spec.replaces);
+        assert_eq!(replaces("recovers: t-1\n"), Some(false));
+        assert_eq!(replaces("recovers: t-1\nrecovers_by: releases\n"), Some(false));
+        assert_eq!(replaces("recovers: t-1\nrecovers_by: replaces\n"), Some(true));
+        assert_eq!(replaces("recovers: t-1\nrecovers_by: magic\n"), None);
+    }
+
+    #[test]
+    fn a_tag_is_the_authors_unless_the_file_lists_it_as_crews() {
+        let reading = read("tags: [failed, held, mine]\ncrew_tags: [held]\n").unwrap();
+        assert_eq!(reading.tags, ["held".to_owned()].into());
+        assert_eq!(reading.spec.tags, ["failed", "mine"].map(str::to_owned).into());
     }
 }

@@ -273,7 +273,7 @@ impl Series<'_> {
             // passes on broken sources has not passed.
             let task = canary.is_none().then_some(match task {
                 CheckTask::SetUp => CheckTask::SetUp,
-                CheckTask::Candidate | CheckTask::Target => CheckTask::Target,
+                CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target => CheckTask::Target,
             });
             end_of(&run, task, self.executor).await
         } else {

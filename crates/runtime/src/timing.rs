@@ -50,6 +50,8 @@ pub(crate) fn name(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "inspect workspace",
         Effect::BuildCandidate { .. } => "build candidate",
         Effect::StartCheck { .. } => "start check",
+        Effect::StartReview { .. } => "start review",
+        Effect::RemoveReview { .. } => "remove review",
         Effect::Land { .. } => "land",
         Effect::KeepWork { .. } => "keep work",
         Effect::RemoveWorkspace { .. } => "remove workspace",

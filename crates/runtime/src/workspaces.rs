@@ -94,6 +94,15 @@ impl Place {
         }
     }
 
+    /// The folder that the throw-away checkouts of gatekeepers stand in, beside those of the checks.
+    ///
+    /// # Errors
+    /// As [`Place::check_slots_dir`].
+    pub fn reviews_dir(&self) -> Result<PathBuf> {
+        let name = format!("{}.reviews", self.repository.folder_name());
+        Ok(self.check_slots_dir()?.with_file_name(name))
+    }
+
     /// crew's own part of the user's state directory.
     fn state_dir(&self) -> Result<PathBuf> {
         let set = |name: &str| {

@@ -99,7 +99,10 @@ impl Crew {
             Effect::Land { candidate, .. } => Report::Landed {
                 commit: candidate.commit.clone(),
             },
-            Effect::KeepWork { .. }
+            // Nothing is reviewed in it.
+            Effect::StartReview { .. }
+            | Effect::RemoveReview { .. }
+            | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => Report::Done,
@@ -129,6 +132,7 @@ impl Crew {
             self.steps.remove(ticket);
         }
         RunEnd {
+            verdict: None,
             run,
             usage: Usage {
                 input_tokens: 41_337,
@@ -145,6 +149,7 @@ impl Crew {
             stated: None,
             left: None,
             unusable: None,
+            commitments: Vec::new(),
         }
     }
 

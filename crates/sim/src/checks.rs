@@ -124,7 +124,7 @@ impl Checks {
                                 CheckTask::Candidate | CheckTask::Target if is_recorded => {
                                     self.passed.insert((check.commit, check.command.clone()));
                                 }
-                                CheckTask::Candidate | CheckTask::Target => {}
+                                CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target => {}
                             }
                         }
                         check.end = Some(outcome);

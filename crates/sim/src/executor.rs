@@ -2,6 +2,7 @@
 
 mod check;
 mod landing;
+mod review;
 mod start;
 
 use engine::Report;
@@ -96,6 +97,8 @@ impl Executor<'_> {
                 ..
             } => self.build(ticket, agent, *number, (approved.as_ref(), coupling.as_ref())),
             Effect::StartCheck { .. } => self.start_check(ticket, effect),
+            Effect::StartReview { .. } => self.start_review(ticket, effect),
+            Effect::RemoveReview { .. } => Report::Done,
             Effect::Land { candidate, batch, .. } => self.land(candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => self.keep(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => {
@@ -146,6 +149,8 @@ impl Executor<'_> {
             | Effect::Attempt(_)
             | Effect::BuildCandidate { .. }
             | Effect::StartCheck { .. }
+            | Effect::StartReview { .. }
+            | Effect::RemoveReview { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
@@ -157,7 +162,7 @@ impl Executor<'_> {
         let git = &mut self.world.git;
         let target = git.target();
         let earlier = match from {
-            StartPoint::Target => None,
+            StartPoint::Target | StartPoint::Revert { .. } => None,
             StartPoint::Kept { number } => git.refs.get(&kept(ticket, *number)).copied(),
         };
         let tip = earlier.unwrap_or(target);
@@ -243,6 +248,10 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
             let failure = Failure::new(Class::Crash, "it could not be started");
             Report::StepNotSpawned { failure }
         }
+        Effect::StartReview { run, .. } if rng.percent(60) && !world.processes.contains_key(run) => {
+            let failure = Failure::new(Class::Crash, "it could not be started");
+            Report::StepNotSpawned { failure }
+        }
         Effect::BuildCandidate { .. } if rng.percent(30) => Report::ImportRefused { why },
         Effect::StartCheck { run, .. } if rng.percent(40) && !world.checks.runs.contains_key(run) => {
             Report::CheckNotSpawned { why }
@@ -251,6 +260,8 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
+        | Effect::StartReview { .. }
+        | Effect::RemoveReview { .. }
         | Effect::Land { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }

@@ -1,6 +1,7 @@
 //! Invariants that hold after every step, by the contents of the journal and of the world.
 
 mod limits;
+mod review;
 mod train;
 mod world;
 
@@ -210,8 +211,10 @@ impl Witness {
             self.reopened.push(id.clone());
         }
         is_woken_in_time(id, event, &before, at)?;
+        review::is_reviewed(id, event, &before, options)?;
         self.target_is_good(id, event, &before, stored)?;
         self.limits_hold(id, event, &before, stored, options)?;
+        self.dependencies_hold(id, event, &before)?;
         self.waits_are_kept(id, event, &before, at)?;
         self.same_is_not_paid_again(id, event, &before, stored)?;
         self.budgets_hold(id, event, &before, at, options)?;
@@ -340,10 +343,11 @@ impl Witness {
                     }),
                 },
                 State::Verify(verify) => match &verify.stage {
-                    Stage::Queued
-                    | Stage::InTrain(_)
-                    | Stage::Reviewing { .. }
-                    | Stage::Landing { waiting: Some(_), .. } => false,
+                    Stage::Queued | Stage::InTrain(_) | Stage::Landing { waiting: Some(_), .. } => false,
+                    Stage::Reviewing(_) => ticket.live_runs().any(|run| {
+                        !world.processes.contains_key(run)
+                            && waits(|e| matches!(e, Effect::StartReview { .. }))
+                    }),
                     Stage::Building => waits(|e| matches!(e, Effect::BuildCandidate { .. })),
                     Stage::Checking(checks) => checks.run.as_ref().is_some_and(|check| {
                         // A check that was stopped before it began never begins, and its watcher reports

@@ -15,6 +15,7 @@ mod bound;
 mod case;
 mod chance;
 mod checks;
+mod commitments;
 mod executor;
 mod failure;
 mod files;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use model::money::Usd;
-use model::settings::{Settings, Train};
+use model::settings::{Review, ReviewWhen, Settings, Train};
 use model::{AgentName, Time};
 
 use crate::chance::{Rates, Site};
@@ -57,6 +57,7 @@ impl Options {
             45..60 => Looks::Checked { anyway: true },
             _ => Looks::Checked { anyway: false },
         };
+        draw_review(&mut settings, &mut own);
         // These numbers are its own, so that the worlds that were drawn before there was a train stay the same.
         let mut of_train = Rng::new(rng.clone().next().wrapping_add(1));
         if of_train.percent(30) {
@@ -127,6 +128,22 @@ fn draw_checks(settings: &mut Settings, rng: &mut Rng) {
     };
     let list = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
     (settings.checks.commands, settings.checks.setup) = (list(commands), list(setup));
+}
+
+/// Draws whether work is reviewed, in a share of the worlds.
+fn draw_review(settings: &mut Settings, rng: &mut Rng) {
+    if rng.percent(65) {
+        return;
+    }
+    let small = |rng: &mut Rng, low, high| u32::try_from(rng.from(low, high)).unwrap_or(1);
+    let count = small(rng, 1, 3);
+    settings.review = Review {
+        when: ReviewWhen::Always,
+        harness: None,
+        count,
+        agree: small(rng, 1, u64::from(count)),
+        tries: small(rng, 1, 3),
+    };
 }
 
 fn rates(rng: &mut Rng) -> Rates {
@@ -223,6 +240,12 @@ impl fmt::Display for Options {
             f,
             "  set-up {:?}, checks {:?}, target {:?}",
             checks.setup, checks.commands, self.target
+        )?;
+        let review = &self.settings.review;
+        writeln!(
+            f,
+            "  review {:?}: {} gatekeepers, {} agree, {} tries",
+            review.when, review.count, review.agree, review.tries
         )?;
         write!(f, "  goes wrong: {}", self.rates)
     }

@@ -98,6 +98,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
     if rng.percent(7) {
         recovers = rng.pick(&others).cloned();
     }
+    let replaces = recovers.is_some() && rng.percent(40);
     let spec = Spec {
         title: format!("Ticket {id}"),
         kind: if rng.percent(5) { "epic" } else { "task" }.to_owned(),
@@ -106,8 +107,11 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         tags: BTreeSet::new(),
         assignee: rng.percent(8).then(|| "ada".to_owned()),
         recovers,
+        reverts: None,
+        replaces,
         created: world.now,
         acceptance: None,
+        commitments: crate::commitments::of(&id),
         digest: "1".to_owned(),
     };
     let status = if rng.percent(3) {
@@ -281,7 +285,9 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
             ticket: on_held,
             reason,
         },
-        (62..68, _) => Command::Approve { ticket: on_held },
+        (62..66, _) => Command::Approve { ticket: on_held },
+        (66..67, _) => Command::Approve { ticket },
+        (67..68, _) => Command::Reject { ticket, why: reason },
         (68..78, _) => Command::Merge { ticket },
         (78..86, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
             Some(agent) => {

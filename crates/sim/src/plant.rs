@@ -46,6 +46,8 @@ pub enum Plant {
     HollowLanding,
     /// Work lands without its checks.
     Unchecked,
+    /// Work lands without meeting its commitments.
+    Unmet,
     /// Landing overwrites what a person is editing.
     Overwritten,
     /// An event is gone from the journal.
@@ -87,6 +89,7 @@ impl Plant {
         Self::Litter,
         Self::HollowLanding,
         Self::Unchecked,
+        Self::Unmet,
         Self::Overwritten,
         Self::LostEvent,
         Self::DoubleCost,
@@ -163,6 +166,7 @@ impl Plant {
                 | Plant::Talkative
                 | Plant::HollowLanding
                 | Plant::Unchecked
+                | Plant::Unmet
                 | Plant::Overwritten
                 | Plant::LostEvent => {}
                 Plant::CloseBeforeLand

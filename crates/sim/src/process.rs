@@ -3,7 +3,7 @@
 
 use engine::End;
 use model::attempt::{Class, Failure, Signal};
-use model::ticket::FileStatus;
+use model::ticket::{FileStatus, Verdict};
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
 /// A run directory with the record that its shim would have written.
@@ -34,6 +34,8 @@ pub(crate) struct Process {
     pub(crate) stated: Option<End>,
     /// True if it prints more than anyone reads.
     pub(crate) floods: bool,
+    /// The verdict that its output ends with.
+    pub(crate) verdict: Option<Verdict>,
 }
 
 /// One thing that a process does.

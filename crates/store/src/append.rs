@@ -224,13 +224,13 @@ pub enum TimerChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlotChange {
-    /// Put the agent at the ticket; neither may be in a slot.
+    /// Put the agent at the ticket; neither the agent nor the claim may be in a slot.
     Take {
         /// The agent.
         agent: AgentName,
         /// Its ticket.
         ticket: TicketId,
-        /// The fence of the attempt.
+        /// The fence of the attempt or of the review.
         fence: Fence,
     },
     /// Take the agent away from its ticket; one that has none stays so.

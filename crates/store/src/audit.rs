@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{AgentName, EffectId, Event, Seq, Slot, Stream, StreamId, TicketId, Timer, Version};
+use crate::{AgentName, EffectId, Event, Fence, Seq, Slot, Stream, StreamId, TicketId, Timer, Version};
 
 /// The events of a stream, as the audit met them.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Audit {
     known: BTreeSet<StreamId>,
     fences: BTreeMap<StreamId, u64>,
     agents: BTreeMap<AgentName, TicketId>,
-    tickets: BTreeMap<TicketId, AgentName>,
+    claims: BTreeMap<(TicketId, Fence), AgentName>,
 }
 
 impl Audit {
@@ -129,10 +129,11 @@ impl Audit {
                 slot.agent, slot.ticket
             ));
         }
-        if let Some(other) = self.tickets.insert(slot.ticket.clone(), slot.agent.clone()) {
+        let claim = (slot.ticket.clone(), slot.fence);
+        if let Some(other) = self.claims.insert(claim, slot.agent.clone()) {
             self.problems.push(format!(
-                "agents `{other}` and `{}` are at ticket `{}`",
-                slot.agent, slot.ticket
+                "agents `{other}` and `{}` are at ticket `{}` with fence {}",
+                slot.agent, slot.ticket, slot.fence
             ));
         }
         // A slot is taken with the fence that its ticket's stream gets, and cannot be ahead of it.

@@ -38,7 +38,7 @@ pub enum Error {
         /// The setting that the append came with.
         timer: TimerRef,
     },
-    /// The agent is at another ticket, or another agent is at the ticket.
+    /// The agent is at another ticket, or another agent has the same claim.
     #[error("agent `{agent}` cannot take ticket `{ticket}`: agent `{}` is at ticket `{}`", by.agent, by.ticket)]
     SlotTaken {
         /// The agent that wanted the slot.

@@ -41,6 +41,10 @@ pub struct New {
     pub deps: Vec<Id>,
     /// The ticket whose failure this one repairs.
     pub recovers: Option<Id>,
+    /// The landed merge that this one takes back.
+    pub reverts: Option<String>,
+    /// The action that follows for the recovered ticket when this one lands.
+    pub recovers_by: Option<String>,
 }
 
 impl Default for New {
@@ -58,6 +62,8 @@ impl Default for New {
             tags: Vec::new(),
             deps: Vec::new(),
             recovers: None,
+            reverts: None,
+            recovers_by: None,
         }
     }
 }
@@ -202,6 +208,8 @@ impl New {
             ("external-ref", self.external_ref.as_deref()),
             ("parent", self.parent.as_ref().map(Id::as_str)),
             ("recovers", self.recovers.as_ref().map(Id::as_str)),
+            ("reverts", self.reverts.as_deref()),
+            ("recovers_by", self.recovers_by.as_deref()),
         ];
         for (key, text) in texts {
             if let Some(text) = text.filter(|text| !text.is_empty()) {

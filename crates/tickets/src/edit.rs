@@ -37,11 +37,12 @@ impl Folder {
     ///
     /// Errors: [`Error::BadStatus`] for [`Status::Unknown`], and those of [`Lock::edit`].
     pub fn set_status(&self, id: &Id, status: Status) -> Result<(), Error> {
-        self.set_status_and_tags(id, Some(status), &[], &[])
+        self.set_status_and_tags(id, Some(status), |_| {})
     }
 
-    /// Sets the status, adds the tags `set` and removes the tags `unset`, in one write. Nothing is written
-    /// when the ticket has that status and those tags already.
+    /// Sets the status, and has `change` change the set of crew's tags, in one write. Nothing is written when
+    /// the ticket has that status and those tags already. A tag that the ticket's author has given it stays
+    /// the author's, also where crew wants the same one: it is not listed as crew's, and so never removed.
     ///
     /// Errors: [`Error::BadStatus`] for [`Status::Unknown`], [`Error::BadValue`], and those of
     /// [`Lock::edit`].
@@ -49,14 +50,10 @@ impl Folder {
         &self,
         id: &Id,
         status: Option<Status>,
-        set: &[&str],
-        unset: &[&str],
+        change: impl Fn(&mut BTreeSet<String>),
     ) -> Result<(), Error> {
         if status == Some(Status::Unknown) {
             return Err(Error::BadStatus(Status::Unknown.to_string()));
-        }
-        for tag in set {
-            checked_line("tag", tag)?;
         }
         self.lock()?.edit(id, |doc, _| {
             if let Some(status) = status
@@ -66,15 +63,19 @@ impl Folder {
             {
                 doc.set_text("status", status.as_str());
             }
-            let before = items(doc, "tags");
-            let mut after = before.clone();
-            after.retain(|tag| !unset.contains(&tag.as_str()));
-            for tag in set {
-                if !after.iter().any(|present| present == tag) {
-                    after.push((*tag).to_owned());
-                }
+            let (before, listed) = (items(doc, "tags"), items(doc, "crew_tags"));
+            let is_crews = |tag: &String| listed.contains(tag);
+            let mut crews: BTreeSet<String> = before.iter().filter(|tag| is_crews(tag)).cloned().collect();
+            change(&mut crews);
+            for tag in &crews {
+                checked_line("tag", tag)?;
             }
+            let mut after = before.clone();
+            after.retain(|tag| !is_crews(tag) || crews.contains(tag));
+            crews.retain(|tag| is_crews(tag) || !before.contains(tag));
+            after.extend(crews.iter().filter(|tag| !before.contains(tag)).cloned());
             write_items(doc, "tags", &before, &after);
+            write_items(doc, "crew_tags", &listed, &crews.into_iter().collect::<Vec<_>>());
             Ok(())
         })
     }
@@ -242,7 +243,7 @@ fn items(doc: &Document, key: &str) -> Vec<String> {
     match doc.get(key) {
         Some(Value::List(items)) => items.clone(),
         Some(Value::Text(text)) => split_list(text).map(str::to_owned).collect(),
-        None | Some(Value::Empty | Value::Other) => Vec::new(),
+        None | Some(Value::Empty | Value::Records(_) | Value::Other) => Vec::new(),
     }
 }
 
@@ -251,7 +252,7 @@ fn write_items(doc: &mut Document, key: &str, before: &[String], after: &[String
         return;
     }
     // tk always writes `deps` and `links`, but `tags` only when there are some.
-    if after.is_empty() && key == "tags" {
+    if after.is_empty() && matches!(key, "tags" | "crew_tags") {
         doc.remove(key);
     } else {
         doc.set_list(key, after);

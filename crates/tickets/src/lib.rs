@@ -8,6 +8,7 @@
 
 mod body;
 mod clean;
+mod commitment;
 mod create;
 mod document;
 mod edit;
@@ -33,6 +34,7 @@ mod write;
 mod yaml;
 
 pub use body::Note;
+pub use commitment::{Commitment, Run};
 pub use create::New;
 pub use document::Document;
 pub use edit::{Dependency, Linked};
@@ -53,4 +55,4 @@ pub use stamp::Stamp;
 pub use ticket::{Status, Text, Ticket};
 pub use tree::render_tree;
 pub use watch::{Hint, Watch};
-pub use yaml::Value;
+pub use yaml::{Field, Record, Value};

@@ -21,7 +21,7 @@ pub fn render_query(tickets: &[&Ticket]) -> String {
                     Value::Empty => Json::from(""),
                     Value::Text(text) => Json::from(text.as_str()),
                     Value::List(items) => Json::from(items.as_slice()),
-                    Value::Other => return None,
+                    Value::Records(_) | Value::Other => return None,
                 };
                 Some((key.to_owned(), value))
             });

@@ -6,6 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::body::{self, Note};
+use crate::commitment::{self, Commitment};
 use crate::document::Document;
 use crate::error::Error;
 use crate::id::Id;
@@ -92,14 +93,23 @@ pub struct Ticket {
     pub parent: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
+    /// Those of its tags that are crew's: the key `crew_tags` lists them. All others are its author's.
+    pub crew_tags: Vec<String>,
     /// The id of the ticket whose failure this one repairs.
     pub recovers: Option<String>,
+    /// The landed merge that this one takes back.
+    pub reverts: Option<String>,
+    /// The action that follows for the recovered ticket when this one lands.
+    pub recovers_by: Option<String>,
     /// The first `# ` line of the body, else `Untitled`.
     pub title: String,
     /// The text between the title and the first section.
     pub description: String,
     /// The section `## Acceptance Criteria`, else the key `acceptance_test`.
     pub acceptance: Option<String>,
+    /// The commitments that it lists: under the key `commitments`, under `## Acceptance Criteria` and as
+    /// `acceptance_test`.
+    pub commitments: Vec<Commitment>,
     /// Its notes, in the order of the file.
     pub notes: Vec<Note>,
     /// The problems that do not make it unreadable.
@@ -157,10 +167,21 @@ impl Ticket {
             view.report("deps", ProblemKind::BadDependency(bad.clone()));
         }
         let body = document.body();
-        let acceptance = body::acceptance(body).or_else(|| view.text("acceptance_test"));
+        let acceptance_test = view.text("acceptance_test");
+        let mut commitments = view.commitments();
+        commitments.extend(
+            body::acceptance(body)
+                .iter()
+                .flat_map(|text| commitment::in_criteria(text)),
+        );
+        commitments.extend(acceptance_test.iter().map(|run| Commitment::acceptance_test(run)));
+        let acceptance = body::acceptance(body).or(acceptance_test);
         let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
         let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
-        let (tags, recovers) = (view.list("tags"), view.text("recovers"));
+        let reverts = view.text("reverts");
+        let (tags, mut crew_tags) = (view.list("tags"), view.list("crew_tags"));
+        crew_tags.retain(|tag| tags.contains(tag));
+        let (recovers, recovers_by) = (view.text("recovers"), view.text("recovers_by"));
         let problems = view.problems;
         Ticket {
             id,
@@ -175,13 +196,17 @@ impl Ticket {
             external_ref,
             parent,
             tags,
+            crew_tags,
             recovers,
+            reverts,
+            recovers_by,
             title: body::title(body)
                 .filter(|title| !title.is_empty())
                 .unwrap_or("Untitled")
                 .to_owned(),
             description: body::description(body).to_owned(),
             acceptance,
+            commitments,
             notes: body::notes(body),
             problems,
             document,
@@ -236,11 +261,22 @@ impl View<'_> {
         match self.document.get(key)? {
             Value::Empty => None,
             Value::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
-            Value::List(_) | Value::Other => {
+            Value::List(_) | Value::Records(_) | Value::Other => {
                 self.report(key, ProblemKind::WrongShape(key.to_owned()));
                 None
             }
         }
+    }
+
+    /// Reads the key `commitments`. An entry that cannot be read is a commitment all the same, which nothing
+    /// can verify: without it, the work would land unverified.
+    fn commitments(&mut self) -> Vec<Commitment> {
+        let key = "commitments";
+        let (items, is_read) = commitment::in_front_matter(self.document.get(key));
+        if !is_read {
+            self.report(key, ProblemKind::WrongShape(key.to_owned()));
+        }
+        items
     }
 
     /// Reads a list. A text counts as a list that is separated by commas, as tk takes it.
@@ -249,7 +285,7 @@ impl View<'_> {
             None | Some(Value::Empty) => Vec::new(),
             Some(Value::List(items)) => items.clone(),
             Some(Value::Text(text)) => text.split(',').map(str::trim).map(str::to_owned).collect(),
-            Some(Value::Other) => {
+            Some(Value::Records(_) | Value::Other) => {
                 self.report(key, ProblemKind::WrongShape(key.to_owned()));
                 // Without this item an unreadable list of dependencies would make the ticket ready.
                 if key == "deps" {

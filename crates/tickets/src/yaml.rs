@@ -5,6 +5,7 @@
 //! does not permit at all. Every other value is parsed as YAML, and anchors, aliases and merge keys are
 //! refused.
 
+mod record;
 mod write;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use serde_saphyr::options::MergeKeyPolicy;
 
 use crate::problem::ProblemKind;
 
+pub use record::{Field, Record};
 pub(crate) use write::{list, scalar};
 
 /// The most items of a list.
@@ -31,6 +33,8 @@ pub enum Value {
     Text(String),
     /// A list of scalars.
     List(Vec<String>),
+    /// A list of texts and of maps, at least one of which is a map.
+    Records(Vec<Record>),
     /// A structure that crew keeps and does not read.
     Other,
 }
@@ -152,6 +156,12 @@ fn parsed(entry: &str) -> Result<Value, Fault> {
     }
     if let Ok(text) = read::<Option<String>>(entry) {
         return Ok(text.map_or(Value::Empty, Value::Text));
+    }
+    if let Ok(records) = read::<Vec<Record>>(entry) {
+        if records.len() > MAX_ITEMS {
+            return Err(too_long());
+        }
+        return Ok(Value::Records(records));
     }
     read::<IgnoredAny>(entry).map(|_| Value::Other)
 }
@@ -275,6 +285,32 @@ mod tests {
         assert_eq!(value("[a, b-1,c d] # x"), list(&["a", "b-1", "c d"]));
         assert_eq!(value("[\"a, b\", 'c']"), list(&["a, b", "c"]));
         assert_eq!(value("{a: 1}"), Value::Other);
+        let record = |fields: &[(&str, Field)]| {
+            let fields = fields
+                .iter()
+                .map(|(key, field)| ((*key).to_owned(), field.clone()));
+            Record::Map(fields.collect())
+        };
+        let of = |text: &str| Field::Text(text.to_owned());
+        let list_of = |items: &[&str]| Field::List(items.iter().map(|i| (*i).to_owned()).collect());
+        assert_eq!(
+            parse(
+                "k:\n- says: It works\n  run: true\n- plain\n- {says: a, run: [b, \"c; d\", 007]}\n",
+                "",
+                5
+            )
+            .unwrap(),
+            Value::Records(vec![
+                record(&[("says", of("It works")), ("run", of("true"))]),
+                Record::Text("plain".to_owned()),
+                record(&[("says", of("a")), ("run", list_of(&["b", "c; d", "007"]))]),
+            ])
+        );
+        assert_eq!(
+            parse("k:\n- a: {b: c}\n", "", 2).unwrap(),
+            Value::Other,
+            "no deeper structure is read"
+        );
         assert_eq!(parse("k:\n- 007\n- b # c\n", "", 3).unwrap(), list(&["007", "b"]));
         assert_eq!(
             parse("k: |\n  two\n  lines\n", " |", 3).unwrap(),

@@ -29,7 +29,7 @@ impl Tone {
     pub(crate) fn of(status: Status) -> Self {
         match status {
             Status::Idle => Self::Dim,
-            Status::Preparing | Status::Ready | Status::Verifying => Self::Moving,
+            Status::Preparing | Status::Ready | Status::Verifying | Status::Reviewing => Self::Moving,
             Status::Working => Self::Bold,
             Status::Waiting => Self::Waiting,
             Status::Done => Self::Good,

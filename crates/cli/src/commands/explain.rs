@@ -105,6 +105,9 @@ impl Explain {
             None => "unknown".to_owned(),
         };
         let kept: Vec<_> = ticket.into_iter().flat_map(Ticket::work_apart).collect();
+        let commitments = ticket
+            .map(|ticket| ticket.commitments.as_slice())
+            .unwrap_or_default();
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
@@ -122,6 +125,7 @@ impl Explain {
                     .and_then(Ticket::attempt)
                     .and_then(|attempt| Some(attempt.waiting_answer()?.to_owned())),
                 failure: failure.map(documents::Failure::of),
+                commitments: commitments.iter().map(documents::Commitment::of).collect(),
                 kept: kept.into_iter().map(documents::KeptWork::from).collect(),
                 printed,
                 printed_in: whole.map(|dir| dir.display().to_string()),
@@ -189,6 +193,15 @@ impl Explain {
         if let Some(answer) = answer {
             out.wrapped(&format!("  {answer}"), HANG, Style::Plain)?;
             let hint = format!("`crew answer {id} <text>` replaces it until then");
+            out.wrapped(&format!("    hint: {hint}"), HANG + 2, Style::Plain)?;
+        }
+        for one in commitments {
+            out.wrapped(&format!("  {}", one.words()), HANG, Style::Plain)?;
+        }
+        if ticket.is_some_and(|ticket| ticket.proposed.is_some() && ticket.held.is_none()) {
+            let what = "the commitments in its file were changed while an agent had it, and do not count yet";
+            out.wrapped(&format!("  {what}"), HANG, Style::Yellow)?;
+            let hint = format!("`crew approve {id}` lets them count");
             out.wrapped(&format!("    hint: {hint}"), HANG + 2, Style::Plain)?;
         }
         for work in kept {
@@ -308,8 +321,10 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Landing
         | Why::TargetRed
         | Why::Paths { .. }
+        | Why::Commitments { .. }
         | Why::Conflict
         | Why::Review
+        | Why::Diverged
         | Why::Budget { .. } => None,
     }
 }
@@ -360,6 +375,19 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
         }
         Some(Refusal::MissingDependency { id: missing }) => {
             hint(format!("create it, or `crew ticket undep {id} {missing}`"))
+        }
+        Some(Refusal::MissingRecovered { recovers }) => hint(format!(
+            "create {recovers}, or remove `recovers` from the file of {id}"
+        )),
+        Some(Refusal::DependencyFailed {
+            id: failed, since, ..
+        }) => {
+            let since = ("since".to_owned(), ui::clock_time(*since));
+            let remedies = format!(
+                "`crew ticket reopen {failed}` has it done after all, `crew ticket undep {id} {failed}` goes on \
+                 without it, `crew drop {id}` gives this one up"
+            );
+            vec![since, ("hint".to_owned(), remedies)]
         }
         Some(Refusal::Held { retry_at: None, .. }) => {
             hint(held(id, facts.tickets.get(id).map(AsRef::as_ref)))
@@ -426,6 +454,13 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         ),
         Some(Why::Paths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
+        }
+        Some(Why::Review) => format!(
+            "`crew approve {id}` or `crew reject {id} <why>` decides in the gatekeeper's place, `crew retry {id}` has it \
+             reviewed again, `crew drop {id}` gives it up"
+        ),
+        Some(Why::Commitments { .. }) => {
+            format!("`crew approve {id}` lets it go on, `crew drop {id}` gives it up")
         }
         Some(_) | None if merged => format!("{usual}, `crew waive {id} <reason>` lets it pass"),
         Some(_) | None => usual,

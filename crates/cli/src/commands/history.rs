@@ -269,7 +269,7 @@ fn at(context: &mut Context, fold: Option<&Recorded>, seq: u64) -> Result<Exit> 
         if let Some(held) = &ticket.held {
             lines.push(("held", Reason::Held(held).to_string()));
         }
-        let labels: Vec<&str> = ticket.labels.iter().map(|label| label.as_str()).collect();
+        let labels: Vec<&str> = ticket.labels_now().iter().map(|label| label.as_str()).collect();
         lines.push(("labels", labels.join(", ")));
         lines.push((
             "attempts",

@@ -139,6 +139,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
         | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
+        | Kind::DependencyFailed
         | Kind::File
         | Kind::Failing
         | Kind::Target
@@ -176,6 +177,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
             }
             Act::Answer { .. }
             | Act::Approve { .. }
+            | Act::Reject { .. }
             | Act::Retry { .. }
             | Act::Waive { .. }
             | Act::Drop { .. }
@@ -197,6 +199,7 @@ fn style(item: &Item) -> Style {
         | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
+        | Kind::DependencyFailed
         | Kind::File
         | Kind::Failing
         | Kind::Target

@@ -251,7 +251,7 @@ pub(crate) fn cells(agent: &Agent, status: Status, what: &str, now: Time) -> [Ce
 pub(crate) fn style(status: Status) -> Style {
     match status {
         Status::Idle => Style::Dim,
-        Status::Preparing | Status::Ready | Status::Verifying => Style::Cyan,
+        Status::Preparing | Status::Ready | Status::Verifying | Status::Reviewing => Style::Cyan,
         Status::Working => Style::Bold,
         Status::Waiting => Style::Yellow,
         Status::Done => Style::Green,

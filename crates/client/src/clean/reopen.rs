@@ -1,6 +1,7 @@
 //! Reopening: tickets that crew held back or had in work go back to the queue.
 
-use model::ticket::Filing;
+use std::collections::BTreeSet;
+
 use model::view::Snapshot;
 use runtime::Place;
 use tickets::{Folder, Status};
@@ -12,8 +13,6 @@ pub(super) fn reopen_files(place: &Place, crew: &Snapshot) -> Result<()> {
     let Ok(folder) = Folder::at(&place.tickets_dir) else {
         return Ok(());
     };
-    let tags = Filing::all_tags();
-    let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
     for ticket in crew.tickets.values().filter(|ticket| !ticket.is_done()) {
         let Ok(id) = tickets::Id::new(ticket.id.as_str()) else {
             continue;
@@ -22,7 +21,7 @@ pub(super) fn reopen_files(place: &Place, crew: &Snapshot) -> Result<()> {
             continue;
         }
         let status = ticket.attempt().map(|_| Status::Open);
-        match folder.set_status_and_tags(&id, status, &[], &tags) {
+        match folder.set_status_and_tags(&id, status, BTreeSet::clear) {
             // A file that cannot be read is its author's, and stays as it is.
             Ok(()) | Err(tickets::Error::Unreadable(_) | tickets::Error::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),

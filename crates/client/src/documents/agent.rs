@@ -1,7 +1,7 @@
 //! An agent, as `ps` has it.
 
 use model::attempt::{self, Mode};
-use model::view::{self, Status};
+use model::view::{self, Role, Status};
 use model::{AgentName, Moment, RunId, SessionId, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,10 +14,12 @@ use crate::outputs;
 pub struct Agent {
     /// Its name.
     name: AgentName,
+    /// Its role. A gatekeeper is listed while it is at a review, and the fields about its work belong to that.
+    role: Role,
     /// Its state.
     state: Status,
-    /// The same as a symbol: `○` idle, `◐` preparing or ready, `●` working, `◌` waiting, `◍` verifying, `✓`
-    /// done, `!` stuck.
+    /// The same as a symbol: `○` idle, `◐` preparing or ready, `●` working, `◌` waiting, `◍` verifying, `◎`
+    /// reviewing, `✓` done, `!` stuck.
     symbol: &'static str,
     /// The ticket that it works on; `null` when it is idle.
     ticket: Option<TicketId>,
@@ -103,6 +105,7 @@ impl Agent {
         };
         Self {
             name: agent.name,
+            role: agent.role,
             state: agent.status,
             symbol: agent.status.symbol(),
             ticket: agent.ticket,

@@ -5,7 +5,7 @@ use model::{Moment, TicketId, ticket};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Failure;
+use super::{Commitment, Failure};
 
 /// The reason why a ticket is, or is not, dispatched.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,6 +36,8 @@ pub struct Explanation {
     /// The tasks that crew has for the ticket and cannot do, however often it tries, each with the reason:
     /// partly in git's or the system's words.
     pub failing: Vec<String>,
+    /// The commitments that its work must meet before it lands.
+    pub commitments: Vec<Commitment>,
     /// Work of its attempts that no branch holds.
     pub kept: Vec<KeptWork>,
     /// The end of the output of the check for which it is held, or for which no agent is started on the

@@ -94,6 +94,7 @@ impl Act {
             Done::ByHand { what } => (None, Some(what.clone())),
             Done::Answer { .. }
             | Done::Approve { .. }
+            | Done::Reject { .. }
             | Done::Retry { .. }
             | Done::Waive { .. }
             | Done::Drop { .. }
@@ -120,6 +121,7 @@ fn kinds() -> Vec<&'static str> {
         Kind::Unwritten,
         Kind::Harness,
         Kind::Dependency,
+        Kind::DependencyFailed,
         Kind::File,
         Kind::Failing,
         Kind::Disk,

@@ -9,7 +9,7 @@ use model::{AgentName, Moment, Oid, TicketId, Time};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::{Pause, Usage};
+use super::{Commitment, Pause, Usage};
 
 /// The tickets.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -63,6 +63,8 @@ pub struct Ticket {
     file_change: Option<String>,
     /// The tasks that crew has for it and cannot do, however often it tries, each with the reason.
     failing: Vec<String>,
+    /// The commitments that its work must meet before it lands.
+    commitments: Vec<Commitment>,
 }
 
 /// A ticket that is held.
@@ -129,12 +131,13 @@ impl Ticket {
             state: ticket.state_name(),
             since: Moment(ticket.since),
             agent: ticket.attempt().map(|attempt| attempt.claim.agent.clone()),
-            labels: ticket.labels.clone(),
+            labels: ticket.labels_now(),
             file_changed_at: changed_at.map(Moment),
             why_not: refusal.map(ToString::to_string),
             refusal: refusal.cloned(),
             file_change: ticket.unheeded.as_ref().map(ticket::Unheeded::words),
             failing,
+            commitments: ticket.commitments.iter().map(Commitment::of).collect(),
         }
     }
 }

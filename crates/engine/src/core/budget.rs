@@ -105,6 +105,10 @@ fn may_be_stepped(ticket: &Ticket) -> bool {
     match &ticket.state {
         State::Open => true,
         State::InProgress(attempt) => attempt.is_between_steps(),
-        State::New | State::Verify(_) | State::Done(_) => false,
+        State::Verify(_) => {
+            let reviewing = ticket.reviewing();
+            reviewing.is_some_and(|reviewing| !reviewing.is_live())
+        }
+        State::New | State::Done(_) => false,
     }
 }

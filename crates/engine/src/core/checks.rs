@@ -1,6 +1,6 @@
 //! The checks of a candidate: which command runs next, and what the end of a run means.
 
-use model::policy::stall;
+use model::policy::{review, stall};
 use model::ticket::{
     Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State,
     Ticket,
@@ -14,7 +14,7 @@ impl Core {
     /// The consequence of a candidate that was built: the first run of its checks, or its landing.
     pub(super) fn candidate_built(&self, id: &TicketId, candidate: Candidate) -> Vec<Event> {
         if self.joins_train(id) {
-            return vec![self.joined_train(candidate)];
+            return vec![self.joined_train(id, candidate)];
         }
         let plan = CheckPlan::of(&self.settings);
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
@@ -42,13 +42,25 @@ impl Core {
             return None;
         };
         let Some(task) = checks.next() else {
+            if let Some(question) = Self::commitments_question(ticket, checks) {
+                return Some(question);
+            }
             let (tree, passed) = (checks.candidate.tree.clone(), checks.plan.names());
-            return Some(match self.has_train() && self.has_entry_ahead(ticket) {
+            let is_entry = self.has_train() && self.has_entry_ahead(ticket);
+            // Somebody has asked for more since it was merged: that is looked at on its own merged result.
+            if is_entry && (ticket.unmet(&checks.candidate.tip).next().is_some() || ticket.proposed.is_some())
+            {
+                return Some(Event::Uncoupled {
+                    why: model::ticket::WhyUncoupled::Alone,
+                    at: self.now,
+                });
+            }
+            return Some(match is_entry {
                 true => Event::TrialPassed { tree, passed },
                 false => Event::ChecksPassed {
                     tree,
                     passed,
-                    review: false,
+                    review: review::is_wanted(&self.settings, ticket),
                 },
             });
         };
@@ -127,6 +139,9 @@ impl Core {
         task: CheckTask,
         outcome: &CheckOutcome,
     ) -> Option<Event> {
+        if let Some(output) = self.agents_own(id, checks, task, outcome) {
+            return self.unmet(id, checks, output);
+        }
         if let Some(why) = checks.cannot_run(task, outcome) {
             return Some(Event::CouldNotRun {
                 why: format!("the checks could not be run: {why}"),
@@ -158,7 +173,8 @@ impl Core {
                 output: output.clone(),
                 retry_at: self.check_again_at(id),
             }),
-            (CheckTask::SetUp | CheckTask::Candidate, _)
+            (CheckTask::Commitment, CheckOutcome::Failed { output }) => self.unmet(id, checks, output),
+            (CheckTask::SetUp | CheckTask::Candidate | CheckTask::Commitment, _)
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
                 None
             }

@@ -5,7 +5,7 @@ use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
 use model::policy::route;
 use model::project;
-use model::ticket::{AfterLanding, Event, Released, Stage, State, Ticket, TimerKey};
+use model::ticket::{AfterLanding, AfterReview, Event, Released, Reviewing, Stage, State, Ticket, TimerKey};
 use model::{Actor, AgentName, TicketId};
 
 use super::{Core, WriteMeta};
@@ -47,10 +47,9 @@ impl Core {
                 };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
-            Command::Approve { ticket } => {
-                let event = Event::PathsApproved { by: by.clone() };
-                self.act(&ticket, event, format!("{ticket} goes on"))
-            }
+            Command::Approve { ticket } => self.approve(&ticket, by),
+            Command::Reject { ticket, why } => self.reject(&ticket, by, why),
+            Command::CommitTo { ticket, promise } => self.commit_to(&ticket, by, promise),
             Command::Answer {
                 agent,
                 text,
@@ -87,6 +86,7 @@ impl Core {
     fn spawn(&mut self, named: impl IntoIterator<Item = AgentName>) -> Answer {
         let named: Vec<AgentName> = named.into_iter().collect();
         for name in &named {
+            self.expect_worker(name)?;
             if self.project().agents.contains(name) {
                 return Err(format!("there is an agent named {name}: choose another name"));
             }
@@ -129,6 +129,7 @@ impl Core {
     }
 
     fn kill(&mut self, agent: &AgentName, by: &Actor) -> Answer {
+        self.expect_worker(agent)?;
         let Some(id) = self.tickets.of_agent(agent).cloned() else {
             return Err(self.idle(agent));
         };
@@ -165,6 +166,7 @@ impl Core {
     }
 
     fn cleanup(&mut self, agent: &AgentName, by: &Actor) -> Answer {
+        self.expect_worker(agent)?;
         let Some(id) = self.tickets.of_agent(agent).cloned() else {
             return if let Some(id) = self.held_with_workspace_of(agent) {
                 Err(format!(
@@ -221,7 +223,7 @@ impl Core {
                 | Stage::Building
                 | Stage::Checking(_)
                 | Stage::InTrain(_)
-                | Stage::Reviewing { .. }
+                | Stage::Reviewing(_)
                 | Stage::Landing { waiting: None, .. } => {
                     Ok(format!("{id} is on its way: {}", verify.stage.name()))
                 }
@@ -309,6 +311,10 @@ impl Core {
         if ticket.is_landing() {
             return self.end_landing(id, AfterLanding::Drop { by, reason }, "dropped");
         }
+        if ticket.reviewing().is_some_and(Reviewing::is_live) {
+            let then = AfterReview::Drop { by, reason };
+            return self.decide_in_review(id, then, format!("{id} is dropped"));
+        }
         if ticket.is_done() && ticket.unheeded.is_some() {
             return self.act(
                 id,
@@ -328,10 +334,7 @@ impl Core {
 
     fn stop(&mut self, running: OnStop) -> Answer {
         self.stopping = Some(running);
-        let live = self
-            .active_tickets()
-            .filter(|(_, t)| t.live_run().is_some())
-            .count();
+        let live = self.live_steps();
         let set_ups = self
             .tickets
             .active()
@@ -370,7 +373,7 @@ fn is_prepared(ticket: &Ticket) -> bool {
     attempt.is_some_and(|attempt| matches!(attempt.state, attempt::State::Preparing))
 }
 
-fn unknown(ticket: &TicketId) -> String {
+pub(super) fn unknown(ticket: &TicketId) -> String {
     format!("crew knows no ticket {ticket}: `crew ticket ls` lists them")
 }
 

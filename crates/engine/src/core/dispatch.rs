@@ -25,8 +25,10 @@ impl Core {
             Duty::Drain if self.stopping.is_none() => {
                 self.follow_budgets();
                 self.check_target_again();
+                self.submit_reverts();
                 self.start_check();
                 self.resume_checks();
+                self.start_reviews();
                 self.start_steps();
                 if self.folder.is_read() && self.ready.take_touched() {
                     self.dispatch();
@@ -69,7 +71,7 @@ impl Core {
                     next = Some(next.map_or(key, |old| old.min(key)));
                 }
                 Stage::Building | Stage::Checking(_) | Stage::Landing { waiting: None, .. } => return,
-                Stage::InTrain(_) | Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => {}
+                Stage::InTrain(_) | Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => {}
             }
         }
         if let Some(id) = next.map(|(_, id)| id.clone()) {
@@ -88,16 +90,28 @@ impl Core {
         }
     }
 
+    /// Submits work that crew has made itself: no agent has a part in a revert that merges and passes.
+    fn submit_reverts(&mut self) {
+        let made = self.active_tickets().filter(|(_, ticket)| {
+            let is_made = ticket.attempt().is_some_and(attempt::Attempt::is_made_by_crew);
+            is_made && ticket.held.is_none() && matches!(ticket.state, State::InProgress(_))
+        });
+        let made: Vec<TicketId> = made.map(|(id, _)| id.clone()).collect();
+        for id in made {
+            let event = Event::Submitted {
+                by: model::Actor::Engine,
+                at: self.now,
+            };
+            self.apply_or_note(&id, event, "crew has made the commit that takes the merge back");
+        }
+    }
+
     fn start_steps(&mut self) {
         if self.project().pause.is_some() || self.has_touched_settings {
             return;
         }
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let live = self
-            .at_work()
-            .filter(|ticket| ticket.live_run().is_some())
-            .count();
-        let free = (limits.workers as usize).saturating_sub(live);
+        let free = (limits.workers as usize).saturating_sub(self.live_steps());
         let mut ready: Vec<(model::Time, TicketId)> = Vec::new();
         let mut paused_until: Option<model::Time> = None;
         let may_begin = self.lets_agents_start();
@@ -315,16 +329,13 @@ impl Core {
         if let OnStop::Kill = how {
             for id in &live {
                 self.pause_check(id);
-                if self
-                    .ticket(id)
-                    .filter(|ticket| ticket.live_run().is_some())
-                    .and_then(Ticket::attempt)
-                    .is_some_and(|a| a.conversation.stopping.is_none())
-                {
-                    let event = attempt::Event::StopOrdered {
-                        then: AfterStop::Pause,
-                    };
-                    self.apply_or_note(id, Event::Attempt(event), "the engine is being stopped");
+                let ticket = self.ticket(id);
+                let runs = ticket.into_iter().flat_map(Ticket::live_conversations);
+                let runs = runs.filter(|conversation| conversation.stopping.is_none());
+                let runs: Vec<RunId> = runs.filter_map(|one| one.live_run().cloned()).collect();
+                for run in runs {
+                    let event = self.stop_ordered(id, &run, AfterStop::Pause);
+                    self.apply_or_note(id, event, "the engine is being stopped");
                 }
             }
         }
@@ -339,9 +350,9 @@ impl Core {
     /// Whether its step was ordered and could not begin yet: nothing of it runs, and the next engine begins
     /// the step.
     fn is_kept_from_starting(&self, id: &TicketId, ticket: &Ticket) -> bool {
-        let attempt = ticket.attempt();
-        let worker = attempt.and_then(|attempt| attempt.conversation.worker.as_ref());
-        worker.is_some_and(|worker| worker.state == worker::State::Spawning) && self.failures.has_work(id)
+        let workers = ticket.live_conversations().filter_map(|one| one.worker.as_ref());
+        let mut states = workers.map(|worker| worker.state);
+        states.any(|state| state == worker::State::Spawning) && self.failures.has_work(id)
     }
 
     /// Tickets with an attempt.

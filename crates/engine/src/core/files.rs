@@ -6,7 +6,8 @@
 use model::attempt::{self, AfterStop};
 use model::journal::EffectId;
 use model::ticket::{
-    AfterLanding, CLOSED_BY_AGENT, Done, Effect, Event, FileStatus, Filing, Origin, Stage, State, Ticket,
+    AfterLanding, AfterReview, CLOSED_BY_AGENT, Done, Effect, Event, FileStatus, Filing, Origin, Stage,
+    State, Ticket,
 };
 use model::{Actor, TicketId, worker};
 
@@ -148,7 +149,7 @@ impl Core {
         let is_open_question = ticket.unheeded.is_some();
         let same_tags = ticket
             .filing()
-            .is_none_or(|filing| self.folder.has_tags(id, &filing.tags));
+            .is_none_or(|filing| self.folder.has_tags(id, &filing.tags_beside(&ticket.spec.tags)));
         let event = match (&ticket.state, status) {
             (State::New, _) | (State::Done(_), FileStatus::Closed) => None,
             // In progress without a claim: a person has taken it, and crew leaves it alone.
@@ -253,6 +254,12 @@ impl Core {
             let event = if ticket.is_landing() {
                 let then = AfterLanding::Drop { by, reason };
                 Event::LandingEndOrdered { then }
+            } else if let Some(reviewing) = ticket.reviewing().filter(|reviewing| reviewing.is_live()) {
+                if reviewing.then.is_some() {
+                    continue;
+                }
+                let then = AfterReview::Drop { by, reason };
+                Event::ReviewEndOrdered { then }
             } else if ticket.live_run().is_none() {
                 Event::Dropped { by, reason }
             } else if ticket

@@ -26,7 +26,7 @@ impl Core {
         self.pause(&self.settings.harness_of_next_step(&attempt.conversation.harness))
     }
 
-    fn pause(&self, harness: &str) -> Option<(&str, &HarnessPause)> {
+    pub(super) fn pause(&self, harness: &str) -> Option<(&str, &HarnessPause)> {
         let (harness, pause) = self.project().paused.get_key_value(harness)?;
         pause.holds(self.now).then_some((harness, pause))
     }

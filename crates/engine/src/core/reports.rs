@@ -21,7 +21,7 @@ impl Core {
         // A report of a claim that is over is refused: whatever a late process says, it is no living
         // attempt's.
         if let Some(fence) = effect.fence()
-            && self.ticket(ticket).is_none_or(|t| t.claim(fence).is_none())
+            && self.ticket(ticket).is_none_or(|t| !t.has_claim(fence))
         {
             self.out
                 .refused
@@ -120,6 +120,7 @@ impl Core {
         };
         let then = AfterLanding::Hold {
             why: why.clone(),
+            may_pass: false,
             retry_at: self.check_again_at(id),
         };
         self.apply_or_note(id, Event::LandingEndOrdered { then }, "landing it failed");
@@ -159,8 +160,15 @@ impl Core {
                 stated: None,
                 left: None,
                 unusable: None,
+                verdict: None,
+                commitments: Vec::new(),
             };
-            self.step_ended(ticket, ended, answering("its step could not be started"))
+            let of_review = self.ticket(ticket).and_then(|ticket| ticket.review_of_run(run));
+            if of_review.is_some() {
+                self.review_ended(ticket, ended, answering("its review could not be started"))
+            } else {
+                self.step_ended(ticket, ended, answering("its step could not be started"))
+            }
         } else {
             // The workspace is gone, which is nobody's failure, and trying again does not help: start over
             // from the kept work, in another attempt.
@@ -188,6 +196,11 @@ impl Core {
         }
         if let Some(event) = self.conflicts_ahead(id, &report) {
             return Meaning::Events(vec![event]);
+        }
+        if let Effect::StartReview { fence, .. } = effect
+            && let Some(events) = self.review_reported(id, *fence, &report)
+        {
+            return Meaning::Events(events);
         }
         let event = |event| Meaning::Events(vec![event]);
         let reopen_at = self.reopen_at(id);
@@ -251,6 +264,13 @@ impl Core {
             }),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
+            Report::RemoteAway { why } => self.remote_failed(id, effect, why, true),
+            Report::RemoteRefused { why } => self.remote_failed(id, effect, why, false),
+            Report::Diverged { .. } if self.is_landing_ended(id) => event(Event::NotLanded),
+            Report::Diverged { why } => event(Event::Diverged {
+                why,
+                retry_at: self.check_again_at(id),
+            }),
             Report::Hindered { why } => Meaning::Hindered(why),
             Report::Landed { commit } => event(Event::Landed { commit }),
             Report::NotLanded if self.is_landing_ended(id) => event(Event::NotLanded),
@@ -299,12 +319,37 @@ impl Core {
             }
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
+            | Effect::StartReview { .. }
+            | Effect::RemoveReview { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => Meaning::Again(why),
         }
+    }
+
+    /// The remote did not let a ticket be built or landed, and holds nothing of it: the ticket is held and tried
+    /// again by itself, so that the others need not wait for that.
+    fn remote_failed(&self, id: &TicketId, effect: &Effect, why: String, may_pass: bool) -> Meaning {
+        let retry_at = self.check_again_at(id);
+        if let Effect::Land { .. } = effect {
+            // A person's wish that came meanwhile wins.
+            let hold = Event::LandingEndOrdered {
+                then: AfterLanding::Hold {
+                    why,
+                    may_pass,
+                    retry_at,
+                },
+            };
+            let hold = (!self.is_landing_ended(id)).then_some(hold);
+            return Meaning::Events(hold.into_iter().chain([Event::NotLanded]).collect());
+        }
+        Meaning::Events(vec![Event::CouldNotRun {
+            why: format!("{}: {why}", effect.undone()),
+            may_pass,
+            retry_at,
+        }])
     }
 
     /// When a landing that a person's edits are in the way of is tried again.
@@ -396,6 +441,8 @@ fn cause(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "its workspace was inspected",
         Effect::BuildCandidate { .. } => "its branch was imported and merged",
         Effect::StartCheck { .. } => "the start of its check was tried",
+        Effect::StartReview { .. } => "its review was started",
+        Effect::RemoveReview { .. } => "the checkout of its review was removed",
         Effect::Land { .. } => "its landing was tried",
         Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was removed",
         Effect::WriteFile(_) | Effect::AddNote { .. } => "its file was written",

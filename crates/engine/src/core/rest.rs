@@ -208,7 +208,10 @@ impl Core {
         let facts = Facts {
             refusal,
             failure: self.failures.of_work(&ticket.id),
-            pause: ticket.attempt().and_then(|attempt| self.pause_of(attempt)),
+            pause: match ticket.reviewing() {
+                Some(_) => self.pause_of_review(ticket),
+                None => ticket.attempt().and_then(|attempt| self.pause_of(attempt)),
+            },
             blocker,
         };
         attention(ticket, facts)

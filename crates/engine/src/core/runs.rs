@@ -21,7 +21,14 @@ impl Core {
                 .push(format!("run {} ended, and no attempt waits for it", ended.run));
             return;
         };
-        if let Err(no) = self.step_ended(&id, ended, WriteMeta::because("its step ended")) {
+        let of_review = self
+            .ticket(&id)
+            .and_then(|ticket| ticket.review_of_run(&ended.run));
+        let told = match of_review {
+            Some(_) => self.review_ended(&id, ended, WriteMeta::because("its review ended")),
+            None => self.step_ended(&id, ended, WriteMeta::because("its step ended")),
+        };
+        if let Err(no) = told {
             self.out.refused.push(format!("{id}: {no}"));
         }
     }
@@ -30,7 +37,7 @@ impl Core {
     pub(super) fn step_ended(
         &mut self,
         id: &TicketId,
-        ended: RunEnd,
+        mut ended: RunEnd,
         answering: WriteMeta,
     ) -> Result<(), Rejected> {
         let stopping = self
@@ -45,6 +52,7 @@ impl Core {
         let repeat = ended.left.map(|left| no_progress::again(before, left));
         let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
+        let made = self.commitments_made(id, std::mem::take(&mut ended.commitments));
         let end = match (&stopping, ended.stated) {
             // It stated its result, and crew only ended a process that had nothing to add.
             (Some(AfterStop::Conclude), Some(stated)) => stated,
@@ -89,9 +97,10 @@ impl Core {
                 events.push(self.failed_step(id, usage, stopped(Class::KilledByUs, message)));
             }
         }
-        let events: Vec<Event> = events
+        // They stand before the end of the step: a `DONE` is verified with them.
+        let events: Vec<Event> = made
             .into_iter()
-            .map(Event::Attempt)
+            .chain(events.into_iter().map(Event::Attempt))
             .chain(self.stopped_for(id))
             .collect();
         let agent = self
@@ -163,10 +172,8 @@ impl Core {
         if run.is_check() {
             return self.check_sampled(&id, run, sample);
         }
-        let stopping = self
-            .ticket(&id)
-            .and_then(Ticket::attempt)
-            .is_some_and(|a| a.conversation.stopping.is_some());
+        let conversation = self.ticket(&id).and_then(|ticket| ticket.conversation_of(run));
+        let stopping = conversation.is_some_and(|conversation| conversation.stopping.is_some());
         let limits = stall::Limits {
             stall_after: self.settings.run.stall_after,
             exit_within: self.settings.run.exit_within,
@@ -179,17 +186,14 @@ impl Core {
             stall::Verdict::Stuck { .. } | stall::Verdict::Frozen { .. } if stopping => return false,
             stall::Verdict::Stuck { silent } => {
                 let silent = model::view::span(silent);
-                let agent = self
-                    .ticket(&id)
-                    .and_then(Ticket::slot)
-                    .map_or("", |name| name.as_str());
+                let agent = self.agent_of(&id, run);
                 self.out.warnings.push(format!(
                     "{agent} on {id}: neither output nor a busy process for {silent}"
                 ));
                 return false;
             }
             stall::Verdict::Frozen { silent } => {
-                self.warn_frozen(&id, sample.shim, silent);
+                self.warn_frozen(&id, run, sample.shim, silent);
                 return false;
             }
             stall::Verdict::Stalled => retry(Class::Stalled),
@@ -197,23 +201,30 @@ impl Core {
             stall::Verdict::Overstayed => (AfterStop::Conclude, "it has its result, and did not exit"),
         };
         if !stopping {
-            let event = attempt::Event::StopOrdered { then };
-            self.apply_or_note(&id, Event::Attempt(event), cause);
+            let event = self.stop_ordered(&id, run, then);
+            self.apply_or_note(&id, event, cause);
         }
         !stopping
     }
 
     /// Warns that nobody sees what becomes of the step.
-    fn warn_frozen(&mut self, id: &TicketId, shim: u32, silent: Duration) {
-        let agent = self
-            .ticket(id)
-            .and_then(Ticket::slot)
-            .map_or("", |name| name.as_str());
+    fn warn_frozen(&mut self, id: &TicketId, run: &RunId, shim: u32, silent: Duration) {
+        let agent = self.agent_of(id, run);
         let silent = model::view::span(silent);
         self.out.warnings.push(format!(
             "{agent} on {id}: process {shim}, which holds the step, has not run for {silent}: is it suspended?\n  \
              `kill -CONT {shim}` lets it go on; otherwise crew ends the step after as long again"
         ));
+    }
+
+    /// The agent whose step a run is.
+    fn agent_of(&self, id: &TicketId, run: &RunId) -> String {
+        let ticket = self.ticket(id);
+        let review = ticket.and_then(|ticket| ticket.review_of_run(run));
+        let agent = review
+            .map(|review| &review.agent)
+            .or(ticket.and_then(Ticket::slot));
+        agent.map(ToString::to_string).unwrap_or_default()
     }
 
     /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for
@@ -222,13 +233,11 @@ impl Core {
         let Some(id) = self.tickets.of_run(run).cloned() else {
             return;
         };
-        let attempt = self.ticket(&id).and_then(Ticket::attempt);
-        if attempt.is_some_and(|a| a.conversation.stopping.is_none()) {
+        let conversation = self.ticket(&id).and_then(|ticket| ticket.conversation_of(run));
+        if conversation.is_some_and(|conversation| conversation.stopping.is_none()) {
             let cause = failure.class.name();
-            let event = attempt::Event::StopOrdered {
-                then: AfterStop::Fail { failure },
-            };
-            self.apply_or_note(&id, Event::Attempt(event), cause);
+            let event = self.stop_ordered(&id, run, AfterStop::Fail { failure });
+            self.apply_or_note(&id, event, cause);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::policy::review;
 use model::policy::train::{self as policy, Entry, Queue, Step, Trial, Window};
 use model::ticket::{
     self, AfterLanding, Batch, BatchEntry, Candidate, CheckPlan, CheckSlot, Clearance, Coupling, Done, Event,
@@ -99,7 +100,7 @@ impl Core {
         let Some((ticket, verify)) = self.ticket(id).and_then(submitted) else {
             return false;
         };
-        if !self.has_train() || is_alone(ticket, verify) {
+        if !self.has_train() || self.is_alone(ticket, verify) {
             return false;
         }
         let line = self.line(&self.members());
@@ -138,7 +139,7 @@ impl Core {
                 Stage::Landing { waiting: Some(_), .. }
                 | Stage::Queued
                 | Stage::Building
-                | Stage::Reviewing { .. } => return None,
+                | Stage::Reviewing(_) => return None,
             };
             let candidate = ticket.candidate()?;
             Some(Member {
@@ -149,7 +150,7 @@ impl Core {
                 joined_at: verify.train.joined_at.unwrap_or(verify.submitted_at),
                 trial,
                 is_landing,
-                is_alone: is_alone(ticket, verify),
+                is_alone: self.is_alone(ticket, verify),
             })
         };
         let members = free.filter_map(|(id, ticket)| Some((id.clone(), member(ticket)?)));
@@ -227,7 +228,7 @@ impl Core {
             .collect();
         queue.sort_by_key(|(since, id, _, _)| (*since, *id));
         for (_, id, ticket, verify) in queue {
-            if is_alone(ticket, verify) {
+            if self.is_alone(ticket, verify) {
                 return line.is_empty().then(|| id.clone());
             }
             let why = verify.train.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
@@ -435,7 +436,11 @@ impl Core {
                 },
                 Some(Event::TargetMoved) => Event::TargetMoved,
                 Some(Event::NotLanded) => Event::NotLanded,
-                Some(_) | None => continue,
+                // The tip alone is held, or waits.
+                Some(_) => Event::BatchPutOff {
+                    plan: CheckPlan::of(&self.settings),
+                },
+                None => continue,
             };
             self.apply_or_note(&entry.ticket, event, "the landing of its batch was tried");
         }
@@ -507,6 +512,21 @@ impl Core {
         }
     }
 
+    /// Whether a ticket is merged on the target alone, with nothing merged on it. A branch that a person let
+    /// pass is not checked, so nobody may rely on it; one that is to be reviewed, or has commitments to meet,
+    /// has its own merged result looked at first.
+    fn is_alone(&self, ticket: &Ticket, verify: &Verify) -> bool {
+        let is_approved = match verify.cleared.as_ref().map(|cleared| &cleared.by) {
+            Some(Clearance::Waived { .. }) => return true,
+            Some(Clearance::Approved { .. }) => true,
+            None => false,
+        };
+        verify.train.is_alone()
+            || !is_approved && review::is_wanted(&self.settings, ticket)
+            || !ticket.commitments.is_empty()
+            || ticket.proposed.is_some()
+    }
+
     /// The events of a report that a ticket conflicts with the train, and perhaps not with the target.
     pub(super) fn conflicts_ahead(&self, id: &TicketId, report: &Report) -> Option<Event> {
         let Report::ConflictsAhead { paths } = report else {
@@ -523,7 +543,20 @@ impl Core {
     }
 
     /// The event for an entry whose candidate was built: it waits in the train.
-    pub(super) fn joined_train(&self, candidate: Candidate) -> Event {
+    pub(super) fn joined_train(&self, id: &TicketId, candidate: Candidate) -> Event {
+        // A review of another tip is none of this one.
+        let needs_review = self
+            .ticket(id)
+            .and_then(submitted)
+            .is_some_and(|(ticket, verify)| {
+                review::is_wanted(&self.settings, ticket) && verify.clearance(&candidate.tip).is_none()
+            });
+        if needs_review {
+            return Event::Uncoupled {
+                why: WhyUncoupled::Alone,
+                at: self.now,
+            };
+        }
         Event::JoinedTrain {
             candidate,
             plan: CheckPlan::of(&self.settings),
@@ -542,11 +575,4 @@ fn submitted(ticket: &Ticket) -> Option<(&Ticket, &Verify)> {
         State::Verify(verify) => Some((ticket, verify)),
         State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
     }
-}
-
-/// Whether a ticket is merged on the target alone, with nothing merged on it. A branch that a person let pass
-/// is not checked, so nobody may rely on it.
-fn is_alone(_ticket: &Ticket, verify: &Verify) -> bool {
-    let cleared = verify.cleared.as_ref().map(|cleared| &cleared.by);
-    verify.train.is_alone() || matches!(cleared, Some(Clearance::Waived { .. }))
 }

@@ -76,6 +76,7 @@ impl Core {
 
     /// The ticket that an agent is at, which is the meant one, if one is.
     fn waiting(&self, agent: &AgentName, meant: Option<&TicketId>) -> Result<TicketId, String> {
+        self.expect_worker(agent)?;
         match (self.tickets.of_agent(agent), meant) {
             (Some(at), Some(meant)) if at != meant => {
                 Err(format!("{agent} is at work on {at} by now, not on {meant}"))

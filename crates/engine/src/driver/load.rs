@@ -77,10 +77,11 @@ fn is_duty(duty: &Duty, settings: &Settings, ordered: &Ordered) -> bool {
         return true;
     };
     match &ordered.effect {
-        Effect::Attempt(attempt::Effect::StartStep { .. }) => false,
+        Effect::Attempt(attempt::Effect::StartStep { .. }) | Effect::StartReview { .. } => false,
         Effect::BuildCandidate { .. } | Effect::StartCheck { .. } | Effect::Land { .. } => lands.is_some(),
         Effect::PrepareWorkspace { .. } => settings.workspace.setup.is_empty(),
         Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::RemoveReview { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)

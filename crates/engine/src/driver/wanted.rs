@@ -17,6 +17,8 @@ pub(super) fn purpose(ticket: &Ticket, effect: &Effect) -> Purpose {
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
+        | Effect::StartReview { .. }
+        | Effect::RemoveReview { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)
@@ -34,7 +36,9 @@ fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
             let claim = ticket.claim(*fence);
             claim.is_some_and(|claim| matches!(claim.state, attempt::State::Preparing))
         }
-        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => ticket.waits_for(run),
+        Effect::Attempt(attempt::Effect::StartStep { run, .. }) | Effect::StartReview { run, .. } => {
+            ticket.waits_for(run)
+        }
         Effect::BuildCandidate { fence, round, .. } => {
             ticket.claim(*fence).is_some()
                 && stage.is_some_and(|(stage, now)| matches!(stage, Stage::Building) && now == *round)
@@ -48,6 +52,7 @@ fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
             |(stage, _)| matches!(stage, Stage::Landing { candidate: it, then: None, .. } if it == candidate),
         ),
         Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::RemoveReview { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)

@@ -45,6 +45,15 @@ fn order(mut scene: Scene) -> Vec<String> {
     }
 }
 
+/// Has the agent of a ticket do it, and lands it.
+fn land(scene: &mut Scene, ticket: &str) {
+    scene.workspace_ready(ticket);
+    scene.finishes(ticket, Signal::Done);
+    scene.built(ticket, 'b');
+    scene.checks_pass(ticket);
+    scene.landed(ticket);
+}
+
 fn plain(_: &mut File) {}
 
 fn priority(priority: u8) -> impl Fn(&mut File) {
@@ -92,7 +101,104 @@ fn a_ticket_waits_for_those_it_depends_on_to_be_done() {
         ("t-3", &priority(4)),
         ("t-4", &plain),
     ];
-    assert_eq!(order(queue(&["ann"], files)), ["t-4", "t-3", "t-2", "t-1"]);
+    let mut scene = queue(&["ann"], files);
+    for ticket in ["t-4", "t-3", "t-2", "t-1"] {
+        assert_eq!(claims(&scene), [format!("{ticket} ann")]);
+        land(&mut scene, ticket);
+    }
+}
+
+#[test]
+fn a_dropped_dependency_keeps_a_ticket_waiting_until_it_is_opened_again_or_taken_away() {
+    let files: &[Written<'_>] = &[("t-1", &needs("t-2")), ("t-2", &plain), ("t-3", &plain)];
+    let mut scene = queue(&["ann"], files);
+    let (ticket, reason) = (id("t-2"), "next".to_owned());
+    scene.ask(Command::Drop { ticket, reason });
+    assert_eq!(claims(&scene), ["t-3 ann"]);
+    land(&mut scene, "t-3");
+    assert_eq!(claims(&scene), Vec::<String>::new());
+    let mut without = scene.clone();
+    without.write("t-1", |file| file.spec.deps.clear());
+    assert_eq!(claims(&without), ["t-1 ann"]);
+    scene.files_written("t-2");
+    scene.set_status("t-2", FileStatus::Open);
+    assert_eq!(claims(&scene), ["t-2 ann"]);
+}
+
+/// `t-1` has spent its attempts, and `t-2`, which recovers it, is done by the agent.
+fn recovered(replaces: bool) -> Scene {
+    let recovers = move |file: &mut File| {
+        file.spec.recovers = Some(id("t-1"));
+        file.spec.replaces = replaces;
+    };
+    let files: &[Written<'_>] = &[("t-1", &plain), ("t-2", &recovers), ("t-3", &needs("t-1"))];
+    let mut scene = queue(&["ann"], files);
+    fail(&mut scene, "t-1");
+    assert_eq!(claims(&scene), ["t-2 ann"]);
+    scene
+}
+
+fn fail(scene: &mut Scene, ticket: &str) {
+    for _ in 0..3 {
+        let why = "no disk".to_owned();
+        scene.report(
+            ticket,
+            "prepare_workspace",
+            engine::Report::WorkspaceFailed { why },
+        );
+        scene.wait(secs(600));
+    }
+    assert_eq!(scene.state(ticket), "open (held)");
+}
+
+#[test]
+fn a_recovery_that_lands_opens_the_failed_ticket_again_and_only_once() {
+    let mut scene = recovered(false);
+    land(&mut scene, "t-2");
+    assert_eq!(claims(&scene), ["t-1 ann"]);
+    let ticket = scene.core.ticket(&id("t-1")).unwrap();
+    assert_eq!((ticket.tries, ticket.feedback.len()), (1, 1));
+    fail(&mut scene, "t-1");
+    scene.files_written("t-2");
+    scene.set_status("t-2", FileStatus::InProgress);
+    scene.wait(secs(60));
+    assert_eq!(
+        scene.state("t-1"),
+        "open (held)",
+        "t-2 landed before that failure"
+    );
+}
+
+#[test]
+fn the_landing_of_a_recovery_and_its_consequence_are_one_batch() {
+    let mut scene = recovered(false);
+    scene.workspace_ready("t-2");
+    scene.finishes("t-2", Signal::Done);
+    scene.built("t-2", 'b');
+    scene.checks_pass("t-2");
+    let landed = scene.landed("t-2");
+    assert_eq!(landed.events()[..2], ["landed", "recovery_landed"], "{landed}");
+}
+
+#[test]
+fn a_recovery_that_replaces_closes_the_failed_ticket_and_frees_those_behind_it() {
+    let mut scene = recovered(true);
+    land(&mut scene, "t-2");
+    assert_eq!(scene.state("t-1"), "done/replaced");
+    assert_eq!(claims(&scene), ["t-3 ann"]);
+}
+
+#[test]
+fn a_ticket_that_a_person_has_retried_goes_on_when_its_recovery_lands() {
+    let mut scene = recovered(true);
+    scene.workspace_ready("t-2");
+    scene.finishes("t-2", Signal::Done);
+    scene.ask(Command::Retry { ticket: id("t-1") });
+    scene.built("t-2", 'b');
+    scene.checks_pass("t-2");
+    let landed = scene.landed("t-2");
+    assert!(!landed.events().contains(&"recovery_landed"), "{landed}");
+    assert_eq!(scene.state("t-1"), "in_progress/preparing");
 }
 
 #[test]

@@ -80,6 +80,8 @@ fn a_start_that_is_reported_after_the_end_of_its_run_changes_nothing() {
     let ended = |scene: &mut Scene| {
         let run = model::RunId::new("t-1.1.1").unwrap();
         scene.step(engine::Input::RunEnded(engine::RunEnd {
+            verdict: None,
+            commitments: Vec::new(),
             run,
             usage: model::attempt::Usage::default(),
             total_micro_usd: None,

@@ -256,7 +256,9 @@ fn an_agent_that_would_go_on_without_a_person_goes_on_while_the_target_is_red() 
     let fail_check: Act = |scene| scene.checked("t-1", Verdict::Failed);
     let inspect: Act = |scene| {
         let workspace = Workspace::Clean;
-        scene.report("t-1", "inspect_workspace", Report::Inspected { workspace })
+        scene.report("t-1", "inspect_workspace", Report::Inspected { workspace });
+        scene.wait(secs(60));
+        scene.tick()
     };
     let restart: Act = |scene| {
         scene.restart();

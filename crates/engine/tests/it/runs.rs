@@ -154,6 +154,8 @@ fn a_client_that_has_given_up_is_stopped_once() {
 fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
     let end = |run: &str| {
         Input::RunEnded(RunEnd {
+            verdict: None,
+            commitments: Vec::new(),
             run: RunId::new(run).unwrap(),
             usage: Usage::default(),
             total_micro_usd: None,
@@ -320,6 +322,8 @@ fn a_look_at_a_run_that_nobody_waits_for_decides_nothing() {
 fn a_step_that_is_heard_of_only_by_its_end_has_run() {
     let mut scene = states::starting();
     let decided = scene.step(Input::RunEnded(RunEnd {
+        verdict: None,
+        commitments: Vec::new(),
         run: RunId::new("t-1.1.1").unwrap(),
         usage: Usage::default(),
         total_micro_usd: None,

@@ -403,6 +403,8 @@ impl Scene {
     pub(crate) fn run_says_unusable(&mut self, ticket: &str, line: &str) -> Decided {
         let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
         self.step(Input::RunEnded(RunEnd {
+            verdict: None,
+            commitments: Vec::new(),
             run: run.unwrap_or_else(|| panic!("no step of {ticket} runs")),
             usage: Usage::default(),
             total_micro_usd: None,
@@ -433,6 +435,8 @@ impl Scene {
             self.report(ticket, "start_step", Report::StepSpawned);
         }
         self.step(Input::RunEnded(RunEnd {
+            verdict: None,
+            commitments: Vec::new(),
             run: run.unwrap_or_else(|| panic!("no step of {ticket} runs")),
             usage,
             total_micro_usd: None,

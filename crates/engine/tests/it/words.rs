@@ -348,6 +348,8 @@ pub(crate) fn effect_name(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "inspect_workspace",
         Effect::BuildCandidate { .. } => "build_candidate",
         Effect::StartCheck { .. } => "start_check",
+        Effect::StartReview { .. } => "start_review",
+        Effect::RemoveReview { .. } => "remove_review",
         Effect::Land { .. } => "land",
         Effect::KeepWork { .. } => "keep_work",
         Effect::RemoveWorkspace { .. } => "remove_workspace",
@@ -365,6 +367,7 @@ pub(crate) fn effect(effect: &Effect) -> String {
             let from = match from {
                 StartPoint::Target => "the target".to_owned(),
                 StartPoint::Kept { number } => format!("attempt {number}"),
+                StartPoint::Revert { commit } => format!("the revert of {commit}"),
             };
             format!("{name} of {agent}, attempt {number} from {from}")
         }
@@ -421,8 +424,10 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Resume => "resume",
         Prompt::Step => "step",
         Prompt::ChecksFailed { .. } => "checks failed",
+        Prompt::CommitmentUnmet { .. } => "commitment unmet",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",
+        Prompt::Returned { .. } => "returned",
         Prompt::LastChance => "last chance",
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::git::Git;
-use super::settings::{CHECKOUT, FILE_PINS, PINS, RAW_PINS};
+use super::settings::{CHECKOUT, FILE_PINS, NOT_TO_REMOTES, PINS, RAW_PINS, REMOTE_PINS};
 use crate::error::{Error, Result};
 use crate::types::identity::{Identity, Time};
 use crate::types::quote;
@@ -27,6 +27,8 @@ pub(super) enum Settings {
     Files,
     /// Crew's pins and all files of the user's: the repository's, their own and the system's.
     Users,
+    /// Those, and the user's credentials and network.
+    Remote,
 }
 
 pub(super) enum Input {
@@ -195,6 +197,18 @@ impl Call {
         self.env(CHECKOUT, checkout)
     }
 
+    /// Talks to a remote as the user's git does, with the user's credentials, and never asks anybody. Only for
+    /// calls on the user's own repository: the settings of a repository that an agent can write would choose
+    /// the programs that get the credentials.
+    pub(crate) fn to_remote(mut self) -> Self {
+        self.settings = Settings::Remote;
+        self.config
+            .retain(|pair| !NOT_TO_REMOTES.contains(&pair.as_str()));
+        self.config
+            .extend(REMOTE_PINS.iter().map(|pin| (*pin).to_owned()));
+        self
+    }
+
     /// Lets git *find* a bare repository. Only the search for a repository needs that, to tell a bare one
     /// from none.
     pub(crate) fn may_find_bare(mut self) -> Self {
@@ -255,7 +269,7 @@ mod tests {
 
     #[test]
     fn no_setting_is_pinned_twice() {
-        let names: Vec<&str> = [PINS, RAW_PINS, FILE_PINS]
+        let names: Vec<&str> = [PINS, RAW_PINS, FILE_PINS, REMOTE_PINS]
             .into_iter()
             .flatten()
             .map(|pin| pin.split_once('=').unwrap().0)

@@ -27,10 +27,67 @@ pub struct Surroundings {
     pub config_files: Vec<(&'static str, OsString)>,
     /// The user's settings that stand in variables (`GIT_CONFIG_COUNT`), likewise: keys and values.
     pub config: Vec<(String, String)>,
+    /// The variables through which a git of the user's reaches another host; only calls to the remote get
+    /// them.
+    pub to_remotes: ToRemotes,
+}
+
+/// Variables for calls to a remote. Some of them hold secrets, so they are never printed.
+#[derive(Clone, Default)]
+pub struct ToRemotes(pub(super) Vec<(&'static str, OsString)>);
+
+impl ToRemotes {
+    /// The value of a variable, if it is set.
+    pub(crate) fn get(&self, name: &str) -> Option<&OsString> {
+        let mut named = self.0.iter().filter(|(of, _)| *of == name);
+        named.next().map(|(_, value)| value)
+    }
+}
+
+impl std::fmt::Debug for ToRemotes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.0.iter().map(|(name, _)| name))
+            .finish()
+    }
 }
 
 /// The variables that say in which files git's settings are.
 const CONFIG_FILES: [&str; 3] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
+
+/// The variables that calls to a remote get: the way to an agent of keys or a helper of credentials, the
+/// certificates, and the proxies.
+const TO_REMOTES: [&str; 29] = [
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "GIT_SSL_CERT",
+    "GIT_SSL_KEY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CURL_CA_BUNDLE",
+    "http_proxy",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "USER",
+    "LOGNAME",
+    "KRB5CCNAME",
+    "GNUPGHOME",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_CONFIG_DIR",
+    "GITLAB_TOKEN",
+];
 
 impl Surroundings {
     /// Takes them from an environment. A variable that is empty counts as one that is not set.
@@ -52,6 +109,12 @@ impl Surroundings {
             config_home: set("XDG_CONFIG_HOME").map(PathBuf::from),
             config_files: files.filter_map(|name| Some((name, set(name)?))).collect(),
             config: pairs.collect(),
+            to_remotes: ToRemotes(
+                TO_REMOTES
+                    .into_iter()
+                    .filter_map(|name| Some((name, set(name)?)))
+                    .collect(),
+            ),
         }
     }
 }
@@ -64,7 +127,8 @@ impl Surroundings {
 /// unless a call sets another), after which the whole process group gets TERM and then KILL; bounded output;
 /// and an end of options before any name. The settings of the system and of the user are read where the
 /// user's own checkout is looked at or written. Calls about workspaces and check checkouts get those of them
-/// that are for files, as they were read once.
+/// that are for files, as they were read once. Calls to the remote of `[land]` are the one kind with a network
+/// and the user's credentials, and only ever work on the user's own repository.
 #[derive(Clone, Debug)]
 pub struct Git {
     pub(super) program: Arc<Path>,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 
 use super::call::{Call, Input, Settings};
-use super::settings::{AS_THE_USERS, IN_THE_CHECKOUT, USERS_GLOBAL};
+use super::settings::{AS_THE_USERS, IN_THE_CHECKOUT, PROTOCOLS, USERS_GLOBAL};
 use super::trial::{self, may_say_lacking};
 use super::watch::{End, end_group, watch};
 use crate::error::{Error, Result};
@@ -220,7 +220,7 @@ impl Call {
                 ("GIT_ATTR_NOSYSTEM", "1"),
             ]);
         }
-        if self.settings == Settings::Users || self.settings == Settings::Files {
+        if self.settings != Settings::Own {
             process.env("PATH", &around.path);
             match &around.home {
                 Some(home) => process.env("HOME", home),
@@ -231,9 +231,19 @@ impl Call {
             }
         }
         let mut pairs = Vec::new();
-        if self.settings == Settings::Users {
+        if self.settings == Settings::Users || self.settings == Settings::Remote {
             process.envs(around.config_files.iter().map(|(name, value)| (name, value)));
             pairs.extend(&around.config);
+        }
+        if self.settings == Settings::Remote {
+            process.envs(around.to_remotes.0.iter().map(|(name, value)| (name, value)));
+            process.envs([
+                ("GIT_ALLOW_PROTOCOL", PROTOCOLS),
+                // Nobody is there to be asked for a password.
+                ("SSH_ASKPASS", ""),
+                ("SSH_ASKPASS_REQUIRE", "never"),
+                ("GCM_INTERACTIVE", "never"),
+            ]);
         }
         if self.settings == Settings::Files {
             // Its filters read the settings from the files from which the user's git reads them.

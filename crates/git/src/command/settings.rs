@@ -118,3 +118,27 @@ pub(super) const FILE_PINS: &[&str] = &[
     // Attributes in the user's home name filters and merge drivers, which are programs.
     "core.attributesFile=/dev/null",
 ];
+
+/// Pins that calls to a remote do without: they keep a call from the network and from credentials.
+pub(super) const NOT_TO_REMOTES: &[&str] = &["credential.helper=", "protocol.allow=never"];
+
+/// Settings that are pinned on calls to a remote alone.
+pub(super) const REMOTE_PINS: &[&str] = &[
+    // A helper of credentials may open a window, and nobody sits in front of it.
+    "credential.interactive=false",
+    // A connection over which nothing comes is given up long before the deadline.
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=30",
+    // crew pushes one branch, unsigned and alone.
+    "push.gpgSign=false",
+    "push.followTags=false",
+    "push.recurseSubmodules=no",
+    // A fetch takes one branch, and deletes nothing.
+    "fetch.prune=false",
+    "fetch.pruneTags=false",
+    "fetch.recurseSubmodules=false",
+    "fetch.writeCommitGraph=false",
+];
+
+/// The protocols of calls to a remote. Not `ext`, whose address is a command.
+pub(super) const PROTOCOLS: &str = "file:git:http:https:ssh";

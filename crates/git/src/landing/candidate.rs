@@ -112,7 +112,7 @@ impl Repository {
         committer: &Identity,
         at: Time,
     ) -> Result<Outcome> {
-        let tree = match self.merge(target, tip)? {
+        let tree = match self.merge(None, target, tip)? {
             Ok(tree) => tree,
             Err(conflict) => return Ok(conflict),
         };
@@ -154,7 +154,7 @@ impl Repository {
     /// # Errors
     /// [`Error::Unrelated`], [`Error::Failed`] when one of them does not exist.
     pub fn brings_nothing(&self, target: &Oid, commit: &Oid) -> Result<bool> {
-        match self.merge(target, commit)? {
+        match self.merge(None, target, commit)? {
             Ok(tree) => Ok(tree == self.tree_of(target)?.0),
             Err(_) => Ok(false),
         }
@@ -203,20 +203,22 @@ impl Repository {
             .collect())
     }
 
-    /// Merges two commits: gives the tree, or the conflict.
-    fn merge(&self, target: &Oid, tip: &Oid) -> Result<std::result::Result<Oid, Outcome>> {
+    /// Merges two commits: gives the tree, or the conflict. `base`: the commit from which both are taken to
+    /// come; none for the one that they have in common.
+    pub(super) fn merge(
+        &self,
+        base: Option<&Oid>,
+        target: &Oid,
+        tip: &Oid,
+    ) -> Result<std::result::Result<Oid, Outcome>> {
         // A merge driver has its files in the folder in which git runs.
         let folder = tempfile::tempdir().doing("make a folder in", tempfile::env::temp_dir())?;
         let said = self
             .call_to_merge(target)?
             .cwd(folder.path())
-            .args([
-                "--write-tree",
-                "-z",
-                "--end-of-options",
-                target.as_str(),
-                tip.as_str(),
-            ])
+            .args(["--write-tree", "-z"])
+            .args(base.map(|base| format!("--merge-base={base}")))
+            .args(["--end-of-options", target.as_str(), tip.as_str()])
             .run()?;
         match said.code {
             Some(0) => {

@@ -44,6 +44,18 @@ impl Repository {
         Ok(changes)
     }
 
+    /// The change from one commit to another as a patch, for people.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist; a patch that is larger than 8 MiB.
+    pub fn patch(&self, old: &Oid, new: &Oid) -> Result<Vec<u8>> {
+        self.call_without_attributes("diff-tree")
+            .args(["-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv"])
+            .args(["--end-of-options", old.as_str(), new.as_str()])
+            .output_limit(8 << 20)
+            .ok()
+    }
+
     /// Remembers a difference; also for another name of the same tree.
     pub(crate) fn remember_changes(&self, old: &Oid, new: &Oid, changes: &[Change]) {
         if changes.len() <= REMEMBERED_PATHS {

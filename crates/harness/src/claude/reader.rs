@@ -8,6 +8,7 @@ use super::failure::{self, Evidence};
 use super::line::{self, Line, Reply};
 use super::usage::{CostSource, UsageMeter};
 use crate::client::Reader;
+use crate::commitment::{self, Commitment};
 use crate::directive::{self, Directive};
 use crate::event::Event;
 use crate::lines::{self, Lines};
@@ -17,6 +18,7 @@ use crate::outcome::{Failure, Outcome, Signal};
 use crate::stderr;
 use crate::step::Session;
 use crate::usage::Usage;
+use crate::verdict::LastLine;
 use text::sanitise;
 
 /// The bytes of a line that are kept: a tool's result is one line, and stands in it twice.
@@ -62,6 +64,10 @@ struct Replies {
     mode: Option<Mode>,
     /// A line that could not be used, with no signal after it.
     unusable: Option<String>,
+    /// The last line of the last reply.
+    last_line: LastLine,
+    /// The commitments that the agent has made.
+    commitments: Vec<Commitment>,
     /// Whether the client replied at all.
     any: bool,
 }
@@ -108,6 +114,10 @@ impl Reader for ClaudeReader {
         self.state.evidence.has_result()
     }
 
+    fn has_verdict(&self) -> bool {
+        self.state.replies.last_line.verdict().is_some()
+    }
+
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
         let state = &mut self.state;
         self.err.finish(|line| state.stderr_line(&line));
@@ -130,12 +140,14 @@ impl Reader for ClaudeReader {
         let outcome = Outcome {
             result,
             stated,
+            verdict: replies.last_line.verdict().cloned(),
             unusable: replies.unusable.take(),
             usage,
             estimated: cost_source == CostSource::Estimate,
             total_micro_usd: state.usage.total_micro_usd(),
             summary: replies.summary.take(),
             mode: replies.mode,
+            commitments: std::mem::take(&mut replies.commitments),
             session: state.session.take(),
         };
         (events, outcome)
@@ -251,6 +263,11 @@ impl State {
                 let shown: String = line.chars().take(sanitise::EXCERPT).collect();
                 self.pending.text = Some(sanitise::output_line(&shown));
             }
+            self.replies.last_line.push(line);
+            if let Some(made) = commitment::parse(line) {
+                self.commitment(made);
+                continue;
+            }
             match directive::parse(line) {
                 None => {}
                 Some(Directive::Invalid(text)) => {
@@ -273,6 +290,19 @@ impl State {
                 }
             }
         }
+    }
+
+    fn commitment(&mut self, made: Result<Commitment, String>) {
+        let commitments = &mut self.replies.commitments;
+        let why = match made {
+            Ok(made) if commitments.contains(&made) => return,
+            Ok(made) if commitments.len() < commitment::MOST => return commitments.push(made),
+            Ok(_) => format!("one step may add {}", commitment::MOST),
+            Err(why) => sanitise::line(&why),
+        };
+        let text = format!("a line of commitment that does not count: {why}");
+        self.replies.unusable = Some(text.clone());
+        self.note(text);
     }
 
     fn note(&mut self, text: String) {
@@ -316,6 +346,7 @@ impl State {
 impl Replies {
     fn begin_turn(&mut self) {
         self.message.clear();
+        self.last_line.clear();
         if let Some(signal) = self.signal.take() {
             self.earlier_signal = Some(signal);
         }
@@ -327,6 +358,7 @@ impl Replies {
         if self.message != id {
             id.clone_into(&mut self.message);
             self.signal = None;
+            self.last_line.clear();
         }
     }
 }

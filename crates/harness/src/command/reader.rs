@@ -4,6 +4,7 @@ use process::{Exit, Reason, Stream};
 
 use super::record::{self, Record};
 use crate::client::Reader;
+use crate::commitment::{self, Commitment};
 use crate::directive::{self, Directive};
 use crate::event::Event;
 use crate::lines::{Line, Lines};
@@ -11,6 +12,7 @@ use crate::mode::Mode;
 use crate::outcome::{Class, Failure, Outcome, Signal};
 use crate::stderr::{self, StderrTail};
 use crate::usage::Usage;
+use crate::verdict::LastLine;
 use text::sanitise;
 
 /// The most notes of one run: a program that makes a mistake once may make it in every line.
@@ -38,7 +40,9 @@ struct State {
     usage: Usage,
     mode: Option<Mode>,
     summary: Option<String>,
+    commitments: Vec<Commitment>,
     stderr: StderrTail,
+    last_line: LastLine,
     /// The number of notes that were made.
     notes: usize,
     pending: Pending,
@@ -74,6 +78,10 @@ impl Reader for CommandReader {
         let unfinished = std::str::from_utf8(&open).ok();
         let is_signal = |line| matches!(directive::parse(line), Some(Directive::Signal(_)));
         self.state.signal.is_some() || unfinished.is_some_and(is_signal)
+    }
+
+    fn has_verdict(&self) -> bool {
+        self.state.last_line.verdict().is_some()
     }
 
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
@@ -112,6 +120,8 @@ impl Reader for CommandReader {
             mode,
             summary,
             unusable,
+            last_line,
+            commitments,
             ..
         } = state;
         (
@@ -119,12 +129,14 @@ impl Reader for CommandReader {
             Outcome {
                 result,
                 stated,
+                verdict: last_line.verdict().cloned(),
                 unusable,
                 usage,
                 total_micro_usd: None,
                 estimated: false,
                 summary,
                 mode,
+                commitments,
                 session: None,
             },
         )
@@ -164,6 +176,9 @@ impl State {
             }
             None => line,
         };
+        // A line that was cut or is no text is no verdict, and ends one before it.
+        let whole = std::str::from_utf8(line.bytes).ok().filter(|_| !line.is_cut);
+        self.last_line.push(whole.unwrap_or("…"));
         if line.is_cut {
             if record::is_usage(line.bytes) {
                 self.cannot_use("a line of usage that is too long".into());
@@ -194,6 +209,16 @@ impl State {
             }
             Record::Failure(failure) => {
                 (self.failure, self.pending.failure) = (Some(failure.clone()), Some(failure));
+            }
+            Record::Commitment(made) => {
+                if self.commitments.len() >= commitment::MOST {
+                    self.cannot_use(format!(
+                        "a commitment beyond the {} of one step",
+                        commitment::MOST
+                    ));
+                } else if !self.commitments.contains(&made) {
+                    self.commitments.push(made);
+                }
             }
             Record::Invalid { what, why } => {
                 // Both may quote the line.

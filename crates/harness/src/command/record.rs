@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! {"crew":"usage","input_tokens":N,"output_tokens":N,"cost_usd":X}
+//! {"crew":"commitment","says":"…","run":["argv",…]}
 //! {"crew":"failure","class":"rate_limited","message":"…","until_ms":N}
 //! ```
 
 use serde_json::Value;
 
+use crate::commitment::{self, Commitment};
 use crate::money::{self, IMPLAUSIBLE};
 use crate::outcome::{Class, Failure};
 use crate::usage::Usage;
@@ -17,6 +19,8 @@ pub(super) enum Record {
     Usage(Usage),
     /// The step has failed.
     Failure(Failure),
+    /// The agent has made a commitment.
+    Commitment(Commitment),
     /// A line that was meant as a record of `what` and is not valid. Neither text is sanitised.
     Invalid {
         what: String,
@@ -33,12 +37,15 @@ pub(super) fn parse(line: &str) -> Option<Record> {
             why,
         }
     };
+    if let Some(made) = commitment::parse(line) {
+        return Some(made.map_or_else(invalid("commitment"), Record::Commitment));
+    }
     if is_usage(line.as_bytes()) {
         Some(usage(line).map_or_else(invalid("usage"), Record::Usage))
     } else if mentions(line.as_bytes(), b"\"failure\"") {
         Some(failure(line).map_or_else(invalid("failure"), Record::Failure))
     } else if mentions(line.as_bytes(), b"\"crew\"") {
-        unknown(line)
+        unknown(line).filter(|_| !mentions(line.as_bytes(), b"\"verdict\""))
     } else {
         None
     }
@@ -48,7 +55,7 @@ pub(super) fn parse(line: &str) -> Option<Record> {
 fn unknown(line: &str) -> Option<Record> {
     let value = parse_json(line).ok()?;
     let what = value.get("crew")?.as_str()?.to_owned();
-    let why = "a line for crew is of \"usage\" or \"failure\"".to_owned();
+    let why = "a line for crew is of \"usage\", \"failure\" or \"commitment\"".to_owned();
     Some(Record::Invalid { what, why })
 }
 

@@ -189,8 +189,10 @@ fn a_step_that_ends_well_is_told_as_it_goes() {
     assert_eq!(
         outcome,
         Outcome {
+            commitments: Vec::new(),
             result: Ok(Signal::Done),
             stated: None,
+            verdict: None,
             unusable: None,
             usage: used(2_200, 80, 13_000),
             estimated: false,

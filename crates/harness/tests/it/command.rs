@@ -733,7 +733,7 @@ fn a_record_that_does_not_count_is_told_unless_a_signal_follows() {
     for (line, part) in [
         (
             r#"{"crew":"nope"}"#,
-            "a line of nope that does not count: a line for crew is of \"usage\" or \"failure\"",
+            "a line of nope that does not count: a line for crew is of \"usage\", \"failure\" or \"commitment\"",
         ),
         (
             r#"{"crew":"usage","input_tokens":"x"}"#,

@@ -43,6 +43,12 @@ pub enum StartPoint {
         /// The attempt before.
         number: u32,
     },
+    /// The target, with a commit upon it that takes a landed merge back. crew makes that commit, so no agent
+    /// is asked before the checks have failed on it.
+    Revert {
+        /// The merge.
+        commit: Oid,
+    },
 }
 
 impl Claim {

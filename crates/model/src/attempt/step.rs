@@ -44,12 +44,28 @@ pub enum Prompt {
         /// The end of its output.
         output: String,
     },
+    /// The submitted work passed its checks and does not meet a commitment.
+    CommitmentUnmet {
+        /// The promise in words.
+        says: String,
+        /// The command that verifies it.
+        command: String,
+        /// The end of its output.
+        output: String,
+    },
     /// The agent reported that it was done and had committed nothing.
     NothingCommitted,
     /// Its branch does not merge.
     MergeConflict {
         /// The paths in conflict.
         paths: Vec<String>,
+    },
+    /// A person sent the submitted work back.
+    Returned {
+        /// The person, by name.
+        by: String,
+        /// The reason, in the person's words.
+        why: String,
     },
     /// The limit is reached; submit now or the work goes back.
     LastChance,

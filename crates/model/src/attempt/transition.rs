@@ -103,6 +103,7 @@ impl Attempt {
                         self.replace_session(event, fresh)?;
                         self.state = State::Ready;
                     }
+                    State::Ready if self.resumes_at.is_some() => {}
                     // A wait between two steps is cut short.
                     State::Working(working) if working.due.is_some() && !live => working.due = None,
                     State::Working(_)
@@ -116,7 +117,7 @@ impl Attempt {
                     }
                 }
                 self.conversation.clear_errors();
-                self.recoveries = 0;
+                (self.recoveries, self.resumes_at) = (0, None);
                 Ok(Raised::Nothing)
             }
             Event::TicketEdited => {
@@ -209,7 +210,14 @@ impl Attempt {
                 });
             }
             Workspace::Clean => self.state = State::Ready,
-            Workspace::Changed => self.work(Prompt::Resume),
+            Workspace::Changed => {
+                let due = self.resumes_at.take();
+                self.state = State::Working(Working {
+                    mode: Mode::default(),
+                    next: Prompt::Resume,
+                    due,
+                });
+            }
         }
         Ok(Raised::Nothing)
     }

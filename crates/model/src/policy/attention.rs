@@ -106,6 +106,12 @@ pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
             (_, _) => Need::Time,
         },
         State::Verify(verify) => {
+            if let (Stage::Reviewing(reviewing), Some((harness, pause))) = (&verify.stage, facts.pause)
+                && pause.until.is_none()
+                && !reviewing.is_live()
+            {
+                return Need::Person(Reason::Harness { harness, pause });
+            }
             let waits = matches!(verify.stage, Stage::Queued | Stage::Landing { .. });
             let blocker = facts.blocker.filter(|id| waits && **id != ticket.id);
             blocker.map_or(Need::Time, |id| Need::Others(Others::Blocker(id)))
@@ -140,7 +146,7 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
             | Stage::Building
             | Stage::Checking(_)
             | Stage::InTrain(_)
-            | Stage::Reviewing { .. } => None,
+            | Stage::Reviewing(_) => None,
         },
         State::New | State::Open | State::Done(_) => None,
     }
@@ -155,9 +161,10 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
         | Refusal::FileUnheeded { asks: false, .. } => Need::Apart,
         Refusal::WaitsFor { ids } => Need::Others(Others::Dependencies(ids)),
         Refusal::RecoveryNotNeededYet { recovers } => Need::Others(Others::Recovered(recovers)),
-        Refusal::MissingDependency { .. } | Refusal::Cycle { .. } => {
-            Need::Person(Reason::Dependency(refusal))
-        }
+        Refusal::MissingDependency { .. }
+        | Refusal::MissingRecovered { .. }
+        | Refusal::Cycle { .. }
+        | Refusal::DependencyFailed { .. } => Need::Person(Reason::Dependency(refusal)),
         Refusal::TargetRed { .. } => Need::Person(Reason::Target(refusal)),
         Refusal::Unreadable | Refusal::FileUnheeded { asks: true, .. } => Need::Person(Reason::File(refusal)),
         Refusal::AssigneeBusy { .. } | Refusal::NoAgentFree { .. } => Need::Agent,

@@ -131,7 +131,9 @@ pub fn after(conversation: Option<&Conversation>, failure: &Failure, now: Time) 
             ..counted
         },
         Rule::Counted => counted,
+        // The new session that follows is the remedy, and not the wait.
         Rule::Once if again => Next {
+            wait: Duration::ZERO,
             errors_left: 0,
             ..counted
         },
@@ -164,45 +166,100 @@ mod tests {
     use crate::samples;
     use crate::{Fence, Oid, RunId, SessionId, TicketId};
 
-    /// Steps that fail one after another, each judged by this policy: how the attempt stands after each.
-    fn fails(classes: &[Class]) -> Vec<State> {
-        let mut attempt = samples::attempt::first();
-        let mut take = |event: Event| {
-            attempt = attempt.after(&event).unwrap().0;
-            attempt.clone()
-        };
-        let mut now = take(Event::WorkspaceReady {
-            base: Oid::new("a".repeat(40)).unwrap(),
-            earlier_work: false,
-        });
-        let mut states = Vec::new();
-        for class in classes {
-            let run = RunId::of_step(
-                &TicketId::new("t-1").unwrap(),
-                Fence(1),
-                now.conversation.runs + 1,
-            );
-            now = take(Event::StepStarted {
-                run,
+    /// An attempt whose steps are judged by this policy.
+    struct Steps(crate::attempt::Attempt);
+
+    impl Steps {
+        fn ready() -> Self {
+            let mut steps = Self(samples::attempt::first());
+            steps.take(Event::WorkspaceReady {
+                base: Oid::new("a".repeat(40)).unwrap(),
+                earlier_work: false,
+            });
+            steps
+        }
+
+        fn take(&mut self, event: Event) {
+            self.0 = self.0.after(&event).unwrap().0;
+        }
+
+        fn fresh(&self) -> SessionId {
+            let number = u128::from(self.0.conversation.session.number);
+            SessionId(uuid::Uuid::from_u128(number + 100))
+        }
+
+        fn start(&mut self) {
+            let number = self.0.conversation.runs + 1;
+            self.take(Event::StepStarted {
+                run: RunId::of_step(&TicketId::new("t-1").unwrap(), Fence(1), number),
                 budget: None,
                 change: None,
             });
-            let failure = Failure::new(*class, "no");
-            let next = after(Some(&now.conversation), &failure, Time(0));
-            now = take(Event::StepFailed {
+        }
+
+        /// The next step fails: how the attempt stands then.
+        fn fail(&mut self, class: Class) -> State {
+            self.start();
+            let failure = Failure::new(class, "no");
+            let next = after(Some(&self.0.conversation), &failure, Time(0));
+            self.take(Event::StepFailed {
                 usage: Usage::default(),
                 total_micro_usd: None,
                 failure,
                 retry_at: Time(0) + next.wait,
                 errors_left: next.errors_left,
                 repeats_left: next.repeats_left,
-                fresh: SessionId(uuid::Uuid::from_u128(
-                    u128::from(now.conversation.session.number) + 100,
-                )),
+                fresh: self.fresh(),
             });
-            states.push(now.state.clone());
+            self.0.state.clone()
         }
-        states
+
+        fn succeed(&mut self) {
+            self.start();
+            self.take(Event::StepFinished {
+                usage: Usage::default(),
+                total_micro_usd: None,
+                signal: crate::attempt::Signal::None,
+                summary: None,
+                mode: None,
+                repeat: None,
+                unusable: None,
+                steps_left: 9,
+                attempts_left: 2,
+                reopen_at: Time(0),
+                answer_by: None,
+            });
+        }
+
+        fn recover(&mut self, workspace: crate::attempt::Workspace) {
+            self.take(Event::Recovered {
+                workspace,
+                fresh: self.fresh(),
+                recoveries_left: 2,
+                attempts_left: 2,
+                reopen_at: Time(0),
+            });
+        }
+
+        fn retry(&mut self) {
+            self.take(Event::Retried {
+                by: crate::Actor::person("boss"),
+                fresh: self.fresh(),
+            });
+        }
+
+        /// The second before which no step of it is started, and not before the one after.
+        fn starts_at(&self) -> i64 {
+            let second = (0..).find(|second| self.0.can_step(Time(second * 1000))).unwrap();
+            assert!(second == 0 || !self.0.can_step(Time(second * 1000 - 1)));
+            second
+        }
+    }
+
+    /// Steps that fail one after another: how the attempt stands after each.
+    fn fails(classes: &[Class]) -> Vec<State> {
+        let mut steps = Steps::ready();
+        classes.iter().map(|class| steps.fail(*class)).collect()
     }
 
     fn waits(states: &[State]) -> Vec<i64> {
@@ -218,6 +275,65 @@ mod tests {
         let states = fails(&[Class::Transient; 5]);
         assert_eq!(waits(&states), [2, 4, 8, 16]);
         assert_eq!(states[4], State::Stuck { why: Stuck::Errors });
+    }
+
+    #[test]
+    fn failed_steps_wait_as_the_seed_says_and_the_fifth_in_a_row_is_stuck() {
+        use crate::attempt::Workspace;
+        let mut steps = Steps::ready();
+        for wait in [2, 4, 8, 16] {
+            assert!(matches!(steps.fail(Class::Transient), State::Working(_)));
+            assert_eq!(steps.starts_at(), wait);
+        }
+        assert_eq!(steps.fail(Class::Transient), State::Stuck { why: Stuck::Errors });
+        for workspace in [Workspace::Clean, Workspace::Changed] {
+            let mut steps = Steps(steps.0.clone());
+            steps.recover(workspace);
+            assert_eq!(steps.starts_at(), 32, "{workspace:?}");
+            for failure in ["the sixth", "the seventh"] {
+                steps.fail(Class::Transient);
+                assert_eq!(steps.starts_at(), 60, "{failure}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_manual_retry_starts_at_once_and_keeps_the_count() {
+        let mut steps = Steps::ready();
+        for wait in [2, 4, 8, 16] {
+            steps.fail(Class::Transient);
+            assert_eq!(steps.starts_at(), wait);
+            steps.retry();
+            assert_eq!(steps.starts_at(), 0);
+        }
+        steps.fail(Class::Transient);
+        assert_eq!(steps.starts_at(), 32, "the fifth is the first since the retry");
+        steps.retry();
+        steps.fail(Class::Transient);
+        assert_eq!(steps.starts_at(), 60, "the sixth");
+
+        let mut stuck = Steps::ready();
+        for _ in 0..5 {
+            stuck.fail(Class::Transient);
+        }
+        stuck.recover(crate::attempt::Workspace::Clean);
+        assert_eq!(stuck.starts_at(), 32);
+        stuck.retry();
+        assert_eq!(stuck.starts_at(), 0);
+        stuck.fail(Class::Transient);
+        assert_eq!(stuck.starts_at(), 60);
+    }
+
+    #[test]
+    fn a_good_step_sets_the_count_to_nothing() {
+        let mut steps = Steps::ready();
+        for _ in 0..4 {
+            steps.fail(Class::Transient);
+        }
+        steps.succeed();
+        let waits = [2, 4, 8, 16].map(|wait| (steps.fail(Class::Transient), steps.starts_at() == wait));
+        assert!(waits.iter().all(|(_, is_right)| *is_right), "{waits:?}");
+        assert_eq!(steps.fail(Class::Transient), State::Stuck { why: Stuck::Errors });
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod budget;
 pub mod capacity;
 pub mod failure;
 pub mod no_progress;
+pub mod review;
 pub mod route;
 pub mod stall;
 pub mod train;

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use crate::policy::budget::{Budget, Pause};
 use crate::target::{Target, Verdict};
-use crate::ticket::{Done, FileStatus, State, Ticket, Why};
+use crate::ticket::{FileStatus, State, Ticket};
 use crate::{AgentName, Moment, TicketId, Time, moment};
 use cycles::Cycles;
 
@@ -112,11 +112,30 @@ pub enum Refusal {
         /// The id, as written.
         id: TicketId,
     },
-    /// It depends on itself.
+    /// It recovers a ticket that does not exist.
+    MissingRecovered {
+        /// The id, as written.
+        recovers: TicketId,
+    },
+    /// It waits for itself.
     Cycle {
         // A long cycle has only its beginning here.
         /// The way round, beginning and ending with the ticket.
         path: Vec<TicketId>,
+        /// The tickets of the path that do not depend on the one after them, but recover it.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        recovering: Vec<TicketId>,
+    },
+    /// It depends on a ticket that is over and has not done what this one needs.
+    DependencyFailed {
+        /// The ticket that it depends on.
+        id: TicketId,
+        /// The name of that ticket's outcome.
+        outcome: String,
+        /// Since when it waits for that.
+        #[serde(serialize_with = "moment::one")]
+        #[schemars(with = "Moment")]
+        since: Time,
     },
     /// Tickets that must be done before are not.
     WaitsFor {
@@ -212,7 +231,22 @@ impl fmt::Display for Refusal {
                     "it depends on {id}, and there is no such ticket; write it, or remove the dependency"
                 )
             }
-            Refusal::Cycle { path } => {
+            Refusal::MissingRecovered { recovers } => write!(
+                f,
+                "it recovers {recovers}, and there is no such ticket; write it, or remove `recovers`"
+            ),
+            Refusal::DependencyFailed { id, outcome, .. } => {
+                let outcome = match outcome.as_str() {
+                    "dropped" => "was dropped",
+                    _ => "has failed",
+                };
+                write!(f, "it depends on {id}, which {outcome}")
+            }
+            Refusal::Cycle { path, recovering } => {
+                let (waits, remedy) = match recovering.is_empty() {
+                    true => ("depends on", "remove one of these dependencies"),
+                    false => ("waits for", "remove one of these dependencies or `recovers`"),
+                };
                 let goes_on = if path.first() == path.last() {
                     ""
                 } else {
@@ -221,7 +255,7 @@ impl fmt::Display for Refusal {
                 let path: Vec<&str> = path.iter().map(TicketId::as_str).collect();
                 write!(
                     f,
-                    "it depends on itself: {}{goes_on}; remove one of these dependencies",
+                    "it {waits} itself: {}{goes_on}; {remedy}",
                     path.join(" → ")
                 )
             }
@@ -340,7 +374,7 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
             Recovery::Needed => {}
             Recovery::NotYet => return Err(Refusal::RecoveryNotNeededYet { recovers }),
             Recovery::NotNeeded => return Err(Refusal::RecoveryNotNeeded { recovers }),
-            Recovery::Missing => return Err(Refusal::MissingDependency { id: recovers }),
+            Recovery::Missing => return Err(Refusal::MissingRecovered { recovers }),
         }
     }
     if let Some(until) = ticket.due.filter(|due| *due > queue.now) {
@@ -376,20 +410,19 @@ pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
         .tickets
         .keys()
         .filter_map(|id| Some((id, eligible(queue, id).err()?)));
-    let whole = refused.map(|(id, refusal)| {
-        if let Refusal::WaitsFor { ids } = refusal {
-            (id, waits_for(&cycles, id, ids))
-        } else {
-            (id, refusal)
-        }
+    let whole = refused.map(|(id, refusal)| match waits_for_others(&refusal) {
+        true => (id, cycles.refusal(queue, id).unwrap_or(refusal)),
+        false => (id, refusal),
     });
     whole.collect()
 }
 
-fn waits_for(cycles: &Cycles<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
-    cycles
-        .way_round(id)
-        .map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
+/// True if the ticket waits for others, and so may wait for itself.
+fn waits_for_others(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::WaitsFor { .. } | Refusal::RecoveryNotNeededYet { .. }
+    )
 }
 
 /// A ticket's place in the queue, were it eligible: by priority, then age, then id; the first to be
@@ -476,7 +509,9 @@ pub fn assign_in<'a>(
 #[must_use]
 pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) -> Option<Refusal> {
     match eligible(queue, id) {
-        Err(Refusal::WaitsFor { ids }) => return Some(waits_for(&Cycles::find(queue), id, ids)),
+        Err(refusal) if waits_for_others(&refusal) => {
+            return Some(Cycles::find(queue).refusal(queue, id).unwrap_or(refusal));
+        }
         Err(refusal) => return Some(refusal),
         Ok(()) => {}
     }
@@ -558,26 +593,38 @@ enum Recovery {
 }
 
 fn recovery(queue: Queue<'_>, recovers: &TicketId) -> Recovery {
-    let Some(ticket) = queue.tickets.get(recovers) else {
-        return Recovery::Missing;
-    };
-    match &ticket.state {
-        State::Done(Done::Failed { .. }) => Recovery::Needed,
-        State::Done(Done::Landed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson) => {
-            Recovery::NotNeeded
-        }
-        State::New | State::Open | State::InProgress(_) | State::Verify(_) => match &ticket.held {
-            Some(held) if matches!(held.why, Why::Failed | Why::NoProgress) => Recovery::Needed,
-            Some(_) | None => Recovery::NotYet,
-        },
+    match (queue.tickets.get(recovers), queue.files.get(recovers)) {
+        (Some(ticket), _) if ticket.has_failed() => Recovery::Needed,
+        (Some(ticket), _) if ticket.is_done() => Recovery::NotNeeded,
+        // A ticket that was closed before crew saw it has only a file.
+        (
+            None,
+            Some(File {
+                status: FileStatus::Closed,
+                unreadable: false,
+                ..
+            }),
+        ) => Recovery::NotNeeded,
+        (Some(_), _) | (None, Some(_)) => Recovery::NotYet,
+        (None, None) => Recovery::Missing,
     }
 }
 
 fn depends(queue: Queue<'_>, ticket: &Ticket) -> Result<(), Refusal> {
     let mut waits = Vec::new();
-    for id in &ticket.spec.deps {
+    // A ticket waits for the failure of the one that it recovers, and not for its success.
+    let recovers = ticket.spec.recovers.as_ref();
+    for id in ticket.spec.deps.iter().filter(|id| Some(*id) != recovers) {
         match (queue.tickets.get(id), queue.files.get(id)) {
-            (Some(dep), _) if dep.is_done() => {}
+            (Some(dep), _) if let State::Done(done) = &dep.state => {
+                if !done.satisfies_dependents() {
+                    return Err(Refusal::DependencyFailed {
+                        id: id.clone(),
+                        outcome: done.name().to_owned(),
+                        since: dep.since.max(ticket.since),
+                    });
+                }
+            }
             (
                 None,
                 Some(File {

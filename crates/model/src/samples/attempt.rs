@@ -255,7 +255,8 @@ pub fn shape(attempt: &Attempt) -> String {
             why: Stuck::Auth | Stuck::NoProgress,
         } => "stuck for a person".to_owned(),
         State::WaitingForInput { until, .. } => format!("waiting_for_input {}", until.is_some()),
-        State::Preparing | State::Ready | State::WaitingForWakeup { .. } | State::Verifying | State::Done => {
+        State::Ready => format!("ready {}", attempt.resumes_at.is_some()),
+        State::Preparing | State::WaitingForWakeup { .. } | State::Verifying | State::Done => {
             attempt.state.name().to_owned()
         }
     };

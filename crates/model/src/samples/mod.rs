@@ -3,6 +3,7 @@
 //! are made of these.
 
 pub mod attempt;
+pub mod commitment;
 pub mod project;
 pub mod session;
 pub mod ticket;
@@ -28,7 +29,7 @@ pub struct Picture {
 }
 
 /// Every machine's name, the outermost first.
-pub const NAMES: [&str; 5] = ["project", "ticket", "attempt", "session", "worker"];
+pub const NAMES: [&str; 6] = ["project", "ticket", "attempt", "session", "worker", "commitment"];
 
 /// Explores the machine of that name; none when there is no such machine.
 #[must_use]
@@ -39,6 +40,7 @@ pub fn picture(name: &str) -> Option<Picture> {
         "attempt" => ("attempt", attempt::ABOUT, attempt::explored()),
         "session" => ("session", session::ABOUT, session::explored()),
         "worker" => ("worker", worker::ABOUT, worker::explored()),
+        "commitment" => ("commitment", commitment::ABOUT, commitment::explored()),
         _ => return None,
     };
     let diagram = explored.mermaid(|state| match name {

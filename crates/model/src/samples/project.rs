@@ -75,6 +75,7 @@ pub fn target(verdict: Verdict) -> Target {
             plan: CheckPlan {
                 setup: Vec::new(),
                 commands: vec![super::ticket::check("make check")],
+                ..CheckPlan::default()
             },
             environment: "0".to_owned(),
         },

@@ -5,7 +5,10 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::machine::Explored;
-use crate::{attempt, project as projects, session as sessions, ticket as tickets, worker as workers};
+use crate::{
+    attempt, commitment as commitments, project as projects, session as sessions, ticket as tickets,
+    worker as workers,
+};
 
 /// Every variant of an enum, by its stored name: serde lists them when it is given one that does not exist.
 fn variants<T: DeserializeOwned>() -> BTreeSet<String> {
@@ -55,6 +58,7 @@ fn every_event_is_accepted_somewhere(explored: &Explored) {
 fn alphabets_are_whole() {
     events_of(&session::EVENTS.map(|event| Sample { guard: "", event }));
     events_of(&worker::EVENTS.map(|event| Sample { guard: "", event }));
+    events_of(&commitment::EVENTS.map(|event| Sample { guard: "", event }));
     events_of(&project::alphabet());
     events_of(&super::attempt::alphabet(&super::attempt::first()));
     events_of(&ticket::alphabet(&ticket::first()));
@@ -89,11 +93,12 @@ fn a_guard_names_one_sample() {
 #[test]
 fn every_state_is_reached_and_every_event_accepted_somewhere() {
     let reached = |name| picture(name).unwrap().explored;
-    for name in ["session", "worker", "project", "attempt"] {
+    for name in ["session", "worker", "commitment", "project", "attempt"] {
         let explored = reached(name);
         let states = match name {
             "session" => variants::<sessions::State>(),
             "worker" => variants::<workers::State>(),
+            "commitment" => variants::<commitments::State>(),
             "project" => variants::<projects::State>(),
             _ => variants::<attempt::State>(),
         };

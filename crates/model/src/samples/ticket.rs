@@ -2,13 +2,15 @@
 
 use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
+use crate::commitment::{By, Promise};
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, Batch, BatchEntry, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
-    CheckTask, Clearance, Coupling, Event, Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin,
-    Released, Repeat, Spec, Stage, State, Ticket, Trial, Unheeded, Verify, WhyUncoupled,
+    AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
+    CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Event, Fingerprint, InTheWay, KeptWork, Loss,
+    Machine, Obstacle, Origin, Released, Repeat, Review, ReviewEvent, Spec, Stage, State, Ticket, Trial,
+    Unheeded, Verdict, Verify, WhyUncoupled,
 };
-use crate::{Actor, RunId, TicketId};
+use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
 /// A description for the page.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
@@ -33,6 +35,7 @@ fn plan() -> CheckPlan {
     CheckPlan {
         setup: Vec::new(),
         commands: vec![Check::shell("true", std::time::Duration::from_secs(1))],
+        commitment_timeout_ms: 1_000,
     }
 }
 
@@ -43,6 +46,29 @@ fn coupling() -> Coupling {
         on: oid('b'),
         place: 2,
         batch: 8,
+    }
+}
+
+/// A review that has just been claimed.
+#[must_use]
+pub fn review(gatekeeper: AgentName, fence: Fence) -> Review {
+    Review::new(gatekeeper, fence, harness(), session_id(1), EARLY)
+}
+
+/// A gatekeeper's approval.
+#[must_use]
+pub fn approve() -> Verdict {
+    Verdict::Approve {
+        acceptance_test: "ran it".to_owned(),
+        feedback: "well done".to_owned(),
+    }
+}
+
+/// An approval that does not count.
+fn untested() -> Verdict {
+    Verdict::Approve {
+        acceptance_test: " ".to_owned(),
+        feedback: String::new(),
     }
 }
 
@@ -78,6 +104,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         eligible,
     };
     let next = ticket.fence.next();
+    let review_claimed = |name, fence| Event::ReviewClaimed {
+        agent: agent(name),
+        fence,
+        harness: harness(),
+        session: session_id(1),
+        at: LATE,
+    };
     let by = || Actor::person("someone");
     let why = || "so".to_owned();
     let paths = || vec!["a".to_owned()];
@@ -117,6 +150,26 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             left,
         ),
     };
+    let promised = |verified: bool| Event::CommitmentAdded {
+        by: By::Ticket,
+        promise: Promise {
+            says: "it works".to_owned(),
+            run: verified.then(|| CheckCommand::Shell("true".to_owned())),
+        },
+    };
+    let unmet = |steps_left, left| Event::CommitmentUnmet {
+        id: 1,
+        output: why(),
+        steps_left,
+        reopen_at: LATE,
+        repeat: again(
+            Fingerprint::Commitment {
+                says: "it works".to_owned(),
+                tip: oid('a'),
+            },
+            left,
+        ),
+    };
     let no_commits = |steps_left, left| Event::NoCommits {
         steps_left,
         reopen_at: LATE,
@@ -133,12 +186,23 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             left,
         ),
     };
+    let open_review = ticket.open_reviews().next().map(|review| review.fence);
+    let last_review = ticket.reviewing().and_then(|reviewing| reviewing.reviews.last());
+    let fence = open_review.or(last_review.map(|review| review.fence));
+    let fence = fence.unwrap_or(ticket.fence);
+    let recovery_landed = |replaces| Event::RecoveryLanded {
+        by: ticket_id("t-9"),
+        commit: oid('c'),
+        replaces,
+    };
     let rejected = |attempts_left| Event::Rejected {
-        reason: why(),
-        feedback: why(),
+        fence,
         attempts_left,
         reopen_at: LATE,
     };
+    let of_review = |event| Event::Review { fence, event };
+    let verdict = |verdict| of_review(ReviewEvent::VerdictNoted { verdict });
+    let end_review = |then| Event::ReviewEndOrdered { then };
     let retried = |slot_free| Event::Retried {
         by: by(),
         slot_free,
@@ -151,6 +215,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             plan: CheckPlan {
                 setup: one("make ready"),
                 commands: one("true"),
+                ..CheckPlan::default()
             },
         }
     };
@@ -186,10 +251,6 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             }],
         },
         passed: vec!["true".to_owned()],
-    };
-    let approved = |test: &str| Event::Approved {
-        acceptance_test: test.to_owned(),
-        feedback: why(),
     };
 
     let mut all = Alphabet::new();
@@ -253,6 +314,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("no checks", built(false))
         .when("the candidate's", check_ordered(CheckTask::Candidate))
         .when("the target's", check_ordered(CheckTask::Target))
+        .when("a commitment's", check_ordered(CheckTask::Commitment))
         .when("set-up", check_ordered(CheckTask::SetUp))
         .event(Event::CheckStopOrdered {
             why: CheckStop::Pause,
@@ -267,6 +329,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("steps left", checks_failed(3, 1))
         .when("none left", checks_failed(0, 1))
         .when("same again", checks_failed(3, 0))
+        .when("steps left", unmet(3, 1))
+        .when("none left", unmet(0, 1))
+        .when("same again", unmet(3, 0))
+        .when("with a command", promised(true))
+        .when("without one", promised(false))
+        .event(Event::CommitmentsHeld { tip: oid('a') })
+        .event(Event::CommitmentsApproved { by: by() })
         .when("steps left", no_commits(3, 1))
         .when("none left", no_commits(0, 1))
         .when("same again", no_commits(3, 0))
@@ -283,23 +352,105 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             output: "1 failed\n(exit code 1)".to_owned(),
             retry_at: LATE,
         })
+        .event(Event::Diverged {
+            why: why(),
+            retry_at: LATE,
+        })
         .event(Event::SensitivePaths {
             paths: paths(),
             tip: oid('a'),
         })
-        .event(Event::ReviewClaimed {
-            agent: agent("eve"),
-            fence: next,
+        .when("a gatekeeper", review_claimed("gate-1", next))
+        .when("an author", review_claimed("ann", next))
+        .when("old fence", review_claimed("gate-1", ticket.fence))
+        .event(of_review(ReviewEvent::Started {
+            run: RunId::of_step(&ticket.id, fence, 1),
+        }))
+        .event(of_review(ReviewEvent::Spawned))
+        .event(of_review(ReviewEvent::StopOrdered {
+            then: crate::attempt::AfterStop::Pause,
+        }))
+        .event(of_review(ReviewEvent::Finished {
+            usage: crate::attempt::Usage::default(),
+            total_micro_usd: None,
+        }))
+        .event(of_review(ReviewEvent::Failed {
+            usage: crate::attempt::Usage::default(),
+            total_micro_usd: None,
+            failure: crate::attempt::Failure::new(crate::attempt::Class::Overloaded, "full"),
+            retry_at: LATE,
+            fresh: session_id(2),
+        }))
+        .when("approve", verdict(approve()))
+        .when("untested", verdict(untested()))
+        .when(
+            "reject",
+            verdict(Verdict::Reject {
+                reason: why(),
+                feedback: why(),
+            }),
+        )
+        .when("fail", verdict(Verdict::Fail { reason: why() }))
+        .when(
+            "tries left",
+            Event::ReviewCrashed {
+                fence,
+                left: 2,
+                due: LATE,
+            },
+        )
+        .when(
+            "none left",
+            Event::ReviewCrashed {
+                fence,
+                left: 0,
+                due: LATE,
+            },
+        )
+        .when(
+            "tries left",
+            Event::ReviewGaveUp {
+                fence,
+                left: 2,
+                due: LATE,
+            },
+        )
+        .when(
+            "none left",
+            Event::ReviewGaveUp {
+                fence,
+                left: 0,
+                due: LATE,
+            },
+        )
+        .event(Event::ReviewRefused {
+            fence,
+            message: why(),
         })
-        .when("tries left", Event::ReviewCrashed { left: 2, due: LATE })
-        .when("none left", Event::ReviewCrashed { left: 0, due: LATE })
-        .when("tries left", Event::ReviewGaveUp { left: 2, due: LATE })
-        .when("none left", Event::ReviewGaveUp { left: 0, due: LATE })
-        .when("tested", approved("ran it"))
-        .when("untested", approved(" "))
+        .event(Event::NobodyReviews { why: why() })
+        .when("enough", Event::Approved { fence, agree: 1 })
+        .when("too few", Event::Approved { fence, agree: 9 })
         .when("attempts left", rejected(2))
         .when("none left", rejected(0))
-        .event(Event::WorkFailed { reason: why() })
+        .event(Event::WorkFailed { fence })
+        .when("to approve", end_review(AfterReview::Approve { by: by() }))
+        .when(
+            "to return",
+            end_review(AfterReview::Return { by: by(), why: why() }),
+        )
+        .when(
+            "to drop",
+            end_review(AfterReview::Drop {
+                by: by(),
+                reason: why(),
+            }),
+        )
+        .event(Event::ReviewApproved { by: by() })
+        .event(Event::Returned {
+            by: by(),
+            why: why(),
+            reopen_at: LATE,
+        })
         .when("the candidate", Event::Landed { commit: oid('c') })
         .when("another commit", Event::Landed { commit: oid('e') })
         .event(Event::TargetMoved)
@@ -325,6 +476,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             Event::LandingEndOrdered {
                 then: AfterLanding::Hold {
                     why: why(),
+                    may_pass: true,
                     retry_at: LATE,
                 },
             },
@@ -343,6 +495,8 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         )
         .event(Event::NotLanded)
         .event(Event::RecoveryNotNeeded)
+        .when("releases", recovery_landed(false))
+        .when("replaces", recovery_landed(true))
         .event(Event::RetryDue)
         .when("slot free", retried(true))
         .when("slot taken", retried(false))
@@ -422,7 +576,13 @@ pub fn shape(ticket: &Ticket) -> String {
         State::New | State::Done(_) => String::new(),
         State::Open => format!("{}", ticket.due.is_some()),
         State::InProgress(attempt) => attempt::shape(attempt),
-        State::Verify(verify) => verify_shape(verify),
+        State::Verify(verify) => {
+            let promised = ticket
+                .commitments
+                .first()
+                .map(|one| (one.promise.run.is_some(), one.state));
+            format!("{} {promised:?}", verify_shape(verify))
+        }
     };
     format!("{} {held:?} {state}", ticket.state_name())
 }
@@ -444,7 +604,7 @@ fn verify_shape(verify: &Verify) -> String {
                 "checking {run:?} {} {} {is_set_up:?} {}",
                 checks.plan.commands.len(),
                 checks.passed,
-                checks.failed.is_some()
+                checks.failed.is_some(),
             )
         }
         Stage::InTrain(entry) => {
@@ -455,8 +615,24 @@ fn verify_shape(verify: &Verify) -> String {
             };
             format!("in train {trial} {}", entry.plan.setup.len())
         }
-        Stage::Reviewing { reviewer, due, .. } => {
-            format!("reviewing {} {}", reviewer.is_some(), due.is_some())
+        Stage::Reviewing(reviewing) => {
+            let then = reviewing.then.as_ref().map(|then| match then {
+                AfterReview::Approve { .. } => "approve",
+                AfterReview::Return { .. } => "return",
+                AfterReview::Drop { .. } => "drop",
+            });
+            let of = |review: &Review| {
+                let conversation = &review.conversation;
+                format!(
+                    "{:?} {} {}",
+                    conversation.worker.as_ref().map(|worker| worker.state),
+                    conversation.stopping.is_some(),
+                    review.verdict.as_ref().map_or("none", Verdict::name)
+                )
+            };
+            // One review that has come to its verdict stands for all that have.
+            let last = reviewing.reviews.last().map(of);
+            format!("reviewing {} {then:?} {last:?}", reviewing.due.is_some())
         }
         Stage::Landing { waiting, then, .. } => {
             let then = then.as_ref().map(|then| match then {

@@ -131,7 +131,12 @@ fn kept_folder(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
 }
 
 /// A path inside of the repository that is no pattern.
-fn literal_path(reader: &mut Reader<'_>, value: &Value<'_>, why: &str, hint: &str) -> Option<String> {
+pub(super) fn literal_path(
+    reader: &mut Reader<'_>,
+    value: &Value<'_>,
+    why: &str,
+    hint: &str,
+) -> Option<String> {
     let path = inner_path(reader, value)?;
     if path.contains(['*', '?', '[']) || path.starts_with('!') {
         reader.refuse(value, &path, why, Some(hint.to_owned()));

@@ -60,9 +60,10 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "commands",
         ],
     ),
-    ("review", &["when"]),
+    ("review", &["when", "harness", "count", "agree", "tries"]),
+    ("review.when", &["labels"]),
     ("train", &["batch", "slots"]),
-    ("land", &["hold_paths", "max_file_mib"]),
+    ("land", &["mode", "remote", "hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
 ];
 
@@ -70,7 +71,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
 pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "sandbox", "the sandbox comes later"),
-    ("review", "harness", "reviews come later"),
+    ("land", "pr", "pull requests come later"),
     (
         "workspace",
         "setup_inputs",

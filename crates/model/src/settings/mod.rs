@@ -10,12 +10,14 @@ mod detect;
 mod diagnostic;
 mod duration;
 mod keys;
+mod land;
 mod money;
 mod names;
 mod parse;
 mod price;
 mod program;
 mod reader;
+mod review;
 mod set_up;
 mod template;
 #[cfg(test)]
@@ -39,9 +41,11 @@ use crate::money::Usd;
 pub use checks::{Blind, Checks};
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
+pub use land::{Land, LandMode};
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use program::first_program;
+pub use review::{Review, ReviewOf, ReviewWhen};
 pub use set_up::{Input, input};
 pub use template::Proposal;
 pub use train::Train;
@@ -274,37 +278,6 @@ impl Harness {
     }
 }
 
-/// `[review]`: whether another agent reads the work before it lands.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-pub struct Review {
-    /// When work is reviewed. This build has no reviews: `"never"` is the only value.
-    pub when: ReviewWhen,
-}
-
-/// When work is reviewed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReviewWhen {
-    /// Checking goes on to landing.
-    #[default]
-    Never,
-}
-
-/// `[land]`: limits of the work that lands by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-pub struct Land {
-    /// Files, and folders with all that is in them, relative to the repository's root: work that changes one
-    /// of them waits for a person. `crew.toml` is always among them, listed or not.
-    pub hold_paths: Vec<String>,
-    /// The size of the largest file, in MiB, that the work may bring in. Hosts such as GitHub refuse a push
-    /// with a larger one. Files that the target has in that size, and content that Git LFS keeps, do not
-    /// count.
-    #[schemars(range(min = 1, max = 1024))]
-    pub max_file_mib: u32,
-}
-
 /// `[budget]`: the limits of the cost, as far as clients report prices. A step that runs is never stopped for
 /// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -356,15 +329,6 @@ impl Default for Agents {
             count: 4,
             names: Vec::new(),
             harness: None,
-        }
-    }
-}
-
-impl Default for Land {
-    fn default() -> Self {
-        Self {
-            hold_paths: vec![FILE_NAME.to_owned()],
-            max_file_mib: 100,
         }
     }
 }
@@ -425,6 +389,18 @@ impl Settings {
     #[must_use]
     pub fn harness_of_new_attempts(&self) -> Option<HarnessId> {
         let (name, harness) = self.chosen_harness(None)?;
+        Some(HarnessId {
+            name: name.to_owned(),
+            kind: harness.kind,
+        })
+    }
+
+    /// The harness that a new review works with: `review.harness`, else `agents.harness`.
+    ///
+    /// `None` when there is none, or no table of that name.
+    #[must_use]
+    pub fn harness_of_new_reviews(&self) -> Option<HarnessId> {
+        let (name, harness) = self.chosen_harness(self.review.harness.as_deref())?;
         Some(HarnessId {
             name: name.to_owned(),
             kind: harness.kind,

@@ -10,8 +10,8 @@ use crate::ids::{self, AgentName};
 use super::diagnostic::Diagnostic;
 use super::reader::{Reader, Table, Value, Zero, shown};
 use super::{
-    Agents, Budget, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project, Review,
-    ReviewWhen, Run, Settings, keys, names,
+    Agents, Budget, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project, Run, Settings,
+    keys, names,
 };
 
 /// The most that a count of tries may be.
@@ -81,6 +81,10 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     if let Some(table) = section(&mut reader, &mut top, "agents") {
         (settings.agents, wanted) = agents(&mut reader, table);
     }
+    let mut reviews_on = None;
+    if let Some(table) = section(&mut reader, &mut top, "review") {
+        (settings.review, reviews_on) = super::review::read(&mut reader, table);
+    }
     let mut declared = BTreeSet::new();
     if let Some(mut table) = section(&mut reader, &mut top, "harness") {
         for (name, value) in table.take_all() {
@@ -90,19 +94,18 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
             }
         }
     }
-    if let Some((name, span)) = wanted
-        && !declared.contains(&name)
-    {
-        undeclared(&mut reader, &name, span, &declared);
+    for (key, named) in [("agents.harness", wanted), ("review.harness", reviews_on)] {
+        if let Some((name, span)) = named
+            && !declared.contains(&name)
+        {
+            undeclared(&mut reader, key, &name, span, &declared);
+        }
     }
     if let Some(table) = section(&mut reader, &mut top, "workspace") {
         settings.workspace = super::workspace::read(&mut reader, table);
     }
     if let Some(table) = section(&mut reader, &mut top, "checks") {
         settings.checks = super::checks::read(&mut reader, table);
-    }
-    if let Some(table) = section(&mut reader, &mut top, "review") {
-        settings.review = review(&mut reader, table);
     }
     if let Some(table) = section(&mut reader, &mut top, "train") {
         settings.train = super::train::read(&mut reader, table);
@@ -273,6 +276,11 @@ fn agent_names(reader: &mut Reader<'_>, items: Vec<Value<'_>>) -> Vec<AgentName>
                 continue;
             }
         };
+        if crate::policy::review::is_gatekeeper(&name) {
+            let hint = "gatekeepers of reviews are called so".to_owned();
+            reader.refuse(&item, &text, "is the name of a gatekeeper", Some(hint));
+            continue;
+        }
         // Workspaces are folders, and there are file systems that hold `Ada` and `ada` for one.
         if let Some(first) = taken.insert(name.as_str().to_ascii_lowercase(), item.name.clone()) {
             reader.refuse(
@@ -435,10 +443,16 @@ fn kinds() -> String {
     HarnessKind::ALL.map(HarnessKind::name).join(", ")
 }
 
-/// The harness that agents should run on has no table.
-fn undeclared(reader: &mut Reader<'_>, name: &str, span: Range<usize>, declared: &BTreeSet<String>) {
+/// The harness that a key names has no table.
+fn undeclared(
+    reader: &mut Reader<'_>,
+    key: &str,
+    name: &str,
+    span: Range<usize>,
+    declared: &BTreeSet<String>,
+) {
     let name_shown = shown(name);
-    let message = format!("`agents.harness` = \"{name_shown}\" has no table [harness.{name_shown}]");
+    let message = format!("`{key}` = \"{name_shown}\" has no table [harness.{name_shown}]");
     let hint = if name == HarnessKind::Claude.name() {
         format!("add a line [harness.{name}]: it may be empty")
     } else if let Some(nearest) = keys::nearest(name, declared.iter().map(String::as_str)) {
@@ -481,23 +495,9 @@ pub(super) fn variable(reader: &mut Reader<'_>, item: &Value<'_>) -> Option<Stri
     }
 }
 
-fn review(reader: &mut Reader<'_>, mut table: Table<'_>) -> Review {
-    if let Some(value) = table.take("when") {
-        let never = value.is_text("never");
-        if !never {
-            let hint = "write when = \"never\", or remove [review]".to_owned();
-            let message = "`review.when` is not in this build: reviews come later; it has: \"never\"";
-            reader.report(value.span, message.to_owned(), Some(hint));
-        }
-    }
-    reader.finish("review", table);
-    Review {
-        when: ReviewWhen::Never,
-    }
-}
-
 fn land<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Land {
     let mut land = Land::default();
+    super::land::place(reader, &mut table, &mut land);
     let listed = table
         .take("hold_paths")
         .and_then(|value| reader.each(value, |r, v| hold_path(r, &v)));

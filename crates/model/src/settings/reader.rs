@@ -43,6 +43,11 @@ pub(super) struct Table<'t> {
 }
 
 impl Value<'_> {
+    /// True if it is a table.
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
     /// True if it is exactly this string.
     pub(super) fn is_text(&self, text: &str) -> bool {
         self.value.as_str() == Some(text)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Event, Label, Machine, Stage, State, Ticket};
+use super::{Done, Effect, Event, Label, Machine, Stage, State, Ticket};
 use crate::attempt;
 use crate::machine::{Machine as _, Rejected};
 use crate::{AgentName, Fence, Time};
@@ -107,7 +107,7 @@ impl TimerKey {
 pub struct Filing {
     /// tk's status.
     pub status: FileStatus,
-    /// crew's own tags: all of them are set, all others of crew's are unset.
+    /// crew's own tags: all of them are set, and all others that the file lists as crew's are unset.
     pub tags: BTreeSet<String>,
 }
 
@@ -140,14 +140,11 @@ impl FileStatus {
 pub const CLOSED_BY_AGENT: &str = "closed-by-agent";
 
 impl Filing {
-    /// The tags that are crew's: any of them that is not in a filing is unset by it.
+    /// The tags that crew lists as its own in the file of a ticket whose author has given it the tags
+    /// `authors`: where both mean the same word, it stays the author's.
     #[must_use]
-    pub fn all_tags() -> BTreeSet<String> {
-        Label::ALL
-            .iter()
-            .map(|l| l.as_str().to_owned())
-            .chain(["verify", "held", CLOSED_BY_AGENT].map(str::to_owned))
-            .collect()
+    pub fn tags_beside(&self, authors: &BTreeSet<String>) -> BTreeSet<String> {
+        self.tags.difference(authors).cloned().collect()
     }
 }
 
@@ -165,6 +162,11 @@ impl Ticket {
         if let Event::Attempt(
             attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },
         ) = event
+        {
+            ticket.spent.add(at, usage.cost_micro_usd);
+        }
+        if let Event::Review { event, .. } = event
+            && let Some(usage) = event.usage()
         {
             ticket.spent.add(at, usage.cost_micro_usd);
         }
@@ -215,18 +217,18 @@ impl Ticket {
             State::New | State::Done(_) => None,
             State::Open => self.due.and_then(|t| at(TimerKey::Due, t)),
             State::InProgress(attempt) => match &attempt.state {
+                attempt::State::Ready => attempt.resumes_at.and_then(|t| at(TimerKey::Step, t)),
                 attempt::State::Working(w) => w.due.and_then(|t| at(TimerKey::Step, t)),
                 attempt::State::WaitingForWakeup { at: t, .. } => at(TimerKey::Wakeup, *t),
                 attempt::State::WaitingForInput { until, .. } => until.and_then(|t| at(TimerKey::Answer, t)),
                 attempt::State::Preparing
-                | attempt::State::Ready
                 | attempt::State::Verifying
                 | attempt::State::Done
                 | attempt::State::Stuck { .. } => None,
             },
             State::Verify(verify) => match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => None,
-                Stage::Reviewing { due, .. } => due.and_then(|t| at(TimerKey::Review, t)),
+                Stage::Reviewing(reviewing) => reviewing.waits_until().and_then(|t| at(TimerKey::Review, t)),
                 Stage::Landing { waiting, .. } => {
                     waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at))
                 }
@@ -237,7 +239,8 @@ impl Ticket {
     /// The contents that its file should have; none before it is created.
     #[must_use]
     pub fn filing(&self) -> Option<Filing> {
-        let mut tags: BTreeSet<String> = self.labels.iter().map(|l| l.as_str().to_owned()).collect();
+        let labels = self.labels_now();
+        let mut tags: BTreeSet<String> = labels.iter().map(|l| l.as_str().to_owned()).collect();
         let status = match &self.state {
             State::New => return None,
             State::Open => FileStatus::Open,
@@ -248,10 +251,30 @@ impl Ticket {
             }
             State::Done(_) => FileStatus::Closed,
         };
-        if self.held.is_some() {
-            tags.insert("held".to_owned());
-        }
         Some(Filing { status, tags })
+    }
+
+    /// The labels that are true of it now: those that its last transitions have set, and those that its state
+    /// implies.
+    #[must_use]
+    pub fn labels_now(&self) -> BTreeSet<Label> {
+        let mut labels = self.labels.clone();
+        if self.has_failed() {
+            labels.insert(Label::Failed);
+        }
+        if self.held.is_some() {
+            labels.insert(Label::Held);
+        }
+        // While a recovery ticket is in the queue, its file is as its author wrote it.
+        let is_recovery = match &self.state {
+            State::New | State::Open => false,
+            State::InProgress(_) | State::Verify(_) | State::Done(Done::NotNeeded) => true,
+            State::Done(_) => false,
+        };
+        if is_recovery && self.spec.recovers.is_some() {
+            labels.insert(Label::Recovery);
+        }
+        labels
     }
 }
 

@@ -56,6 +56,9 @@ pub struct CheckPlan {
     pub setup: Vec<Check>,
     /// Checks that must pass, in their order.
     pub commands: Vec<Check>,
+    /// The longest time, in milliseconds, that the command of a commitment may take.
+    #[serde(default)]
+    pub commitment_timeout_ms: u64,
 }
 
 impl Check {
@@ -125,6 +128,7 @@ impl CheckPlan {
         Self {
             setup: list(&checks.setup),
             commands: list(&checks.commands),
+            commitment_timeout_ms: u64::try_from(checks.timeout.as_millis()).unwrap_or(u64::MAX),
         }
     }
 

@@ -29,6 +29,12 @@ pub struct Checks {
     /// The number of set-up commands that have run in the checkout; none as long as no run needed any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_up: Option<u32>,
+    /// The commitments to verify on the candidate, once the commands have passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Owed>,
+    /// The number of them that have passed.
+    #[serde(default)]
+    pub met: u32,
     /// The number of runs in a row that came to nothing, since somebody else ended them.
     pub lost: u32,
     /// The number of times that the checkout lost the files which earlier commands had left in it, so that
@@ -43,6 +49,17 @@ pub struct Checks {
     /// The run that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<CheckRun>,
+}
+
+/// A commitment that is to be verified on the candidate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owed {
+    /// Its number in the ticket.
+    pub id: u32,
+    /// The promise in words.
+    pub says: String,
+    /// Its command, with its limit.
+    pub check: Check,
 }
 
 /// A run of the checks: one process that was ordered and whose end is not recorded yet.
@@ -93,6 +110,8 @@ pub enum CheckTask {
     SetUp,
     /// It runs the next command on the candidate.
     Candidate,
+    /// It runs the command of the next commitment on the candidate, in a clean checkout.
+    Commitment,
     /// It runs the commands up to the one that failed on the candidate, on the target.
     Target,
 }
@@ -217,6 +236,8 @@ impl Checks {
             failed: None,
             on_target: 0,
             set_up: None,
+            commitments: Vec::new(),
+            met: 0,
             lost: 0,
             restarts: 0,
             runs: 0,
@@ -235,7 +256,8 @@ impl Checks {
         if self.failed.is_some() {
             return Some(CheckTask::Target);
         }
-        self.command(CheckTask::Candidate).map(|_| CheckTask::Candidate)
+        let mut tasks = [CheckTask::Candidate, CheckTask::Commitment].into_iter();
+        tasks.find(|task| self.command(*task).is_some())
     }
 
     /// The reason for which the checks cannot be run, where the end of a run of this task shows one. The
@@ -259,7 +281,10 @@ impl Checks {
             (CheckTask::SetUp, CheckOutcome::Failed { output }) => {
                 Some(format!("the set-up command `{command}` failed:\n{output}"))
             }
-            (CheckTask::Candidate | CheckTask::Target, CheckOutcome::Failed { .. })
+            (
+                CheckTask::Candidate | CheckTask::Target | CheckTask::Commitment,
+                CheckOutcome::Failed { .. },
+            )
             | (_, CheckOutcome::Passed | CheckOutcome::PassedBefore)
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
         }
@@ -271,15 +296,22 @@ impl Checks {
         let (commands, at) = match task {
             CheckTask::SetUp => (&self.plan.setup, self.set_up.unwrap_or(0)),
             CheckTask::Candidate | CheckTask::Target => (&self.plan.commands, self.passed_before(task)),
+            CheckTask::Commitment => return self.owed().map(|owed| &owed.check),
         };
         commands.get(at as usize)
+    }
+
+    /// The next commitment to verify, once the commands have passed.
+    #[must_use]
+    pub fn owed(&self) -> Option<&Owed> {
+        self.commitments.get(self.met as usize)
     }
 
     /// The number of commands that have passed on the commit of a task before it.
     #[must_use]
     pub fn passed_before(&self, task: CheckTask) -> u32 {
         match task {
-            CheckTask::SetUp => 0,
+            CheckTask::SetUp | CheckTask::Commitment => 0,
             CheckTask::Candidate => self.passed,
             CheckTask::Target => self.on_target,
         }
@@ -305,14 +337,14 @@ impl Checks {
             // Set-up is for the command that runs next.
             CheckTask::SetUp if self.failed.is_some() => &self.candidate.target,
             CheckTask::Target => &self.candidate.target,
-            CheckTask::SetUp | CheckTask::Candidate => &self.candidate.commit,
+            CheckTask::SetUp | CheckTask::Candidate | CheckTask::Commitment => &self.candidate.commit,
         }
     }
 
-    /// True if every command has passed on the candidate.
+    /// True if every command has passed on the candidate, and every commitment that has one.
     #[must_use]
     pub fn are_passed(&self) -> bool {
-        self.failed.is_none() && self.passed as usize == self.plan.commands.len()
+        self.failed.is_none() && self.passed as usize == self.plan.commands.len() && self.owed().is_none()
     }
 
     /// Notes that a run is under way.
@@ -344,9 +376,11 @@ impl Checks {
                 self.set_up = Some(0);
                 // The commands run anew too: what they left for the next one is gone.
                 self.restarts += u32::from(self.passed_before(run.task) > 0);
-                match self.failed {
-                    Some(_) => self.on_target = 0,
-                    None => self.passed = 0,
+                match (self.failed.is_some(), run.task) {
+                    // A commitment begins in a clean checkout: it needs nothing of the commands before it.
+                    (_, CheckTask::Commitment) => {}
+                    (true, _) => self.on_target = 0,
+                    (false, _) => self.passed = 0,
                 }
             }
             (CheckTask::SetUp, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
@@ -358,11 +392,14 @@ impl Checks {
             (CheckTask::Candidate, CheckOutcome::Failed { output }) => {
                 (self.failed, self.lost) = (Some(output.clone()), 0);
             }
+            (CheckTask::Commitment, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+                (self.met, self.lost) = (self.met + 1, 0);
+            }
             (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
                 (self.on_target, self.lost) = (self.on_target + 1, 0);
             }
             // These lead to a verdict, which ends the checks.
-            (CheckTask::SetUp | CheckTask::Target, CheckOutcome::Failed { .. })
+            (CheckTask::SetUp | CheckTask::Target | CheckTask::Commitment, CheckOutcome::Failed { .. })
             | (_, CheckOutcome::CouldNotRun { .. }) => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, AgentName, Oid};
+use crate::{Actor, AgentName, Oid, TicketId};
 
 /// The end of a ticket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,13 @@ pub enum Done {
     },
     /// A recovery ticket whose ticket did not fail.
     NotNeeded,
+    /// It had failed, and the ticket that recovers it has landed in its place.
+    Replaced {
+        /// The ticket that landed in its place.
+        by: TicketId,
+        /// The merge commit of that ticket.
+        commit: Oid,
+    },
     /// A person dropped it.
     Dropped {
         /// The actor who did it.
@@ -36,6 +43,15 @@ pub enum Done {
 }
 
 impl Done {
+    /// True if the tickets that depend on this one may begin.
+    #[must_use]
+    pub fn satisfies_dependents(&self) -> bool {
+        match self {
+            Done::Landed { .. } | Done::NotNeeded | Done::Replaced { .. } | Done::ClosedByPerson => true,
+            Done::Failed { .. } | Done::Dropped { .. } => false,
+        }
+    }
+
     /// The outcome's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -43,6 +59,7 @@ impl Done {
             Done::Landed { .. } => "landed",
             Done::Failed { .. } => "failed",
             Done::NotNeeded => "not_needed",
+            Done::Replaced { .. } => "replaced",
             Done::Dropped { .. } => "dropped",
             Done::ClosedByPerson => "closed_by_person",
         }

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AfterLanding, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask,
-    Coupling, InTheWay, KeptWork, Repeat, Spec, Unheeded, WhyUncoupled,
+    AfterLanding, AfterReview, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
+    CheckTask, Coupling, InTheWay, KeptWork, Repeat, ReviewEvent, Spec, Unheeded, WhyUncoupled,
 };
 use crate::attempt::{self, HarnessId};
+use crate::commitment::{By, Promise};
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -160,6 +161,36 @@ pub enum Event {
         /// The count of this failure, if it came before.
         repeat: Option<Repeat>,
     },
+    /// Somebody has added a commitment.
+    CommitmentAdded {
+        /// Its author.
+        by: By,
+        /// The promise.
+        promise: Promise,
+    },
+    /// A commitment is not met by the merged result, whose checks have passed.
+    CommitmentUnmet {
+        /// The number of the commitment.
+        id: u32,
+        /// The end of its output.
+        output: String,
+        /// The number of steps that the agent has left.
+        steps_left: u32,
+        /// The time at which the ticket may be dispatched again, if it goes back to the queue.
+        reopen_at: Time,
+        /// The count of this failure, if it came before.
+        repeat: Option<Repeat>,
+    },
+    /// The checks have passed, and its commitments need a person's word.
+    CommitmentsHeld {
+        /// The tip that has passed.
+        tip: Oid,
+    },
+    /// A person has given the word that its commitments wait for.
+    CommitmentsApproved {
+        /// The actor who did it.
+        by: Actor,
+    },
     /// The branch adds nothing to the target.
     NoCommits {
         /// The number of steps that the agent has left.
@@ -198,6 +229,13 @@ pub enum Event {
         /// When they are tried again.
         retry_at: Time,
     },
+    /// The local target has commits that the remote's does not have: neither can become the other.
+    Diverged {
+        /// The two branches, and the commands that mend it, in words.
+        why: String,
+        /// When it is looked at again.
+        retry_at: Time,
+    },
     /// It touches paths that a person must approve.
     SensitivePaths {
         /// The paths that need a person's approval.
@@ -207,47 +245,93 @@ pub enum Event {
     },
     /// A gatekeeper has taken its review.
     ReviewClaimed {
-        /// The name of the agent.
+        /// The name of the gatekeeper.
         agent: AgentName,
+        /// The review's token: greater than the last.
+        fence: Fence,
+        /// The client that the gatekeeper works with.
+        harness: HarnessId,
+        /// Its first session.
+        session: SessionId,
+        /// The time at which it happened.
+        at: Time,
+    },
+    /// Something happened to a review of it.
+    Review {
         /// The review's token.
         fence: Fence,
+        /// The event.
+        event: ReviewEvent,
     },
-    /// The review ended in errors.
+    /// A review ended in errors.
     ReviewCrashed {
+        /// The review's token.
+        fence: Fence,
         /// The number of tries that are left.
         left: u32,
         /// When it is reviewed again.
         due: Time,
     },
-    /// The review ended without a verdict.
+    /// A review ended without a verdict.
     ReviewGaveUp {
+        /// The review's token.
+        fence: Fence,
         /// The number of tries that are left.
         left: u32,
         /// When it is reviewed again.
         due: Time,
     },
-    /// The gatekeeper approved.
-    Approved {
-        /// The way in which it was tested.
-        acceptance_test: String,
-        /// The reviewer's feedback.
-        feedback: String,
+    /// The credentials of a review's client are refused.
+    ReviewRefused {
+        /// The review's token.
+        fence: Fence,
+        /// The message of the service.
+        message: String,
     },
-    /// The gatekeeper sent it back.
-    Rejected {
+    /// There is no gatekeeper that may review it.
+    NobodyReviews {
         /// The reason, in words.
-        reason: String,
-        /// The reviewer's advice to the agent.
-        feedback: String,
+        why: String,
+    },
+    /// Enough gatekeepers approved.
+    Approved {
+        /// The token of the review whose approval was the last one.
+        fence: Fence,
+        /// The number of approvals that are needed.
+        agree: u32,
+    },
+    /// A gatekeeper sent it back.
+    Rejected {
+        /// The review's token.
+        fence: Fence,
         /// The number of attempts that are left.
         attempts_left: u32,
         /// The time at which the ticket may be dispatched again.
         reopen_at: Time,
     },
-    /// The gatekeeper found that it cannot be done.
+    /// A gatekeeper found that it cannot be done.
     WorkFailed {
+        /// The review's token.
+        fence: Fence,
+    },
+    /// A person wants something else while a gatekeeper is at work: the step of the gatekeeper is ended first.
+    ReviewEndOrdered {
+        /// The action that follows.
+        then: AfterReview,
+    },
+    /// A person approved in a gatekeeper's place.
+    ReviewApproved {
+        /// The actor who did it.
+        by: Actor,
+    },
+    /// A person sent it back in a gatekeeper's place.
+    Returned {
+        /// The actor who did it.
+        by: Actor,
         /// The reason, in words.
-        reason: String,
+        why: String,
+        /// The time at which the ticket may be dispatched again, if its agent does not have it any more.
+        reopen_at: Time,
     },
     /// The target branch is at the merge commit.
     Landed {
@@ -274,6 +358,16 @@ pub enum Event {
     NotLanded,
     /// A recovery ticket whose ticket did not fail.
     RecoveryNotNeeded,
+    /// A ticket that recovers this one, which has failed, has landed.
+    RecoveryLanded {
+        /// The ticket that has landed.
+        by: TicketId,
+        /// The merge commit of that ticket.
+        commit: Oid,
+        /// True if that ticket stands in the place of this one, which is closed; else this one is opened
+        /// again.
+        replaces: bool,
+    },
     /// The step that holds it is tried again by itself: no counter starts afresh.
     RetryDue,
     /// A person asked for another try.
@@ -438,6 +532,33 @@ pub enum Effect {
         /// left.
         passed: u32,
     },
+    /// Start a step of a review in a throw-away checkout of exactly the candidate, unless its run was started
+    /// already.
+    StartReview {
+        /// The name of the gatekeeper.
+        agent: AgentName,
+        /// The run.
+        run: RunId,
+        /// The review's token.
+        fence: Fence,
+        /// The step's number, from 1.
+        step: u32,
+        /// The client that the step is started with.
+        harness: HarnessId,
+        /// The id of the session.
+        session: SessionId,
+        /// True if the client has not seen the session yet.
+        new_session: bool,
+        /// The candidate under review.
+        candidate: Candidate,
+    },
+    /// Remove the checkout of a review that is over, once its run has ended.
+    RemoveReview {
+        /// The name of the gatekeeper.
+        agent: AgentName,
+        /// The last run of the review.
+        run: Option<RunId>,
+    },
     /// Move the target to the merged result, and the checkouts that follow it.
     Land {
         /// The agent that did the work.
@@ -478,10 +599,12 @@ impl Effect {
     pub fn run(&self) -> Option<&RunId> {
         match self {
             Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run })
-            | Effect::StartCheck { run, .. } => Some(run),
+            | Effect::StartCheck { run, .. }
+            | Effect::StartReview { run, .. } => Some(run),
             Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
             | Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
+            | Effect::RemoveReview { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
@@ -499,6 +622,8 @@ impl Effect {
             | Effect::Attempt(_)
             | Effect::BuildCandidate { .. }
             | Effect::StartCheck { .. }
+            | Effect::StartReview { .. }
+            | Effect::RemoveReview { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => false,
@@ -517,6 +642,8 @@ impl Effect {
             }
             Effect::BuildCandidate { .. } => "its work could not be merged on the target".to_owned(),
             Effect::StartCheck { .. } => "the checks could not be run".to_owned(),
+            Effect::StartReview { .. } => "a review could not be started".to_owned(),
+            Effect::RemoveReview { .. } => "the checkout of a review could not be removed".to_owned(),
             Effect::Land { .. } => "it could not be landed".to_owned(),
             Effect::KeepWork { agent, .. } => format!("the work of {agent} could not be kept"),
             Effect::RemoveWorkspace { agent, .. } => format!("the workspace of {agent} could not be removed"),
@@ -530,9 +657,11 @@ impl Effect {
         match self {
             Effect::PrepareWorkspace { fence, .. }
             | Effect::BuildCandidate { fence, .. }
+            | Effect::StartReview { fence, .. }
             | Effect::Attempt(attempt::Effect::StartStep { fence, .. }) => Some(*fence),
             Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
             | Effect::StartCheck { .. }
+            | Effect::RemoveReview { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
@@ -568,14 +697,25 @@ impl Event {
             Event::CheckEnded { .. } => "check_ended",
             Event::ChecksPassed { .. } => "checks_passed",
             Event::ChecksFailed { .. } => "checks_failed",
+            Event::CommitmentAdded { .. } => "commitment_added",
+            Event::CommitmentUnmet { .. } => "commitment_unmet",
+            Event::CommitmentsHeld { .. } => "commitments_held",
+            Event::CommitmentsApproved { .. } => "commitments_approved",
             Event::NoCommits { .. } => "no_commits",
             Event::Conflicted { .. } => "conflicted",
             Event::CouldNotRun { .. } => "could_not_run",
             Event::TargetRed { .. } => "target_red",
+            Event::Diverged { .. } => "diverged",
             Event::SensitivePaths { .. } => "sensitive_paths",
             Event::ReviewClaimed { .. } => "review_claimed",
+            Event::Review { event, .. } => event.name(),
             Event::ReviewCrashed { .. } => "review_crashed",
             Event::ReviewGaveUp { .. } => "review_gave_up",
+            Event::ReviewRefused { .. } => "review_refused",
+            Event::NobodyReviews { .. } => "nobody_reviews",
+            Event::ReviewEndOrdered { .. } => "review_end_ordered",
+            Event::ReviewApproved { .. } => "review_approved",
+            Event::Returned { .. } => "returned",
             Event::Approved { .. } => "approved",
             Event::Rejected { .. } => "rejected",
             Event::WorkFailed { .. } => "work_failed",
@@ -586,6 +726,7 @@ impl Event {
             Event::LandingEndOrdered { .. } => "landing_end_ordered",
             Event::NotLanded => "not_landed",
             Event::RecoveryNotNeeded => "recovery_not_needed",
+            Event::RecoveryLanded { .. } => "recovery_landed",
             Event::RetryDue => "retry_due",
             Event::Retried { .. } => "retried",
             Event::Waived { .. } => "waived",

@@ -47,6 +47,11 @@ pub enum Why {
         /// The tip that touches them: an approval counts for it alone.
         tip: Oid,
     },
+    /// Its commitments need a person's word.
+    Commitments {
+        /// The tip that has passed its checks: a word on work counts for it alone.
+        tip: Oid,
+    },
     /// Landing it fails each time.
     Landing,
     /// Its conflicts could not be resolved.
@@ -57,6 +62,8 @@ pub enum Why {
     NoProgress,
     /// Its review ended without a verdict too often.
     Review,
+    /// The local target has commits that the remote's does not have.
+    Diverged,
     /// The ticket's budget is spent.
     Budget {
         /// The amount spent, and its limit.
@@ -65,8 +72,27 @@ pub enum Why {
 }
 
 impl Why {
+    /// True if the ticket's own work has failed. False where crew waits for a person's word or for something
+    /// outside the ticket.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        match self {
+            Why::Failed | Why::NoProgress | Why::Conflict | Why::Review | Why::Reaped => true,
+            Why::Blocked
+            | Why::Killed
+            | Why::CouldNotRun
+            | Why::TargetRed
+            | Why::Paths { .. }
+            | Why::Commitments { .. }
+            | Why::Landing
+            | Why::Diverged
+            | Why::Auth
+            | Why::Budget { .. } => false,
+        }
+    }
+
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 13] = [
+    pub const NAMES: [&str; 15] = [
         "failed",
         "blocked",
         "killed",
@@ -74,11 +100,13 @@ impl Why {
         "could_not_run",
         "target_red",
         "paths",
+        "commitments",
         "landing",
         "conflict",
         "auth",
         "no_progress",
         "review",
+        "diverged",
         "budget",
     ];
 
@@ -93,11 +121,13 @@ impl Why {
             Why::CouldNotRun => "could_not_run",
             Why::TargetRed => "target_red",
             Why::Paths { .. } => "paths",
+            Why::Commitments { .. } => "commitments",
             Why::Landing => "landing",
             Why::Conflict => "conflict",
             Why::Auth => "auth",
             Why::NoProgress => "no_progress",
             Why::Review => "review",
+            Why::Diverged => "diverged",
             Why::Budget { .. } => "budget",
         }
     }

@@ -13,7 +13,8 @@ pub enum Label {
     AgentError,
     /// It came back to the queue by itself.
     AutoRecovered,
-    /// Attempts spent, or found impossible.
+    /// Its work has failed: see [`Ticket::has_failed`](super::Ticket::has_failed), from which the label is
+    /// derived.
     Failed,
     /// A person killed its agent.
     Killed,
@@ -25,25 +26,14 @@ pub enum Label {
     EvaluatorError,
     /// The last review ended without a verdict.
     EvaluatorIncomplete,
-    /// A recovery ticket that was not needed.
+    /// It recovers another ticket, and is not in the queue any more: an agent has it, or it was not needed.
+    /// Derived from the ticket's state.
     Recovery,
+    /// It waits for a person, or for something outside crew. Derived from the ticket's state.
+    Held,
 }
 
 impl Label {
-    /// Every label, to distinguish crew's own tags from the author's.
-    pub const ALL: [Label; 10] = [
-        Label::AgentIncomplete,
-        Label::AgentError,
-        Label::AutoRecovered,
-        Label::Failed,
-        Label::Killed,
-        Label::Reaped,
-        Label::Rejected,
-        Label::EvaluatorError,
-        Label::EvaluatorIncomplete,
-        Label::Recovery,
-    ];
-
     /// The label as a tag.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -58,6 +48,7 @@ impl Label {
             Label::EvaluatorError => "evaluator-error",
             Label::EvaluatorIncomplete => "evaluator-incomplete",
             Label::Recovery => "recovery",
+            Label::Held => "held",
         }
     }
 }

@@ -26,6 +26,13 @@ pub enum Fingerprint {
         /// The branch's tip.
         tip: Oid,
     },
+    /// This commitment is not met by this tip.
+    Commitment {
+        /// The promise in words.
+        says: String,
+        /// The branch's tip.
+        tip: Oid,
+    },
     /// The branch was refused for this.
     Refused {
         /// Every path and object that was refused, with its reason.
@@ -74,6 +81,12 @@ impl Fingerprint {
             }
             Fingerprint::Check { which, tip } => {
                 format!("`{which}` failed on the same commit {}", tip.short())
+            }
+            Fingerprint::Commitment { says, tip } => {
+                format!(
+                    "the commitment “{says}” is not met by the same commit {}",
+                    tip.short()
+                )
             }
             Fingerprint::Refused { why } => format!(
                 "its branch was refused for the same reason ({})",

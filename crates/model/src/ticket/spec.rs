@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{TicketId, Time};
+use crate::commitment::Promise;
+use crate::{Oid, TicketId, Time};
 
 /// The contents of a ticket's file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,16 +18,25 @@ pub struct Spec {
     pub priority: u8,
     /// Tickets that must be done before.
     pub deps: BTreeSet<TicketId>,
-    /// The author's tags; crew's own labels are not among them.
+    /// The author's tags, which may be the same words as crew's own labels; crew's are not among them.
     pub tags: BTreeSet<String>,
     /// The agent that it is meant for; it counts only when it names an agent.
     pub assignee: Option<String>,
     /// The ticket this one recovers.
     pub recovers: Option<TicketId>,
+    /// The landed merge that this one takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverts: Option<Oid>,
+    /// True if the recovered ticket is closed when this one lands; else that ticket is opened again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces: bool,
     /// When it was written.
     pub created: Time,
     /// Its `## Acceptance Criteria`, when it has any.
     pub acceptance: Option<String>,
+    /// The commitments that the file lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Promise>,
     /// A digest of title and body without crew's own notes: whether a person changed the text.
     pub digest: String,
 }

@@ -1,12 +1,15 @@
 //! The ticket's table: what each state makes of each event.
 
 mod checks;
+mod commitments;
 mod hold;
+mod recovery;
+mod review;
 mod train;
 mod verify;
 mod work;
 
-use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended};
+use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended};
 use crate::Actor;
 use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
@@ -29,6 +32,8 @@ impl machine::Machine for Machine {
         };
         next.take()?;
         next.end_left_check(state);
+        next.end_left_reviews(state);
+        next.end_left_commitment()?;
         Ok(Step {
             state: next.ticket,
             effects: next.effects,
@@ -68,6 +73,7 @@ impl Draft<'_> {
                 return self.no("it has not been created");
             };
             self.ticket.spec = spec.clone();
+            self.ticket.take_listed(&spec.commitments);
             self.ticket.state = State::Open;
             return Ok(());
         }
@@ -102,15 +108,8 @@ impl Draft<'_> {
                 Ok(())
             }
             Event::Claimed { .. } => self.claim(),
-            Event::RecoveryNotNeeded => {
-                self.expect_open()?;
-                if self.ticket.spec.recovers.is_none() {
-                    return self.no("it recovers no other ticket");
-                }
-                self.finish(Done::NotNeeded);
-                self.ticket.labels.insert(Label::Recovery);
-                Ok(())
-            }
+            Event::RecoveryNotNeeded => self.recovery_not_needed(),
+            Event::RecoveryLanded { by, commit, replaces } => self.recovery_landed(by, commit, *replaces),
             Event::ClosedByPerson => self.close(),
             Event::Reopened { .. } => self.reopen(),
             Event::Dropped { by, reason } => self.drop_by(by, reason),
@@ -172,6 +171,16 @@ impl Draft<'_> {
                 self.held_for(output);
                 Ok(())
             }
+            Event::CommitmentAdded { by, promise } => self.add_commitment(by, promise),
+            Event::CommitmentUnmet {
+                id,
+                output,
+                steps_left,
+                reopen_at,
+                repeat,
+            } => self.unmet((*id, output), *steps_left, *reopen_at, repeat.as_ref()),
+            Event::CommitmentsHeld { tip } => self.hold_for_commitments(tip),
+            Event::CommitmentsApproved { .. } => self.approve_commitments(),
             Event::NoCommits {
                 steps_left,
                 reopen_at,
@@ -225,10 +234,11 @@ impl Draft<'_> {
                 self.held_for(output);
                 Ok(())
             }
+            Event::Diverged { why, retry_at } => self.diverge(why, *retry_at),
             Event::SensitivePaths { paths, tip } => {
                 let at_work = |s: &Stage| match s {
                     Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => true,
-                    Stage::Queued | Stage::InTrain(_) | Stage::Reviewing { .. } => false,
+                    Stage::Queued | Stage::InTrain(_) | Stage::Reviewing(_) => false,
                 };
                 self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
@@ -248,71 +258,34 @@ impl Draft<'_> {
                 Ok(())
             }
 
-            Event::ReviewClaimed { agent, .. } => {
-                let reviewer = Some(agent.clone());
-                let Stage::Reviewing {
-                    reviewer: old, due, ..
-                } = &mut self.reviewing()?.stage
-                else {
-                    return self.no("it is not in review");
-                };
-                if old.is_some() {
-                    return self.no("a reviewer has it");
-                }
-                (*old, *due) = (reviewer, None);
-                Ok(())
+            Event::ReviewClaimed { .. } => self.claim_review(),
+            Event::Review { fence, event } => self.review(*fence, event),
+            Event::ReviewCrashed { fence, left, due } => {
+                self.review_again(*fence, Label::EvaluatorError, *left, *due)
             }
-            Event::ReviewCrashed { left, due } => self.review_again(Label::EvaluatorError, *left, *due),
-            Event::ReviewGaveUp { left, due } => self.review_again(Label::EvaluatorIncomplete, *left, *due),
-            Event::Approved { acceptance_test, .. } => {
-                let Stage::Reviewing { candidate, .. } = &self.reviewed()?.stage else {
-                    return self.no("it is not in review");
-                };
-                let mut candidate = candidate.clone();
-                if acceptance_test.trim().is_empty() {
-                    return self.no("an approval needs an acceptance test");
-                }
-                candidate.passed = vec![acceptance_test.clone()];
-                self.ticket.labels.clear();
-                self.ticket.review_tries = 0;
-                self.clear(
-                    &candidate.tip,
-                    Clearance::Approved {
-                        acceptance_test: acceptance_test.clone(),
-                    },
-                )?;
-                self.land(candidate)
+            Event::ReviewGaveUp { fence, left, due } => {
+                self.review_again(*fence, Label::EvaluatorIncomplete, *left, *due)
             }
+            Event::ReviewRefused { fence, message } => self.review_refused(*fence, message),
+            Event::NobodyReviews { why } => self.nobody_reviews(why),
+            Event::Approved { fence, agree } => self.approve(*fence, *agree),
             Event::Rejected {
-                reason,
-                feedback,
+                fence,
                 attempts_left,
                 reopen_at,
-            } => {
-                self.reviewed()?;
-                self.ticket.feedback.push(format!("{reason}\n{feedback}"));
-                self.ticket.review_tries = 0;
-                self.ticket.labels.remove(&Label::EvaluatorError);
-                self.ticket.labels.remove(&Label::EvaluatorIncomplete);
-                self.give_back(Label::Rejected, *attempts_left, *reopen_at)
-            }
-            Event::WorkFailed { reason } => {
-                self.reviewed()?;
-                self.keep_work();
-                self.finish(Done::Failed {
-                    reason: reason.clone(),
-                });
-                self.ticket.labels.insert(Label::Failed);
-                Ok(())
-            }
+            } => self.reject(*fence, *attempts_left, *reopen_at),
+            Event::WorkFailed { fence } => self.fail_work(*fence),
+            Event::ReviewEndOrdered { then } => self.end_review(then),
+            Event::ReviewApproved { by } => self.approve_in_place(by),
+            Event::Returned { by, why, reopen_at } => self.give_back_to_author(by, why, *reopen_at),
 
             Event::Landed { commit } => self.landed(commit),
             Event::TargetMoved => {
                 let at_work = |s: &Stage| match s {
-                    Stage::Checking(_) | Stage::Landing { .. } => true,
-                    Stage::Queued | Stage::Building | Stage::InTrain(_) | Stage::Reviewing { .. } => false,
+                    Stage::Checking(_) | Stage::Reviewing(_) | Stage::Landing { .. } => true,
+                    Stage::Queued | Stage::Building | Stage::InTrain(_) => false,
                 };
-                self.stage(at_work, "it is neither being checked nor landing")?;
+                self.stage(at_work, "it is neither being checked, in review nor landing")?;
                 self.end_landing(Stage::Queued)
             }
             Event::CheckoutEdited { paths, retry_at } => {
@@ -348,7 +321,7 @@ impl Draft<'_> {
                 | Stage::Building
                 | Stage::Checking(_)
                 | Stage::InTrain(_)
-                | Stage::Reviewing { .. }
+                | Stage::Reviewing(_)
                 | Stage::Landing { then: None, .. } => self.no("nobody has ended its landing"),
             },
             Event::LandingRetried => {
@@ -396,7 +369,7 @@ impl Draft<'_> {
         if text_changed && let Some(attempt) = self.ticket.attempt_mut() {
             *attempt = attempt.after(&attempt::Event::TicketEdited)?.0;
         }
-        Ok(())
+        self.edit_commitments(&spec.commitments)
     }
 
     fn reopen(&mut self) -> Taken {
@@ -412,6 +385,8 @@ impl Draft<'_> {
         ticket.labels.clear();
         // It begins anew: what its former attempts left is no part of the task.
         ticket.kept.clear();
+        let listed = ticket.spec.commitments.clone();
+        ticket.take_listed(&listed);
         Ok(())
     }
 
@@ -420,6 +395,7 @@ impl Draft<'_> {
         ticket.state = State::Done(done);
         (ticket.held, ticket.due, ticket.repeat, ticket.unheeded) = (None, None, None, None);
         ticket.in_line_since = None;
+        ticket.proposed = None;
         ticket.labels.clear();
         ticket.feedback.clear();
         ticket.answers.clear();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checks, Entry, InTheWay, Place};
+use super::{Checks, Entry, InTheWay, Place, Reviewing};
 use crate::attempt::Attempt;
 use crate::{Actor, AgentName, Oid, Time};
 
@@ -48,10 +48,13 @@ pub enum Clearance {
         /// The person and the reason.
         words: String,
     },
-    /// A reviewer approved of it: each merge is checked, and none is reviewed again.
+    /// It was approved of in review: each merge is checked, and none is reviewed again.
     Approved {
         /// The way in which the work was tested.
         acceptance_test: String,
+        /// The gatekeepers that approved; none where a person did.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        by: Vec<AgentName>,
     },
 }
 
@@ -67,15 +70,8 @@ pub enum Stage {
     Checking(Box<Checks>),
     /// It is an entry of the merge train, and its own checks do not run at this moment.
     InTrain(Box<Entry>),
-    /// A gatekeeper looks at it.
-    Reviewing {
-        /// The candidate under review.
-        candidate: Candidate,
-        /// The reviewer; none while it waits for one.
-        reviewer: Option<AgentName>,
-        /// Not given to a reviewer before.
-        due: Option<Time>,
-    },
+    /// A gatekeeper looks at it, or it waits for one.
+    Reviewing(Box<Reviewing>),
     /// It passed; the target is moved to it.
     Landing {
         /// The candidate that lands.
@@ -105,6 +101,9 @@ pub enum AfterLanding {
     Hold {
         /// The error.
         why: String,
+        /// Whether the cause may pass without a person, such as a remote that cannot be reached.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        may_pass: bool,
         /// When it is merged, checked and landed again.
         retry_at: Time,
     },
@@ -157,7 +156,7 @@ impl Stage {
         match self {
             Stage::Queued | Stage::Building | Stage::Checking(_) => "checking",
             Stage::InTrain(_) => "in_train",
-            Stage::Reviewing { .. } => "reviewing",
+            Stage::Reviewing(_) => "reviewing",
             Stage::Landing { .. } => "landing",
         }
     }

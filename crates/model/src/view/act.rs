@@ -18,6 +18,11 @@ pub enum Act {
         /// The id of the ticket.
         ticket: TicketId,
     },
+    /// Send work that is in review back to its agent.
+    Reject {
+        /// The id of the ticket.
+        ticket: TicketId,
+    },
     /// Try a held ticket again.
     Retry {
         /// The id of the ticket.
@@ -74,9 +79,9 @@ pub enum Act {
 
 impl Act {
     /// Every verb.
-    pub const VERBS: [&str; 12] = [
-        "answer", "approve", "retry", "waive", "drop", "merge", "wake", "kill", "undep", "reopen", "close",
-        "by hand",
+    pub const VERBS: [&str; 13] = [
+        "answer", "approve", "reject", "retry", "waive", "drop", "merge", "wake", "kill", "undep", "reopen",
+        "close", "by hand",
     ];
 
     /// The line to type. Where a person's own text is wanted, `"…"` stands for it; an act by hand is
@@ -86,6 +91,7 @@ impl Act {
         match self {
             Act::Answer { question, .. } => format!("crew answer {} \"…\"", question.ticket),
             Act::Approve { ticket } => format!("crew approve {ticket}"),
+            Act::Reject { ticket } => format!("crew reject {ticket} \"…\""),
             Act::Retry { ticket } => format!("crew retry {ticket}"),
             Act::Waive { ticket } => format!("crew waive {ticket} \"…\""),
             Act::Drop { ticket } => format!("crew drop {ticket}"),
@@ -105,6 +111,7 @@ impl Act {
         match self {
             Act::Answer { .. } => "answer",
             Act::Approve { .. } => "approve",
+            Act::Reject { .. } => "reject",
             Act::Retry { .. } => "retry",
             Act::Waive { .. } => "waive",
             Act::Drop { .. } => "drop",
@@ -122,7 +129,7 @@ impl Act {
     #[must_use]
     pub fn wants_text(&self) -> bool {
         match self {
-            Act::Answer { .. } | Act::Waive { .. } => true,
+            Act::Answer { .. } | Act::Reject { .. } | Act::Waive { .. } => true,
             Act::Approve { .. }
             | Act::Retry { .. }
             | Act::Drop { .. }
@@ -147,6 +154,7 @@ impl Act {
                 question: Some(question),
             },
             Act::Approve { ticket } => Command::Approve { ticket },
+            Act::Reject { ticket } => Command::Reject { ticket, why: text },
             Act::Retry { ticket } => Command::Retry { ticket },
             Act::Waive { ticket } => Command::Waive { ticket, reason: text },
             Act::Drop { ticket } => Command::Drop { ticket, reason: text },

@@ -8,7 +8,7 @@ use crate::attempt::{self, Attempt, Failure, Mode, Stuck, Usage, Working};
 use crate::policy::attention::{self, Reason};
 use crate::policy::failure;
 use crate::target::Target;
-use crate::ticket::{Stage, State, Ticket};
+use crate::ticket::{Review, Stage, State, Ticket};
 use crate::{AgentName, Look, RunId, SessionId, TicketId, Time};
 
 /// An agent of the roster.
@@ -16,6 +16,8 @@ use crate::{AgentName, Look, RunId, SessionId, TicketId, Time};
 pub struct Agent {
     /// Its name.
     pub name: AgentName,
+    /// Its role.
+    pub role: Role,
     /// The current state.
     pub status: Status,
     /// Its ticket; none when it is idle, and everything below belongs to that ticket's attempt.
@@ -50,6 +52,27 @@ pub struct Agent {
     pub totals: Member,
 }
 
+/// The role of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It works on tickets.
+    Worker,
+    /// It reviews the work of others.
+    Gatekeeper,
+}
+
+impl Role {
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Worker => "worker",
+            Role::Gatekeeper => "gatekeeper",
+        }
+    }
+}
+
 /// The state of an agent, in the words and symbols of every surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -66,6 +89,8 @@ pub enum Status {
     Waiting,
     /// Its submitted work is being checked.
     Verifying,
+    /// It reviews the work of others.
+    Reviewing,
     /// Its submitted work passed, and waits for landing.
     Done,
     /// It failed too often.
@@ -77,7 +102,8 @@ impl Agent {
     /// the next one.
     #[must_use]
     pub fn status_at(&self, look: Look) -> Status {
-        let is_between_steps = matches!(self.status, Status::Ready | Status::Working) && !self.running;
+        let is_at_steps = matches!(self.status, Status::Ready | Status::Working | Status::Reviewing);
+        let is_between_steps = is_at_steps && !self.running;
         match is_between_steps && !look.engine {
             true => Status::Waiting,
             false => self.status,
@@ -105,7 +131,7 @@ impl Agent {
         // Between two steps a wait has an end; other waits end earlier when what they wait for comes.
         let when = match (waits.ended_by, self.status) {
             (EndedBy::Target, _) => "tried again by itself in",
-            (_, Status::Ready | Status::Working) => "again in",
+            (_, Status::Ready | Status::Working | Status::Reviewing) => "again in",
             // The files in the way of a landing are looked at again and again.
             (_, Status::Verifying | Status::Done) => "looked at again in",
             (_, Status::Idle | Status::Preparing | Status::Waiting | Status::Stuck) => "at the latest in",
@@ -157,6 +183,7 @@ impl Status {
             Status::Working => "●",
             Status::Waiting => "◌",
             Status::Verifying => "◍",
+            Status::Reviewing => "◎",
             Status::Done => "✓",
             Status::Stuck => "!",
         }
@@ -172,6 +199,7 @@ impl Status {
             Status::Working => "working",
             Status::Waiting => "waiting",
             Status::Verifying => "verifying",
+            Status::Reviewing => "reviewing",
             Status::Done => "done",
             Status::Stuck => "stuck",
         }
@@ -183,7 +211,7 @@ impl Status {
         match self {
             Status::Idle => "idle",
             Status::Preparing | Status::Ready => "ready",
-            Status::Working | Status::Waiting => "working",
+            Status::Working | Status::Waiting | Status::Reviewing => "working",
             Status::Verifying | Status::Done => "done",
             Status::Stuck => "stuck",
         }
@@ -191,16 +219,78 @@ impl Status {
 }
 
 impl Snapshot {
-    /// The roster, by name.
+    /// The roster, by name, and after it the gatekeepers that are at a review.
     #[must_use]
     pub fn agents(&self) -> Vec<Agent> {
-        self.project.agents.iter().map(|name| self.seen(name)).collect()
+        let workers = self.project.agents.iter().map(|name| self.seen(name));
+        workers.chain(self.gatekeepers()).collect()
     }
 
-    /// One agent of the roster.
+    /// One agent of the roster, or a gatekeeper that is at a review.
     #[must_use]
     pub fn agent(&self, name: &AgentName) -> Option<Agent> {
-        self.project.agents.get(name).map(|name| self.seen(name))
+        let worker = self.project.agents.get(name).map(|name| self.seen(name));
+        worker.or_else(|| self.gatekeepers().into_iter().find(|agent| agent.name == *name))
+    }
+
+    fn gatekeepers(&self) -> Vec<Agent> {
+        let tickets = self.tickets.values();
+        let reviews = tickets.flat_map(|ticket| ticket.open_reviews().map(move |review| (ticket, review)));
+        let mut agents: Vec<Agent> = reviews
+            .map(|(ticket, review)| self.at_review(ticket, review))
+            .collect();
+        agents.sort_by(|a, b| a.name.cmp(&b.name));
+        agents
+    }
+
+    fn at_review(&self, ticket: &Ticket, review: &Review) -> Agent {
+        let conversation = &review.conversation;
+        let running = conversation.has_live_worker();
+        let failure = conversation
+            .throttled
+            .as_ref()
+            .map(|throttled| &throttled.failure);
+        let failure = failure.or(conversation.failure.as_ref());
+        let waits = match &ticket.held {
+            Some(held) => Some(Waits {
+                what: Reason::Held(held).to_string(),
+                until: held.retry_at,
+                ended_by: EndedBy::at(held.retry_at),
+            }),
+            None if running => None,
+            None => Some(Waits {
+                what: match failure {
+                    Some(failure) => format!(
+                        "its next step, after a failure ({}): {}",
+                        failure.class.name(),
+                        failure.message
+                    ),
+                    None => "its next step".to_owned(),
+                },
+                until: review.due,
+                ended_by: EndedBy::Engine,
+            }),
+        };
+        Agent {
+            name: review.agent.clone(),
+            role: Role::Gatekeeper,
+            status: Status::Reviewing,
+            ticket: Some(ticket.id.clone()),
+            title: Some(ticket.spec.title.clone()),
+            attempt: ticket.attempt().map(|attempt| attempt.claim.number),
+            step: conversation.steps + u32::from(running),
+            running,
+            run: conversation.worker.as_ref().map(|worker| worker.run.clone()),
+            session: Some(conversation.session.id.clone()),
+            mode: None,
+            usage: conversation.usage,
+            since: Some(review.since.max(ticket.since)),
+            assigned_at: Some(review.since),
+            waits,
+            errors: conversation.errors,
+            failure: failure.cloned(),
+            totals: self.members.get(&review.agent).cloned().unwrap_or_default(),
+        }
     }
 
     fn seen(&self, name: &AgentName) -> Agent {
@@ -209,6 +299,7 @@ impl Snapshot {
         let Some((ticket, attempt)) = taken.and_then(|t| t.attempt().map(|a| (t, a))) else {
             return Agent {
                 name: name.clone(),
+                role: Role::Worker,
                 status: Status::Idle,
                 ticket: None,
                 title: None,
@@ -242,6 +333,7 @@ impl Snapshot {
         };
         Agent {
             name: name.clone(),
+            role: Role::Worker,
             status,
             ticket: Some(ticket.id.clone()),
             title: Some(ticket.spec.title.clone()),
@@ -273,7 +365,7 @@ impl Snapshot {
     /// journal's last row; a frontend checks whether the time has passed.
     fn paused(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         let next = match &attempt.state {
-            attempt::State::Ready => None,
+            attempt::State::Ready => attempt.resumes_at,
             attempt::State::Working(working) => working.due,
             attempt::State::Preparing
             | attempt::State::WaitingForInput { .. }
@@ -372,6 +464,11 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
     }
     match &attempt.state {
         attempt::State::Preparing => fact("its workspace"),
+        attempt::State::Ready if let Some(at) = attempt.resumes_at => Some(Waits {
+            what: "its next step, after too many failed steps in a row".to_owned(),
+            until: Some(at),
+            ended_by: EndedBy::Engine,
+        }),
         attempt::State::Ready => fact("its first step"),
         attempt::State::Working(working) => Some(between_steps(attempt, working)),
         attempt::State::WaitingForInput { question, until } => Some(Waits {
@@ -443,7 +540,10 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
             format!("the merge train: {}", super::standing::in_train(entry)),
             None,
         ),
-        Stage::Reviewing { due, .. } => ("a review".to_owned(), *due),
+        Stage::Reviewing(reviewing) => match reviewing.open() {
+            Some(review) => (format!("the review by {}", review.agent), reviewing.waits_until()),
+            None => ("a gatekeeper".to_owned(), reviewing.due),
+        },
         Stage::Landing { waiting: None, .. } => ("landing".to_owned(), None),
         Stage::Landing {
             waiting: Some(waiting),

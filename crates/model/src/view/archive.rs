@@ -17,7 +17,7 @@ use crate::{TicketId, Time};
 
 /// The shape of a stored view and its records, and of the fold's result for a row: a view that was stored
 /// with another is made anew from the rows.
-pub const SHAPE: u32 = 3;
+pub const SHAPE: u32 = 4;
 
 /// The time for which a ticket has been over when it is archived: its cost then belongs to no day whose
 /// budget still counts.
@@ -31,8 +31,10 @@ pub const LANDINGS: usize = 100;
 pub struct Archived {
     /// Their ids.
     pub tickets: BTreeSet<TicketId>,
-    /// The ids of those that were found impossible: a ticket may recover one.
+    /// The ids of those that were found impossible: a ticket may recover one, or depend on one.
     pub failed: BTreeSet<TicketId>,
+    /// The ids of those that were dropped: a ticket may depend on one.
+    pub dropped: BTreeSet<TicketId>,
     /// The number of them that landed.
     pub landed: u32,
     /// The number of them that ended in any other way.
@@ -110,8 +112,8 @@ impl Snapshot {
                 continue;
             };
             *self.archived.counted(&ticket) += 1;
-            if has_failed(&ticket) {
-                self.archived.failed.insert(id.clone());
+            if let Some(ids) = self.archived.unsatisfying(&ticket) {
+                ids.insert(id.clone());
             }
             let attempts = self.attempts.range((id.clone(), 0)..=(id.clone(), u32::MAX));
             let keys: Vec<_> = attempts.map(|(key, _)| key.clone()).collect();
@@ -145,6 +147,7 @@ impl Snapshot {
             return;
         }
         self.archived.failed.remove(&record.ticket);
+        self.archived.dropped.remove(&record.ticket);
         let counted = self.archived.counted(&ticket);
         *counted = counted.saturating_sub(1);
         self.tickets.insert(record.ticket.clone(), ticket);
@@ -183,23 +186,47 @@ impl Snapshot {
         self.landed.len() + self.archived.landings as usize
     }
 
-    /// True if a ticket is over, archived or not.
-    pub(super) fn is_over(&self, id: &TicketId) -> bool {
-        self.archived.tickets.contains(id) || self.tickets.get(id).is_some_and(|ticket| ticket.is_done())
+    /// True if a ticket is over, archived or not, in a way in which those that depend on it may begin.
+    pub(super) fn satisfies_dependents(&self, id: &TicketId) -> bool {
+        match self.tickets.get(id).map(|ticket| &ticket.state) {
+            Some(State::Done(done)) => done.satisfies_dependents(),
+            Some(State::New | State::Open | State::InProgress(_) | State::Verify(_)) => false,
+            None => self.archived.satisfies_dependents(id),
+        }
     }
 }
 
-fn has_failed(ticket: &Ticket) -> bool {
-    matches!(ticket.state, State::Done(Done::Failed { .. }))
-}
-
 impl Archived {
+    /// True if such a ticket was archived, and those that depend on it may begin.
+    fn satisfies_dependents(&self, id: &TicketId) -> bool {
+        self.tickets.contains(id) && !self.failed.contains(id) && !self.dropped.contains(id)
+    }
+
+    /// The set of those that ended as this ticket did, where no ticket that depends on it may begin.
+    fn unsatisfying(&mut self, ticket: &Ticket) -> Option<&mut BTreeSet<TicketId>> {
+        match &ticket.state {
+            State::Done(Done::Failed { .. }) => Some(&mut self.failed),
+            State::Done(Done::Dropped { .. }) => Some(&mut self.dropped),
+            State::Done(
+                Done::Landed { .. } | Done::NotNeeded | Done::Replaced { .. } | Done::ClosedByPerson,
+            )
+            | State::New
+            | State::Open
+            | State::InProgress(_)
+            | State::Verify(_) => None,
+        }
+    }
+
     /// The number that such a ticket is counted in.
     fn counted(&mut self, ticket: &Ticket) -> &mut u32 {
         match &ticket.state {
             State::Done(Done::Landed { .. }) => &mut self.landed,
             State::Done(
-                Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+                Done::Failed { .. }
+                | Done::NotNeeded
+                | Done::Replaced { .. }
+                | Done::Dropped { .. }
+                | Done::ClosedByPerson,
             )
             | State::New
             | State::Open

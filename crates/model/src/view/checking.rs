@@ -24,6 +24,10 @@ pub fn checking(checks: &Checks, now: Option<Time>) -> Option<String> {
             "`{command}`{time}{}",
             of(checks.passed, checks.plan.commands.len())
         ),
+        CheckTask::Commitment => {
+            let (says, n) = (&checks.owed()?.says, of(checks.met, checks.commitments.len()));
+            format!("the commitment “{says}” with `{command}`{time}{n}")
+        }
         CheckTask::Target => {
             let failed = checks.failed_command().filter(|failed| *failed != command);
             let failed = failed.map_or_else(|| "it".to_owned(), |failed| format!("`{failed}`"));
@@ -45,6 +49,7 @@ mod tests {
         let plan = CheckPlan {
             setup: list(&["npm ci"]),
             commands: list(&["cargo clippy", "cargo test", "npm test"]),
+            ..CheckPlan::default()
         };
         let mut checks = Checks::new(samples::ticket::candidate(), plan);
         assert_eq!(checking(&checks, None), None);

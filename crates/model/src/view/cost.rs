@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Snapshot;
 use crate::attempt::{Attempt, Class, Event, Usage};
-use crate::ticket::Ticket;
+use crate::ticket::{Review, ReviewEvent, Ticket};
 use crate::time::Day;
 use crate::{AgentName, RunId, TicketId, Time};
 
@@ -173,6 +173,40 @@ impl Charge {
                 .map(|worker| worker.run.clone()),
             failed,
             usage,
+        })
+    }
+}
+
+impl Charge {
+    /// The charge that this event of a review is, if it is the end of a step. `review` is as it was before,
+    /// and `attempt` the number of the attempt whose work is reviewed.
+    pub(super) fn of_review(
+        event: &ReviewEvent,
+        ticket: &TicketId,
+        attempt: u32,
+        review: &Review,
+        seq: u64,
+        at: Time,
+    ) -> Option<Self> {
+        let failed = match event {
+            ReviewEvent::Failed { failure, .. } => Some(failure.class),
+            ReviewEvent::Started { .. }
+            | ReviewEvent::Spawned
+            | ReviewEvent::StopOrdered { .. }
+            | ReviewEvent::Finished { .. }
+            | ReviewEvent::VerdictNoted { .. } => None,
+        };
+        let conversation = &review.conversation;
+        Some(Self {
+            seq,
+            at,
+            ticket: ticket.clone(),
+            attempt,
+            agent: review.agent.clone(),
+            step: conversation.steps + 1,
+            run: conversation.worker.as_ref().map(|worker| worker.run.clone()),
+            failed,
+            usage: event.usage()?,
         })
     }
 }

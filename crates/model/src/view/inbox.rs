@@ -70,6 +70,7 @@ impl Item {
             | Kind::Unwritten
             | Kind::Harness
             | Kind::Dependency
+            | Kind::DependencyFailed
             | Kind::File
             | Kind::Failing
             | Kind::Target
@@ -94,6 +95,8 @@ pub enum Kind {
     Harness,
     /// A ticket waits for a ticket that there is not, or for itself.
     Dependency,
+    /// A ticket depends on a ticket that was dropped, or is over and has failed.
+    DependencyFailed,
     /// A file cannot be read as a ticket, or cannot be one; it was changed, and crew cannot see why; or none
     /// can be written.
     File,
@@ -116,6 +119,7 @@ impl Kind {
             Kind::Unwritten => "unwritten",
             Kind::Harness => "harness",
             Kind::Dependency => "dependency",
+            Kind::DependencyFailed => "dependency_failed",
             Kind::File => "file",
             Kind::Failing => "failing",
             Kind::Target => "target_red",

@@ -14,7 +14,7 @@ use crate::{TicketId, Time};
 pub struct Counts {
     /// In the queue and not held.
     pub open: u32,
-    /// Of those, the ones whose dependencies are all done.
+    /// Of those, the ones that need not wait for any ticket on which they depend.
     pub ready: u32,
     /// With an agent, and not held.
     pub in_progress: u32,
@@ -71,14 +71,18 @@ impl Snapshot {
                 State::New => continue,
                 State::Done(Done::Landed { .. }) => &mut counts.landed,
                 State::Done(
-                    Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+                    Done::Failed { .. }
+                    | Done::NotNeeded
+                    | Done::Replaced { .. }
+                    | Done::Dropped { .. }
+                    | Done::ClosedByPerson,
                 ) => &mut counts.ended,
                 State::Open | State::InProgress(_) | State::Verify(_) if ticket.held.is_some() => {
                     &mut counts.held
                 }
                 State::Open if ticket.spec.kind == "epic" => &mut counts.epics,
                 State::Open => {
-                    if self.depends_on_nothing_open(ticket) {
+                    if self.has_satisfied_dependencies(ticket) {
                         counts.ready += 1;
                     }
                     &mut counts.open
@@ -139,7 +143,7 @@ impl Snapshot {
         open
     }
 
-    fn depends_on_nothing_open(&self, ticket: &Ticket) -> bool {
-        ticket.spec.deps.iter().all(|id| self.is_over(id))
+    fn has_satisfied_dependencies(&self, ticket: &Ticket) -> bool {
+        ticket.spec.deps.iter().all(|id| self.satisfies_dependents(id))
     }
 }

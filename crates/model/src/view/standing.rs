@@ -136,12 +136,13 @@ fn of_stage(verify: &Verify, now: Time) -> Standing {
             new(Sign::Verifying, "checking", Some(what))
         }
         Stage::InTrain(entry) => new(Sign::Verifying, "in the train", Some(in_train(entry))),
-        Stage::Reviewing {
-            candidate, reviewer, ..
-        } => {
-            let what = match reviewer {
-                Some(reviewer) => format!("{} by {reviewer}", candidate.commit.short()),
-                None => format!("{}, by nobody yet", candidate.commit.short()),
+        Stage::Reviewing(reviewing) => {
+            let commit = reviewing.candidate.commit.short();
+            let again = reviewing.waits_until().filter(|until| *until > now);
+            let again = again.map(|until| format!(" (again in {})", super::left(until.since(now))));
+            let what = match reviewing.open() {
+                Some(review) => format!("{commit} by {}{}", review.agent, again.unwrap_or_default()),
+                None => format!("{commit}, by nobody yet{}", again.unwrap_or_default()),
             };
             new(Sign::Verifying, "reviewing", Some(what))
         }
@@ -170,6 +171,10 @@ fn of_end(done: &Done) -> Standing {
         Done::Landed { commit, .. } => new(Sign::Landed, "landed", Some(format!("as {}", commit.short()))),
         Done::Failed { reason } => new(Sign::Failed, "failed", Some(reason.clone())),
         Done::NotNeeded => new(Sign::Closed, "not needed", None),
+        Done::Replaced { by, commit } => {
+            let what = format!("by {by}, landed as {}", commit.short());
+            new(Sign::Closed, "replaced", Some(what))
+        }
         Done::Dropped { by, reason } => new(Sign::Dropped, "dropped", Some(format!("by {by} {reason}"))),
         Done::ClosedByPerson => new(Sign::Closed, "closed", None),
     }

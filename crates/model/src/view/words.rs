@@ -5,7 +5,10 @@ use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::{Fact, State};
 use crate::policy::{attention, failure};
 use crate::target::{Target, Verdict};
-use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
+use crate::ticket::{
+    self, AfterLanding, AfterReview, CheckOutcome, CheckStop, CheckTask, FileStatus, Released, ReviewEvent,
+    Verdict as TicketVerdict,
+};
 use crate::{Oid, project};
 
 /// The event, as the end of a sentence that began with the ticket or the project.
@@ -26,6 +29,10 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
             let attempt = ticket.attempt();
             of_attempt(event, attempt.map(|attempt| attempt.conversation.in_a_row))
         }
+        (Fact::Ticket(ticket::Event::CommitmentUnmet { id, .. }), State::Ticket(ticket)) => {
+            let promise = ticket.commitment(*id).map(|one| format!(": {}", one.promise));
+            describe(fact) + &promise.unwrap_or_default()
+        }
         (Fact::Ticket(_) | Fact::Project(_), _) => describe(fact),
     }
 }
@@ -35,7 +42,9 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
 pub fn printed(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::Ticket(
-            ticket::Event::ChecksFailed { output, .. } | ticket::Event::TargetRed { output, .. },
+            ticket::Event::ChecksFailed { output, .. }
+            | ticket::Event::CommitmentUnmet { output, .. }
+            | ticket::Event::TargetRed { output, .. },
         ) => Some(output.trim_end()),
         Fact::Ticket(ticket::Event::Released {
             why: Released::SetUpFailed { output, .. },
@@ -93,6 +102,12 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::ChecksPassed
                 | attempt::Event::Returned { .. } => false,
             },
+            ticket::Event::Review { event, .. } => match event {
+                ReviewEvent::Failed { .. }
+                | ReviewEvent::StopOrdered { .. }
+                | ReviewEvent::VerdictNoted { .. } => true,
+                ReviewEvent::Started { .. } | ReviewEvent::Spawned | ReviewEvent::Finished { .. } => false,
+            },
             ticket::Event::Created { .. }
             | ticket::Event::Edited { .. }
             | ticket::Event::CheckStarted
@@ -109,6 +124,10 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::RetryDue
             | ticket::Event::FileDrifted
             | ticket::Event::FileHeeded => false,
+            ticket::Event::CommitmentAdded { .. }
+            | ticket::Event::CommitmentUnmet { .. }
+            | ticket::Event::CommitmentsHeld { .. }
+            | ticket::Event::CommitmentsApproved { .. } => true,
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
             // The next attempt goes on with the last commit of the one before it.
             ticket::Event::WorkKept { work } => !work.iter().all(ticket::KeptWork::is_attempt),
@@ -125,10 +144,16 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Conflicted { .. }
             | ticket::Event::CouldNotRun { .. }
             | ticket::Event::TargetRed { .. }
+            | ticket::Event::Diverged { .. }
             | ticket::Event::SensitivePaths { .. }
             | ticket::Event::ReviewClaimed { .. }
             | ticket::Event::ReviewCrashed { .. }
             | ticket::Event::ReviewGaveUp { .. }
+            | ticket::Event::ReviewRefused { .. }
+            | ticket::Event::NobodyReviews { .. }
+            | ticket::Event::ReviewEndOrdered { .. }
+            | ticket::Event::ReviewApproved { .. }
+            | ticket::Event::Returned { .. }
             | ticket::Event::Approved { .. }
             | ticket::Event::Rejected { .. }
             | ticket::Event::WorkFailed { .. }
@@ -136,6 +161,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::TargetMoved
             | ticket::Event::CheckoutEdited { .. }
             | ticket::Event::RecoveryNotNeeded
+            | ticket::Event::RecoveryLanded { .. }
             | ticket::Event::Retried { .. }
             | ticket::Event::Waived { .. }
             | ticket::Event::PathsApproved { .. }
@@ -271,6 +297,7 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::CheckOrdered { run, task, .. } => match task {
             CheckTask::SetUp => format!("setting up the checks' checkout: run {run}"),
             CheckTask::Candidate => format!("a check of the merged result: run {run}"),
+            CheckTask::Commitment => format!("a commitment is verified on the merged result: run {run}"),
             CheckTask::Target => format!("the same check of the target alone: run {run}"),
         },
         Event::CheckStopOrdered { why } => match why {
@@ -302,6 +329,19 @@ fn of_ticket(event: &ticket::Event) -> String {
             }
             format!("check failed, {left}{same}: {which}{}", in_brackets(output))
         }
+        Event::CommitmentAdded { by, promise } => format!("commitment by {}: {promise}", by.name()),
+        Event::CommitmentUnmet {
+            id,
+            output,
+            steps_left,
+            repeat,
+            ..
+        } => {
+            let (left, same) = (left(*steps_left, "step"), same(repeat.as_ref()));
+            format!("commitment {id} is not met, {left}{same}{}", in_brackets(output))
+        }
+        Event::CommitmentsHeld { .. } => "its commitments wait for a person's word".to_owned(),
+        Event::CommitmentsApproved { by } => format!("its commitments approved by {by}"),
         Event::NoCommits {
             steps_left, repeat, ..
         } => {
@@ -327,6 +367,7 @@ fn of_ticket(event: &ticket::Event) -> String {
             Some((first, rest)) => format!("{first} (next try not before {retry_at})\n{rest}"),
             None => format!("{why} (next try not before {retry_at})"),
         },
+        Event::Diverged { why, retry_at } => format!("{why} (looked at again not before {retry_at})"),
         Event::TargetRed { which, output, .. } => {
             format!(
                 "the target itself does not pass the check: {which}{}",
@@ -337,13 +378,30 @@ fn of_ticket(event: &ticket::Event) -> String {
             format!("touches paths that a person must approve: {}", paths.join(", "))
         }
         Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
+        Event::Review { event, .. } => of_review(event),
         Event::ReviewCrashed { left: n, .. } => format!("the review ended in errors, {}", left(*n, "try")),
         Event::ReviewGaveUp { left: n, .. } => {
             format!("the review ended without a verdict, {}", left(*n, "try"))
         }
-        Event::Approved { feedback, .. } => format!("approved in review: {feedback}"),
-        Event::Rejected { reason, .. } => format!("rejected in review: {reason}"),
-        Event::WorkFailed { reason } => format!("found impossible in review: {reason}"),
+        Event::ReviewRefused { message, .. } => {
+            format!("its gatekeeper's credentials are refused: {message}")
+        }
+        Event::NobodyReviews { why } => format!("nobody may review it: {why}"),
+        Event::Approved { .. } => "approved in review: to be merged, checked and landed".to_owned(),
+        Event::Rejected { attempts_left: n, .. } => {
+            format!("rejected in review: back in the queue, {}", left(*n, "attempt"))
+        }
+        Event::WorkFailed { .. } => "found impossible in review".to_owned(),
+        Event::ReviewEndOrdered { then } => {
+            let then = match then {
+                AfterReview::Approve { by } => format!("{by} approves"),
+                AfterReview::Return { by, why } => format!("{by} sends it back: {why}"),
+                AfterReview::Drop { by, reason } => format!("{by} drops it {reason}"),
+            };
+            format!("its review is ended: {then}")
+        }
+        Event::ReviewApproved { by } => format!("approved by {by} in a gatekeeper's place"),
+        Event::Returned { by, why, .. } => format!("sent back by {by}: {why}"),
         Event::Landed { commit } => format!("landed as {}", commit.short()),
         Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
         Event::CheckoutEdited { paths, .. } => attention::edits(paths),
@@ -362,6 +420,16 @@ fn of_ticket(event: &ticket::Event) -> String {
         } => format!("to be merged anew unless it has landed: {by} asked for it"),
         Event::NotLanded => "its landing was ended: the target does not hold it".to_owned(),
         Event::RecoveryNotNeeded => "not needed: the ticket that it recovers did not fail".to_owned(),
+        Event::RecoveryLanded { by, commit, replaces } => {
+            let then = match replaces {
+                true => "it is closed, and that ticket stands in its place",
+                false => "open again, with fresh attempts",
+            };
+            format!(
+                "{by}, which recovers it, has landed as {}: {then}",
+                commit.short()
+            )
+        }
         Event::RetryDue => "tried again by itself".to_owned(),
         Event::Retried { by, .. } => format!("tried again: {by} asked for it"),
         Event::Waived { by, reason } => format!("let pass by {by}: {reason}"),
@@ -386,6 +454,41 @@ fn of_ticket(event: &ticket::Event) -> String {
 }
 
 /// `in_a_row`: the number of failed steps in a row after it, where the state is known.
+fn of_review(event: &ReviewEvent) -> String {
+    match event {
+        ReviewEvent::Started { run } => format!("step {run} of its review was ordered"),
+        ReviewEvent::Spawned => "its review runs".to_owned(),
+        ReviewEvent::StopOrdered { .. } => "its review is being stopped".to_owned(),
+        ReviewEvent::Finished { .. } => "the step of its review ended".to_owned(),
+        ReviewEvent::Failed { failure, .. } => {
+            format!(
+                "its review failed ({}): {}",
+                failure.class.name(),
+                failure.message
+            )
+        }
+        ReviewEvent::VerdictNoted { verdict } => {
+            let with = |feedback: &str| match feedback {
+                "" => String::new(),
+                feedback => format!("; {feedback}"),
+            };
+            match verdict {
+                TicketVerdict::Approve {
+                    acceptance_test,
+                    feedback,
+                } => format!(
+                    "its gatekeeper approves, tested by {acceptance_test}{}",
+                    with(feedback)
+                ),
+                TicketVerdict::Reject { reason, feedback } => {
+                    format!("its gatekeeper rejects it: {reason}{}", with(feedback))
+                }
+                TicketVerdict::Fail { reason } => format!("its gatekeeper finds it impossible: {reason}"),
+            }
+        }
+    }
+}
+
 fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> String {
     use attempt::Event;
     match event {
@@ -494,6 +597,12 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     match effect {
         Effect::PrepareWorkspace { agent, from, .. } => match from {
             attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
+            attempt::StartPoint::Revert { commit } => {
+                format!(
+                    "make the workspace of {agent} with a commit that takes {} back",
+                    commit.short()
+                )
+            }
             attempt::StartPoint::Kept { .. } => {
                 format!(
                     "make the workspace of {agent} on the branch that earlier attempts left, or on the target"
@@ -520,6 +629,16 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
             short(&candidate.commit),
             batch.entries.len()
         ),
+        Effect::StartReview {
+            agent,
+            step,
+            candidate,
+            ..
+        } => format!(
+            "start step {step} of the review of {} by {agent}",
+            short(&candidate.commit)
+        ),
+        Effect::RemoveReview { agent, .. } => format!("remove the checkout of {agent}"),
         Effect::Land { candidate, .. } => format!("move the target to {}", short(&candidate.commit)),
         Effect::KeepWork { number, .. } => {
             format!("keep the work of attempt {number}, remove workspace and branch")
@@ -562,8 +681,10 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Unusable { .. } => "step, a line could not be used",
         Prompt::ChecksFailed { which, .. } if which == Prompt::TAKING_OVER => "branch refused",
         Prompt::ChecksFailed { .. } => "checks failed",
+        Prompt::CommitmentUnmet { .. } => "commitment unmet",
         Prompt::NothingCommitted => "nothing committed",
         Prompt::MergeConflict { .. } => "merge conflict",
+        Prompt::Returned { .. } => "returned",
         Prompt::LastChance => "last chance",
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",

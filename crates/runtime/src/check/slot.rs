@@ -106,8 +106,12 @@ impl Executor {
                 return Ok(Some(checkout));
             }
             CheckTask::SetUp => notes.says(SETTING_UP, &key),
-            CheckTask::Candidate | CheckTask::Target if check.plan.setup.is_empty() => true,
-            CheckTask::Candidate | CheckTask::Target => {
+            CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target
+                if check.plan.setup.is_empty() =>
+            {
+                true
+            }
+            CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target => {
                 let has_ended = check.set_up as usize == check.plan.setup.len();
                 if has_ended && notes.says(SETTING_UP, &key) {
                     self.finish_set_up(&notes)?;
@@ -121,12 +125,18 @@ impl Executor {
         let (made, keep) = (notes.made(), &self.settings.checks.keep);
         let stay = match check.task {
             CheckTask::SetUp => Stay::Everything,
-            CheckTask::Candidate | CheckTask::Target if check.passed == 0 => Stay::Named {
-                files: &made,
-                folders: keep,
-            },
-            CheckTask::Candidate | CheckTask::Target if notes.says(SEQUENCE, &sequence) => Stay::Everything,
-            CheckTask::Candidate | CheckTask::Target => return Ok(None),
+            CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target if check.passed == 0 => {
+                Stay::Named {
+                    files: &made,
+                    folders: keep,
+                }
+            }
+            CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target
+                if notes.says(SEQUENCE, &sequence) =>
+            {
+                Stay::Everything
+            }
+            CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target => return Ok(None),
         };
         drop(fs::remove_file(notes.path(SEQUENCE)));
         let checkout = self.repository.check_checkout(&folder, commit, stay)?;
@@ -135,7 +145,8 @@ impl Executor {
             notes.forget();
             return Ok(None);
         }
-        if check.task != CheckTask::SetUp {
+        // No command goes on in the files of a commitment.
+        if matches!(check.task, CheckTask::Candidate | CheckTask::Target) {
             write(&notes.path(SEQUENCE), sequence)?;
         }
         Ok(Some(checkout))

@@ -45,6 +45,8 @@ impl Dispatcher {
             | Effect::Attempt(_)
             | Effect::BuildCandidate { .. }
             | Effect::StartCheck { .. }
+            | Effect::StartReview { .. }
+            | Effect::RemoveReview { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => self.execute(performance),
@@ -140,6 +142,12 @@ impl Dispatcher {
         if run.is_check() {
             let check = ticket.and_then(Ticket::check_run);
             return Subject::Check(check.map(|check| check.task));
+        }
+        if let Some(review) = ticket.and_then(|ticket| ticket.review_of_run(run)) {
+            let conversation = &review.conversation;
+            let is_new = conversation.session.steps <= 1;
+            let session = crate::executor::perform::session(&conversation.session, is_new);
+            return Subject::Review(conversation.harness.clone(), session);
         }
         let attempt = ticket.and_then(Ticket::attempt);
         let session = attempt.map_or_else(harness::Session::default, |a| {

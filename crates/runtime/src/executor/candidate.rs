@@ -1,7 +1,7 @@
 //! The merged result of a branch and the target: what is checked is what lands.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use engine::Report;
@@ -10,6 +10,7 @@ use model::ticket::{Batch, Candidate, Coupling, Fingerprint, InTheWay, Obstacle,
 use model::{AgentName, Oid, TicketId};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
+use super::remote::Base;
 use crate::clock::{self, Stopwatch};
 use crate::executor::Executor;
 use crate::timing;
@@ -139,9 +140,15 @@ impl Executor {
             }
         };
         let target = match coupling {
-            None => repository.target(&self.target)?,
             Some(coupling) => git_oid(&coupling.on)?,
+            None => match self.base()? {
+                Base::At(target) => target,
+                Base::None(report) => return Ok(report),
+            },
         };
+        if let Some(candidate) = self.sent_before(ticket, &target, &tip)? {
+            return Ok(Report::Built { candidate });
+        }
         if repository.brings_back(workspace.base(), &target, &tip)? {
             return Ok(Report::ImportRefused {
                 why: self.taken_back(
@@ -177,6 +184,7 @@ impl Executor {
             ]
             .into_iter()
             .chain(place)
+            .chain(model_oid(&tip).ok().and_then(|tip| commitments(ticket, &tip)))
             .collect(),
         };
         match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
@@ -355,7 +363,22 @@ impl Executor {
     }
 
     pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate, batch: Option<&Batch>) -> Report {
-        match self.try_land(candidate, batch) {
+        let moved = moved(candidate, batch);
+        let landed = match self.remote() {
+            Ok(Some(remote)) => Ok(self.land_at_remote(ticket, &moved, &remote)),
+            Ok(None) => self.try_land(&moved),
+            Err(error) => Err(error),
+        };
+        let landed = landed.and_then(|report| match (report, batch) {
+            (Report::CheckoutEdited { paths }, Some(batch)) if batch.entries.len() > 1 => {
+                Ok(Report::BatchInTheWay {
+                    entry: self.first_blocked(batch, &paths)?,
+                    paths,
+                })
+            }
+            (report, _) => Ok(report),
+        });
+        match landed {
             Ok(report) => {
                 if let Report::Landed { .. } = report {
                     self.unpin(&ticket.id);
@@ -370,9 +393,18 @@ impl Executor {
     }
 
     /// Leaves nothing of a landing that is not wanted any more in the checkouts of the user's.
-    pub(super) fn end_landing(&self, candidate: &Candidate, batch: Option<&Batch>) -> Report {
+    pub(super) fn end_landing(
+        &self,
+        ticket: &Ticket,
+        candidate: &Candidate,
+        batch: Option<&Batch>,
+    ) -> Report {
+        let candidate = &moved(candidate, batch);
+        if let Some(report) = self.end_landing_at_remote(ticket, candidate) {
+            return report;
+        }
         let ended = self
-            .intent(candidate, batch)
+            .intent(candidate)
             .and_then(|intent| self.repository.end_landing(&intent));
         match ended {
             Ok(true) => Report::Landed {
@@ -383,57 +415,51 @@ impl Executor {
         }
     }
 
-    /// The move of the target: a batch moves it past all its entries at once.
-    fn intent(&self, candidate: &Candidate, batch: Option<&Batch>) -> git::Result<git::Intent> {
+    pub(super) fn intent(&self, candidate: &Candidate) -> git::Result<git::Intent> {
         Ok(git::Intent {
             target: self.target.clone(),
-            old: git_oid(batch.map_or(&candidate.target, |batch| &batch.base))?,
+            old: git_oid(&candidate.target)?,
             new: git_oid(&candidate.commit)?,
         })
     }
 
-    fn try_land(&self, candidate: &Candidate, batch: Option<&Batch>) -> git::Result<Report> {
-        let intent = self.intent(candidate, batch)?;
-        Ok(match self.repository.land(&intent)? {
+    /// Names what a checkout that followed the target has left as it was.
+    pub(super) fn warn_of_left(&self, left: &[git::Blocked]) {
+        for blocked in left {
+            tracing::warn!(
+                "{} moved on, and a checkout did not follow everywhere: {}",
+                self.target.short(),
+                shown(&blocked.to_string())
+            );
+        }
+    }
+
+    fn try_land(&self, candidate: &Candidate) -> git::Result<Report> {
+        let _one_at_a_time = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match self.repository.land(&self.intent(candidate)?)? {
             git::Landing::Landed { left } => {
-                for blocked in left {
-                    tracing::warn!(
-                        "{} moved on, and a checkout did not follow everywhere: {}",
-                        self.target.short(),
-                        shown(&blocked.to_string())
-                    );
-                }
+                self.warn_of_left(&left);
                 Report::Landed {
                     commit: candidate.commit.clone(),
                 }
             }
             git::Landing::TargetMoved { .. } => Report::TargetMoved,
-            git::Landing::InTheWay(blocked) => {
-                let paths = blocked.iter().map(|one| self.in_the_way(one)).collect();
-                match batch.filter(|batch| batch.entries.len() > 1) {
-                    None => Report::CheckoutEdited { paths },
-                    Some(batch) => Report::BatchInTheWay {
-                        entry: self.first_blocked(batch, &blocked)?,
-                        paths,
-                    },
-                }
-            }
+            git::Landing::InTheWay(blocked) => Report::CheckoutEdited {
+                paths: blocked.iter().map(|one| self.in_the_way(one)).collect(),
+            },
         })
     }
 
     /// The first entry of a batch that changes a path which is in the way. Where the whole checkout is, that
     /// is the first entry of all.
-    fn first_blocked(&self, batch: &Batch, blocked: &[git::Blocked]) -> git::Result<TicketId> {
-        let paths: BTreeSet<&Path> = blocked.iter().filter_map(|one| one.path.as_deref()).collect();
-        let is_whole = blocked.iter().any(|one| one.path.is_none());
+    fn first_blocked(&self, batch: &Batch, blocked: &[InTheWay]) -> git::Result<TicketId> {
         let mut before = git_oid(&batch.base)?;
-        for entry in batch.entries.iter().filter(|_| !is_whole) {
+        for entry in &batch.entries {
             let commit = git_oid(&entry.commit)?;
             let changes = self.repository.changes(&before, &commit)?;
             let is_in_the_way = |path: &Path| {
-                paths
-                    .iter()
-                    .any(|blocked| path.starts_with(blocked) || blocked.starts_with(path))
+                let mut paths = blocked.iter().map(|one| Path::new(&one.path));
+                paths.any(|blocked| blocked.ends_with(path) || path.starts_with(blocked))
             };
             if changes.iter().any(|change| is_in_the_way(&change.path)) {
                 return Ok(entry.ticket.clone());
@@ -445,7 +471,7 @@ impl Executor {
 }
 
 impl Executor {
-    fn in_the_way(&self, blocked: &git::Blocked) -> InTheWay {
+    pub(super) fn in_the_way(&self, blocked: &git::Blocked) -> InTheWay {
         let path = match &blocked.path {
             Some(path) if blocked.checkout == self.place.root => path.clone(),
             Some(path) => blocked.checkout.join(path),
@@ -456,6 +482,14 @@ impl Executor {
             what: obstacle(blocked.obstacle),
         }
     }
+}
+
+/// The trailer that counts the commitments which the work at this tip meets. It lands once it meets all of
+/// them, or once a person has waived the others.
+fn commitments(ticket: &Ticket, tip: &Oid) -> Option<(String, String)> {
+    let (met, all) = ticket.commitments_met(tip)?;
+    let met = if ticket.is_waived_at(tip) { met } else { all };
+    Some(("Commitments".to_owned(), format!("{met}/{all}")))
 }
 
 /// Files that are not committed and too large to be saved: without them, the work may be half of what the
@@ -504,4 +538,13 @@ fn obstacle(seen: git::Obstacle) -> Obstacle {
 
 fn git_time() -> git::Time {
     git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or(0))
+}
+
+/// The candidate as the one move of the target sees it: a batch begins where its first entry does.
+fn moved(candidate: &Candidate, batch: Option<&Batch>) -> Candidate {
+    let target = batch.map_or(&candidate.target, |batch| &batch.base);
+    Candidate {
+        target: target.clone(),
+        ..candidate.clone()
+    }
 }

@@ -4,6 +4,7 @@
 use engine::Report;
 use engine::driver::{Performance, Purpose};
 use model::attempt::{self, Failure};
+use model::commitment::Commitment;
 use model::journal::Ordered;
 use model::ticket::{Effect, KeptWork, Ticket};
 use model::{AgentName, Oid};
@@ -21,11 +22,13 @@ impl Executor {
             Purpose::Perform => self.perform_wanted(ticket, ordered, is_under_way),
             Purpose::Nothing => Report::Done,
             Purpose::End => match &ordered.effect {
-                Effect::Land { candidate, batch, .. } => self.end_landing(candidate, batch.as_ref()),
+                Effect::Land { candidate, batch, .. } => self.end_landing(ticket, candidate, batch.as_ref()),
                 Effect::PrepareWorkspace { .. }
                 | Effect::Attempt(_)
                 | Effect::BuildCandidate { .. }
                 | Effect::StartCheck { .. }
+                | Effect::StartReview { .. }
+                | Effect::RemoveReview { .. }
                 | Effect::KeepWork { .. }
                 | Effect::RemoveWorkspace { .. }
                 | Effect::WriteFile(_)
@@ -154,6 +157,29 @@ impl Executor {
                 };
                 self.start_check(ticket, ordered.id, &check)
             }
+            Effect::StartReview {
+                agent,
+                run,
+                fence,
+                step,
+                harness,
+                session,
+                new_session,
+                candidate,
+            } => {
+                let review = super::review::Review {
+                    agent,
+                    run,
+                    fence: *fence,
+                    step: *step,
+                    harness,
+                    session,
+                    new_session: *new_session,
+                    candidate,
+                };
+                self.start_review(ticket, &review)
+            }
+            Effect::RemoveReview { agent, run } => self.remove_review(agent, run.as_ref()),
             Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
@@ -263,10 +289,16 @@ impl Executor {
             was_lost: false,
             new_session: false,
             checks: self.settings.checks.commands.clone(),
+            commitments: ticket.commitments.iter().map(told_of).collect(),
             empty_submodules: self.empty_submodules(),
             budget: None,
         }
     }
+}
+
+/// A commitment as its agent reads it.
+fn told_of(one: &Commitment) -> String {
+    text::sanitise::line(&one.promise.to_string())
 }
 
 /// Whose workspace an effect is about: one that is being left may be an earlier attempt's.
@@ -279,6 +311,8 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
+        | Effect::StartReview { .. }
+        | Effect::RemoveReview { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => ticket
@@ -296,6 +330,8 @@ fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
         // The start of a step and a look say when there is no workspace.
         Effect::Attempt(_)
         | Effect::StartCheck { .. }
+        | Effect::StartReview { .. }
+        | Effect::RemoveReview { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => false,
@@ -316,7 +352,10 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::SetUpFailed { why, .. }
         | Report::CheckNotSpawned { why } => Some(why),
         Report::StepNotSpawned { failure } => Some(&mut failure.message),
-        Report::Hindered { .. }
+        Report::RemoteAway { .. }
+        | Report::RemoteRefused { .. }
+        | Report::Diverged { .. }
+        | Report::Hindered { .. }
         | Report::WorkspaceReady { .. }
         | Report::WorkspaceMissing
         | Report::StepSpawned
@@ -371,6 +410,16 @@ pub(crate) fn could_not(error: impl Into<crate::Error>) -> Report {
             ". If it was renamed, name it as `[project] target` in crew.toml, or give it its name back: git branch -m <its name \
              now> {branch}"
         ));
+    }
+    if let crate::Error::Git(remote @ git::Error::Remote { trouble, .. }) = &error {
+        if let git::Trouble::Away = trouble {
+            return Report::RemoteAway { why };
+        }
+        let why = match remote.hint() {
+            Some(hint) => format!("{why}; {hint}"),
+            None => why,
+        };
+        return Report::RemoteRefused { why };
     }
     if error.is_passing() {
         Report::Hindered { why }

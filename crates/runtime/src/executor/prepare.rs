@@ -1,11 +1,11 @@
 //! A workspace for an attempt.
 
 use engine::Report;
-use model::AgentName;
 use model::attempt::StartPoint;
 use model::ticket::Ticket;
+use model::{AgentName, Oid};
 
-use super::perform::{could_not, model_oid};
+use super::perform::{could_not, git_oid, model_oid};
 use crate::executor::Executor;
 
 impl Executor {
@@ -85,10 +85,12 @@ impl Executor {
     }
 
     /// The commit on which an attempt begins whose pinned target is `base`.
-    fn start_of(&self, ticket: &Ticket, base: &git::Oid, from: &StartPoint) -> git::Result<git::Oid> {
-        let StartPoint::Kept { .. } = from else {
-            return Ok(base.clone());
-        };
+    fn start_of(&self, ticket: &Ticket, base: &git::Oid, from: &StartPoint) -> crate::Result<git::Oid> {
+        match from {
+            StartPoint::Target => return Ok(base.clone()),
+            StartPoint::Kept { .. } => {}
+            StartPoint::Revert { commit } => return self.revert(ticket, base, commit),
+        }
         let repository = &self.repository;
         let id = git::Id::parse(ticket.id.as_str())?;
         let kept = repository.kept(Some(&id))?;
@@ -101,6 +103,14 @@ impl Executor {
         let is_fit = repository.taken_off(&self.target, &id, &commit)?.is_none()
             && repository.fork(&commit, base)?.is_some();
         Ok(if is_fit { commit } else { base.clone() })
+    }
+
+    /// The commit that takes a merge back.
+    fn revert(&self, ticket: &Ticket, base: &git::Oid, merge: &Oid) -> crate::Result<git::Oid> {
+        let at = git::Time(u64::try_from(ticket.spec.created.0 / 1000).unwrap_or(0));
+        let (merge, title) = (git_oid(merge)?, &ticket.spec.title);
+        let made = crate::revert::commit(&self.repository, &merge, base, title, at)?;
+        made.map_err(|why| crate::Error::NotReverted { why })
     }
 
     /// Begins the set-up of a new workspace, where there is anything to set up. Its commands run afterwards.

@@ -89,7 +89,7 @@ impl Executor {
     /// Starts a run. A run that cannot be started never will be: another step takes its place, in the same
     /// workspace. The exception is a run that only the machine hinders: nothing of it runs, and it is paid
     /// for when it does.
-    fn begin(&self, run: &Run) -> Report {
+    pub(super) fn begin(&self, run: &Run) -> Report {
         let Err(error) = run.start(&self.shim) else {
             crate::log::run_started(run);
             return Report::StepSpawned;

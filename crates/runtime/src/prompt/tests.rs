@@ -20,6 +20,7 @@ fn facts() -> Facts {
         was_lost: false,
         new_session: false,
         checks: vec!["make test".into()],
+        commitments: vec!["it is there (`test -e it`)".into()],
         empty_submodules: Vec::new(),
         budget: None,
     }
@@ -47,6 +48,11 @@ fn every_built_in_template_renders_and_ticket_text_is_data() {
         Prompt::Step,
         Prompt::ChecksFailed {
             which: "make".into(),
+            output: "{{ boom }}".into(),
+        },
+        Prompt::CommitmentUnmet {
+            says: "it {{ works }}".into(),
+            command: "test -e it".into(),
             output: "{{ boom }}".into(),
         },
         Prompt::NothingCommitted,

@@ -263,7 +263,9 @@ impl Origins {
 /// Whether a file says what crew has written into it, and nobody has changed that since.
 fn says(read: &Read, filing: &Filing) -> bool {
     let reading = Reading::of(&read.ticket);
-    reading.is_some_and(|reading| reading.status == filing.status && reading.tags == filing.tags)
+    reading.is_some_and(|reading| {
+        reading.status == filing.status && reading.tags == filing.tags_beside(&reading.spec.tags)
+    })
 }
 
 /// The origin of a ticket's file as it is now, with this status, where no engine has looked at it: by the

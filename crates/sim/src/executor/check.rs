@@ -8,6 +8,7 @@ use super::Executor;
 use crate::Plant;
 use crate::chance::Site;
 use crate::checks::{Act, CHECK, Check, GRACE};
+use crate::commitments;
 use crate::git::green;
 
 impl Executor<'_> {
@@ -33,7 +34,8 @@ impl Executor<'_> {
             return Report::CheckSpawned;
         }
         let command = &command.to_string();
-        if *task != CheckTask::SetUp && checks.is_known(git, commit, command) {
+        let is_of_commands = matches!(task, CheckTask::Candidate | CheckTask::Target);
+        if is_of_commands && checks.is_known(git, commit, command) {
             return Report::PassedBefore;
         }
         if self.plant != Some(Plant::SharedCheckout) {
@@ -44,7 +46,9 @@ impl Executor<'_> {
         }
         let needed = match task {
             CheckTask::SetUp => *set_up,
-            CheckTask::Candidate | CheckTask::Target => u32::try_from(plan.setup.len()).unwrap_or(u32::MAX),
+            CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target => {
+                u32::try_from(plan.setup.len()).unwrap_or(u32::MAX)
+            }
         };
         if *task == CheckTask::SetUp && *set_up == 0 {
             checks.set_up.insert(*slot, 0);
@@ -53,7 +57,13 @@ impl Executor<'_> {
             return Report::NotSetUp;
         }
         let red = command == CHECK && *task != CheckTask::SetUp && !green(git.tree(commit));
-        let outcome = if red && self.plant != Some(Plant::Unchecked) {
+        let tip = git.commits[commit].parents.get(1).map(|tip| git.id(*tip));
+        let unmet = *task == CheckTask::Commitment && !tip.is_some_and(|tip| commitments::is_met(&tip));
+        let outcome = if unmet && self.plant != Some(Plant::Unmet) {
+            CheckOutcome::Failed {
+                output: "it is not there".to_owned(),
+            }
+        } else if red && self.plant != Some(Plant::Unchecked) {
             CheckOutcome::Failed {
                 output: "1 failed".to_owned(),
             }

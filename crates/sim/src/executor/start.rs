@@ -83,6 +83,7 @@ impl Executor<'_> {
             given_up: None,
             stated: None,
             floods,
+            verdict: None,
         };
         if self.plant == Some(Plant::DoubleStep)
             && let Ok(again) = model::RunId::new(format!("{run}-again"))

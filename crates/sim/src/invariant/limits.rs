@@ -87,7 +87,7 @@ impl Witness {
             // Whom a person gives another try has a step before the last chance too, as one that is recovered
             // has.
             Event::Retried { .. } => *free = (0, free.1 + 1),
-            Event::Reopened { .. } => *free = (0, free.1),
+            Event::Reopened { .. } | Event::RecoveryLanded { .. } => *free = (0, free.1),
             Event::Claimed { .. } => free.1 = 0,
             Event::Conflicted { .. } => free.1 += 2,
             // The machine intends this: a new session gets the task first, and the step after that is its
@@ -109,6 +109,24 @@ impl Witness {
         )
     }
 
+    /// No ticket is given to an agent while a ticket that it depends on is over and has not done what it needs.
+    pub(super) fn dependencies_hold(&self, id: &TicketId, event: &Event, before: &Ticket) -> Checked {
+        let Event::Claimed { .. } = event else {
+            return Ok(());
+        };
+        let fails = |dep: &&TicketId| {
+            let state = self.tickets.get(*dep).map(|dep| &dep.state);
+            matches!(state, Some(State::Done(done)) if !done.satisfies_dependents())
+        };
+        let mut deps = before.spec.deps.iter();
+        let failed = deps.find(|dep| before.spec.recovers.as_ref() != Some(*dep) && fails(dep));
+        ensure(
+            failed.is_none() || !self.is_alone,
+            "no ticket starts behind a failed one",
+            || format!("{id} was claimed, and depends on {failed:?}"),
+        )
+    }
+
     /// No step is started before its wait is over, nor on a harness whose service refuses; a service's
     /// request to wait is no error.
     pub(super) fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
@@ -125,6 +143,7 @@ impl Witness {
                 })?;
                 let due = match &attempt.state {
                     attempt::State::Working(working) => working.due,
+                    attempt::State::Ready => attempt.resumes_at,
                     _ => None,
                 };
                 ensure(
@@ -175,10 +194,14 @@ impl Witness {
                 Some(tip) => format!("{which} on {tip}"),
                 None => output.clone(),
             }),
+            Event::CommitmentUnmet { id, .. } => Some(format!("commitment {id} on {tip:?}")),
             Event::Conflicted { repeat, .. } => {
                 Some(format!("{:?}", repeat.as_ref().map(|repeat| &repeat.of)))
             }
-            Event::Retried { .. } | Event::ChecksPassed { .. } | Event::Reopened { .. } => {
+            Event::Retried { .. }
+            | Event::ChecksPassed { .. }
+            | Event::Reopened { .. }
+            | Event::RecoveryLanded { .. } => {
                 self.same.remove(id);
                 None
             }
@@ -209,6 +232,8 @@ impl Witness {
                 | Event::ClosedByPerson
                 | Event::Submitted { .. }
                 | Event::Waived { .. }
+                // A person has written a ticket for this.
+                | Event::RecoveryLanded { .. }
         );
         ensure(
             !shut(before) || shut(stored) || by_hand,
@@ -233,6 +258,13 @@ impl Witness {
             .is_some_and(|held| matches!(held.why, Why::Budget { .. }));
         let paid = self.paid.entry(id.clone()).or_default();
         let on_the_day = self.paid_on.entry(at.day()).or_default();
+        if let Event::Review { event, .. } = event
+            && let Some(usage) = event.usage()
+        {
+            *paid += usage.cost_micro_usd;
+            *on_the_day += usage.cost_micro_usd;
+            return Ok(());
+        }
         let budget = match event {
             Event::Attempt(
                 attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },

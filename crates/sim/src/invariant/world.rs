@@ -9,6 +9,7 @@ use store::{Ledger, Memory};
 use super::{Broken, Checked, Witness, ensure};
 use crate::block_on;
 use crate::checks::Check;
+use crate::commitments;
 use crate::git::By;
 use crate::options::Options;
 use crate::world::World;
@@ -19,8 +20,9 @@ impl Witness {
         let mut busy = BTreeSet::new();
         let mut talking = BTreeSet::new();
         for process in world.live() {
-            let attempt = (&process.ticket, process.number);
-            ensure(busy.insert(attempt), "one live process per attempt", || {
+            // An attempt and a review have a fence each, which their runs name.
+            let claim = process.run.as_str().rsplit_once('.').map(|(claim, _)| claim);
+            ensure(busy.insert(claim), "one live process per attempt", || {
                 format!(
                     "attempt {} of {} has two, {} is one",
                     process.number, process.ticket, process.run
@@ -31,11 +33,14 @@ impl Witness {
                 "one live process per session",
                 || format!("{} shares its session", process.run),
             )?;
-            let waited = self.tickets.get(&process.ticket).and_then(Ticket::live_run);
+            let ticket = self.tickets.get(&process.ticket);
             ensure(
-                waited == Some(&process.run),
+                ticket.is_some_and(|ticket| ticket.waits_for(&process.run)),
                 "a live process belongs to an attempt",
-                || format!("{} lives; {} waits for {waited:?}", process.run, process.ticket),
+                || {
+                    let waited: Vec<_> = ticket.into_iter().flat_map(Ticket::live_runs).collect();
+                    format!("{} lives; {} waits for {waited:?}", process.run, process.ticket)
+                },
             )?;
         }
         Ok(())
@@ -180,6 +185,12 @@ impl Witness {
             let waived = landing_waived == Some(true);
             // A merge in the middle of a batch was never what the target stood at.
             let was_target = world.moved_to.contains(&at);
+            let tip = commit.parents.get(1).map(|tip| world.git.id(*tip));
+            ensure(
+                waived || commitments::of(ticket).is_empty() || tip.as_ref().is_some_and(commitments::is_met),
+                "what landed meets its commitments",
+                || format!("{} of {ticket} is on the target, and {tip:?} does not", commit.id),
+            )?;
             ensure(
                 waived || !was_target || world.checks.have_passed(at, &options.settings.checks.commands),
                 "what landed was tested",

@@ -302,6 +302,8 @@ impl Simulation {
             .processes
             .get(run)
             .and_then(|process| process.stated.clone());
+        let process = self.world.processes.get(run);
+        let verdict = process.and_then(|process| process.verdict.clone());
         let floods = self
             .world
             .processes
@@ -322,6 +324,8 @@ impl Simulation {
             stated: stated.filter(|_| end == process::killed()),
             left: None,
             unusable: None,
+            verdict,
+            commitments: Vec::new(),
             end,
         })
     }

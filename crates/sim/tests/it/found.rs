@@ -79,6 +79,8 @@ impl Crew {
     fn ended(&mut self, signal: Signal) {
         let (run, usage, end) = (self.run(), Usage::default(), End::Finished(signal));
         self.hear(Input::RunEnded(RunEnd {
+            verdict: None,
+            commitments: Vec::new(),
             run,
             usage,
             total_micro_usd: None,
@@ -94,6 +96,8 @@ impl Crew {
     fn failed(&mut self, failure: Failure) {
         let (run, usage, end) = (self.run(), Usage::default(), End::Failed(failure));
         self.hear(Input::RunEnded(RunEnd {
+            verdict: None,
+            commitments: Vec::new(),
             run,
             usage,
             total_micro_usd: None,

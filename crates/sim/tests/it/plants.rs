@@ -135,6 +135,11 @@ fn work_that_lands_unchecked_is_caught() {
 }
 
 #[test]
+fn work_that_lands_without_meeting_its_commitments_is_caught() {
+    caught(Plant::Unmet, &["what landed meets its commitments"]);
+}
+
+#[test]
 fn an_edit_that_is_overwritten_is_caught() {
     caught(Plant::Overwritten, &["a person's edits are intact"]);
 }

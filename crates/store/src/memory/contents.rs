@@ -316,8 +316,9 @@ impl Contents {
     fn slot(&mut self, change: &SlotChange) -> Result<()> {
         match change {
             SlotChange::Take { agent, ticket, fence } => {
-                let by_ticket = || self.slots.rows().values().find(|slot| slot.ticket == *ticket);
-                if let Some(by) = self.slots.get(agent).or_else(by_ticket).cloned() {
+                let is_same = |slot: &&Slot| slot.ticket == *ticket && slot.fence == *fence;
+                let by_claim = || self.slots.rows().values().find(is_same);
+                if let Some(by) = self.slots.get(agent).or_else(by_claim).cloned() {
                     return Err(Error::SlotTaken {
                         agent: agent.clone(),
                         ticket: ticket.clone(),

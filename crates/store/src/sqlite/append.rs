@@ -217,7 +217,7 @@ async fn slot(tx: &mut Tx<'_>, change: &SlotChange) -> Result<()> {
                 .bind(ticket.to_string())
                 .bind(int(fence.0));
             if tx.wrote(query).await? == 0 {
-                let by = read::slot_in_the_way(tx.conn, agent, ticket).await?;
+                let by = read::slot_in_the_way(tx.conn, agent, ticket, *fence).await?;
                 return Err(Error::SlotTaken {
                     agent: agent.clone(),
                     ticket: ticket.clone(),

@@ -5,6 +5,7 @@ use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
 use sqlx::{Decode, Row, Type};
 
 use super::fault::sort;
+use super::write::int;
 use crate::{
     AgentName, Appended, CachedView, Command, CommandId, Effect, EffectId, Error, Event, Fence, Number,
     Record, Result, Seq, Slot, StreamId, TicketId, Time, Timer, TimerRef, Version,
@@ -347,16 +348,18 @@ pub(super) async fn slots(conn: &mut SqliteConnection) -> Result<Vec<Slot>> {
     all(conn, sqlx::query(select!(slots "ORDER BY agent"))).await
 }
 
-/// The slot that keeps the agent from the ticket: its own, else the ticket's.
+/// The slot that keeps the agent from a claim of the ticket: its own, else that of the same claim.
 pub(super) async fn slot_in_the_way(
     conn: &mut SqliteConnection,
     agent: &AgentName,
     ticket: &TicketId,
+    fence: Fence,
 ) -> Result<Slot> {
-    let select = select!(slots "WHERE agent = ?1 OR ticket = ?2 ORDER BY agent <> ?1 LIMIT 1");
+    let select = select!(slots "WHERE agent = ?1 OR ticket = ?2 AND fence = ?3 ORDER BY agent <> ?1 LIMIT 1");
     let query = sqlx::query(select)
         .bind(agent.to_string())
-        .bind(ticket.to_string());
+        .bind(ticket.to_string())
+        .bind(int(fence.0));
     let none = || Error::Damaged {
         what: format!("agent `{agent}` cannot take a free slot"),
     };

@@ -70,8 +70,9 @@ CREATE INDEX timers_due ON timers (due, stream, key) WHERE due IS NOT NULL;
 
 CREATE TABLE slots (
     agent       TEXT    NOT NULL PRIMARY KEY,
-    ticket      TEXT    NOT NULL UNIQUE,
-    fence       INTEGER NOT NULL CHECK (fence >= 0)
+    ticket      TEXT    NOT NULL,
+    fence       INTEGER NOT NULL CHECK (fence >= 0),
+    UNIQUE (ticket, fence)
 ) STRICT;
 
 -- A key is written before its events, so that a repeated key is found first. It refers to them without a

@@ -42,7 +42,7 @@ contract! {
     a_stale_fence_is_refused
     a_new_fence_must_be_greater
     an_agent_is_at_one_ticket
-    a_ticket_has_one_agent
+    a_claim_has_one_agent
     a_slot_is_freed_and_taken_in_one_append
     a_known_key_writes_nothing
     a_key_is_of_one_stream
@@ -393,13 +393,13 @@ async fn an_agent_is_at_one_ticket<B: Backend>() {
     assert_sound(&journal).await;
 }
 
-async fn a_ticket_has_one_agent<B: Backend>() {
+async fn a_claim_has_one_agent<B: Backend>() {
     let (_backend, journal) = B::fresh().await;
     one(&journal, claim("x", 0, "ada", "x")).await.unwrap();
     let taken = one(
         &journal,
         Append {
-            slots: vec![take("bob", "x", 2)],
+            slots: vec![take("bob", "x", 1)],
             ..append("x", 1)
         },
     )
@@ -414,7 +414,7 @@ async fn a_ticket_has_one_agent<B: Backend>() {
     let taken = one(
         &journal,
         Append {
-            slots: vec![take("bob", "x", 2)],
+            slots: vec![take("bob", "x", 1)],
             ..append("x", 1)
         },
     )
@@ -424,6 +424,16 @@ async fn a_ticket_has_one_agent<B: Backend>() {
         panic!("{taken:?}")
     };
     assert_eq!(by, slot("bob", "y", 1));
+    // Another claim of the ticket is another slot: a review beside the attempt.
+    let change = Append {
+        new_fence: Some(Fence(2)),
+        slots: vec![take("eve", "x", 2)],
+        ..append("x", 1)
+    };
+    one(&journal, change).await.unwrap();
+    let slots = [slot("ada", "x", 1), slot("bob", "y", 1), slot("eve", "x", 2)];
+    assert_eq!(journal.slots().await.unwrap(), slots);
+    assert_sound(&journal).await;
 }
 
 async fn a_slot_is_freed_and_taken_in_one_append<B: Backend>() {

@@ -1,5 +1,7 @@
 //! Every operation of tk, and its output.
 
+use std::collections::BTreeSet;
+
 use tickets::*;
 
 use crate::{Queue, at, id, titled};
@@ -105,6 +107,50 @@ fn the_folder_is_found_upwards_and_only_create_makes_one() {
 }
 
 #[test]
+fn a_tag_of_the_authors_stays_when_crew_sets_and_clears_the_same() {
+    let q = Queue::new();
+    let a = q.plain("ab-1", "open\ntags: [mine, failed]", "");
+    let before = q.text("ab-1");
+    let wants = |tags: &[&str]| {
+        let tags: BTreeSet<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        let set = |crews: &mut BTreeSet<String>| crews.clone_from(&tags);
+        q.folder.set_status_and_tags(&a, None, set).unwrap();
+        let read = q.folder.read(&a).unwrap();
+        (read.tags, read.crew_tags)
+    };
+    let words = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+    for _ in 0..2 {
+        assert_eq!(
+            wants(&["failed", "held"]),
+            (words(&["mine", "failed", "held"]), words(&["held"]))
+        );
+    }
+    assert_eq!(
+        wants(&["held", "verify"]),
+        (
+            words(&["mine", "failed", "held", "verify"]),
+            words(&["held", "verify"])
+        )
+    );
+    wants(&[]);
+    assert_eq!(q.text("ab-1"), before);
+}
+
+#[test]
+fn a_tag_of_crews_that_somebody_has_removed_is_not_crews_any_more() {
+    let q = Queue::new();
+    let a = q.plain("ab-1", "open\ntags: [verify]\ncrew_tags: [held, verify]", "");
+    assert_eq!(q.folder.read(&a).unwrap().crew_tags, ["verify"]);
+    let want = |tags: &mut BTreeSet<String>| *tags = ["held".to_owned()].into();
+    q.folder.set_status_and_tags(&a, None, want).unwrap();
+    let read = q.folder.read(&a).unwrap();
+    assert_eq!(
+        (read.tags, read.crew_tags),
+        (vec!["held".to_owned()], vec!["held".to_owned()])
+    );
+}
+
+#[test]
 fn status_tags_and_notes_change_only_their_lines() {
     let q = Queue::new();
     let a = q.plain("ab-1", "open   # by me", "");
@@ -112,10 +158,14 @@ fn status_tags_and_notes_change_only_their_lines() {
     q.folder.set_status(&a, Status::InProgress).unwrap();
     assert_eq!(q.text("ab-1"), before.replace("open   #", "in_progress   #"));
     q.folder
-        .set_status_and_tags(&a, None, &["verify", "failed"], &[])
+        .set_status_and_tags(&a, None, |tags| {
+            tags.extend(["verify", "failed"].map(str::to_owned))
+        })
         .unwrap();
     q.folder
-        .set_status_and_tags(&a, Some(Status::Closed), &["verify"], &["failed", "other"])
+        .set_status_and_tags(&a, Some(Status::Closed), |tags| {
+            *tags = ["verify".to_owned()].into()
+        })
         .unwrap();
     let t = q.folder.read(&a).unwrap();
     assert_eq!(
@@ -123,12 +173,12 @@ fn status_tags_and_notes_change_only_their_lines() {
         (Status::Closed, ["verify".to_owned()].as_slice())
     );
     q.folder
-        .set_status_and_tags(&a, Some(Status::Open), &[], &["verify"])
+        .set_status_and_tags(&a, Some(Status::Open), BTreeSet::clear)
         .unwrap();
     assert_eq!(q.text("ab-1"), before);
     let stamp = q.folder.read(&a).unwrap().stamp;
     q.folder
-        .set_status_and_tags(&a, Some(Status::Open), &[], &["verify"])
+        .set_status_and_tags(&a, Some(Status::Open), BTreeSet::clear)
         .unwrap();
     assert_eq!(
         q.folder.read(&a).unwrap().stamp,

@@ -25,7 +25,7 @@ fn work(folder: &Folder, worker: usize) {
         Status::InProgress
     };
     in_turn(|| folder.set_status(&shared, status));
-    in_turn(|| folder.set_status_and_tags(&shared, None, &[&format!("tag-{worker}")], &[]));
+    in_turn(|| folder.set_status_and_tags(&shared, None, |tags| tags.extend([format!("tag-{worker}")])));
 }
 
 /// Repeats a write until it gets the lock: on a slow disk a writer may wait longer than the lock's timeout.

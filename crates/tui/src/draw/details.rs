@@ -150,6 +150,9 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
         }
         add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
     }
+    for one in &ticket.commitments {
+        add(Tone::Plain, &one.words());
+    }
     if let Some(summary) = app.summary(&ticket.id) {
         add(Tone::Plain, &format!("summary: {summary}"));
     }

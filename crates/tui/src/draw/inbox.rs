@@ -145,6 +145,7 @@ fn row(app: &App, item: &Item, chosen: bool, is_open: bool) -> Row {
         | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
+        | Kind::DependencyFailed
         | Kind::File
         | Kind::Failing
         | Kind::Target

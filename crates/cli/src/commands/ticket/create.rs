@@ -1,7 +1,6 @@
 //! `create`.
 
 use client::ticket_folder::{New, TicketFolder};
-use model::ticket::Filing;
 
 use super::{Call, Whose, wrong};
 use crate::error::{Error, Result};
@@ -55,7 +54,6 @@ impl Call<'_> {
             (_, [] | [_]) => return no_title(),
             (_, several) => return several_titles(several),
         }
-        refuse_labels(&new.tags)?;
         let folder = match (self.outside.take(), &self.given) {
             // A folder made here would be read by no engine.
             (Some(outside), None) => TicketFolder::find(None, &self.start).map_err(|_| outside)?,
@@ -81,23 +79,6 @@ fn several_titles<T>(words: &[String]) -> Result<T> {
         format!("{} titles were given, and a ticket has one", words.len()),
         format!("put it in quotes: crew ticket create \"{title}\""),
     ))
-}
-
-/// crew takes its own tags away where they are not true, so that such a tag of a person's would be lost.
-fn refuse_labels(tags: &[String]) -> Result<()> {
-    let own = Filing::all_tags();
-    match tags.iter().find(|tag| own.contains(*tag)) {
-        None => Ok(()),
-        Some(tag) => Err(Error::refused(
-            format!("the tag `{tag}` is crew's own: it says how the ticket stands"),
-            match tag.as_str() {
-                "recovery" => {
-                    "a ticket that makes up for another has a line `recovers: ID` in its front matter"
-                }
-                _ => "name the tag otherwise",
-            },
-        )),
-    }
 }
 
 const OPTIONS: [&str; 13] = [

@@ -31,19 +31,43 @@ const ABSENT: &[(&[&str], &str)] = &[
         "the scenarios of kills land their tickets one by one; `engine::train` kills engines while a batch lands",
     ),
     (
+        &["recovery_landed"],
+        "it is in one batch with a `landed`, at which every scenario dies; the simulator has recoveries that land",
+    ),
+    (
         &["file_unheeded", "file_heeded", "work_found"],
         "no scenario of kills has a git that changes ticket files, or loses a journal; `engine::git_moves` does",
     ),
     (
         &[
             "review_claimed",
+            "review_started",
+            "review_spawned",
+            "review_stop_ordered",
+            "review_finished",
+            "review_failed",
+            "verdict_noted",
             "review_crashed",
             "review_gave_up",
+            "review_refused",
+            "nobody_reviews",
             "approved",
             "rejected",
             "work_failed",
+            "review_end_ordered",
+            "review_approved",
+            "returned",
         ],
-        "this build has no review",
+        "no scenario of kills has a review; the simulator does, and kills engines there",
+    ),
+    (
+        &[
+            "commitment_added",
+            "commitment_unmet",
+            "commitments_held",
+            "commitments_approved",
+        ],
+        "no scenario of kills has commitments; the simulator verifies some, and kills engines there",
     ),
 ];
 

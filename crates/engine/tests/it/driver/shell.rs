@@ -161,6 +161,8 @@ impl Shell {
 
 pub(super) fn ended(run: RunId, end: End) -> Event {
     Event::RunEnded(RunEnd {
+        verdict: None,
+        commitments: Vec::new(),
         run,
         usage: Usage::default(),
         total_micro_usd: None,

@@ -69,7 +69,7 @@ impl Attempt {
             budget,
         });
         self.edit_shown = self.edited;
-        self.waits_for_target = false;
+        (self.waits_for_target, self.resumes_at) = (false, None);
         self.state = State::Working(working);
         Ok(Raised::Nothing)
     }
@@ -217,6 +217,7 @@ impl Attempt {
         self.state = State::Stuck { why };
         match why {
             Stuck::Errors => {
+                self.resumes_at = Some(*retry_at);
                 effects.push(Effect::InspectWorkspace {
                     agent: self.claim.agent.clone(),
                 });

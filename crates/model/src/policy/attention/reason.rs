@@ -34,7 +34,7 @@ pub enum Reason<'a> {
         /// The pause, with the service's message.
         pause: &'a HarnessPause,
     },
-    /// It depends on itself, or on a ticket that does not exist.
+    /// It waits for itself, for a ticket that does not exist, or for one that is over and has failed.
     Dependency(&'a Refusal),
     /// Its file cannot be read.
     File(&'a Refusal),
@@ -52,6 +52,7 @@ impl Reason<'_> {
             Reason::Edits(_) => "checkout",
             Reason::Failure(_) => "failing",
             Reason::Harness { .. } => "harness",
+            Reason::Dependency(Refusal::DependencyFailed { .. }) => "dependency_failed",
             Reason::Dependency(_) => "dependency",
             Reason::File(_) => "file",
             Reason::Target(_) => "target",

@@ -179,8 +179,19 @@ fn the_reason_that_a_ticket_is_not_dispatched_says_what_it_needs() {
     );
     let path = vec![id("t-1"), id("t-1")];
     assert_eq!(
-        refused(&Refusal::Cycle { path }),
+        refused(&Refusal::Cycle {
+            path,
+            recovering: Vec::new()
+        }),
         "a person (dependency): it depends on itself: t-1 → t-1; remove one of these dependencies"
+    );
+    assert_eq!(
+        refused(&Refusal::DependencyFailed {
+            id: id("t-2"),
+            outcome: "dropped".to_owned(),
+            since: Time(0)
+        }),
+        "a person (dependency_failed): it depends on t-2, which was dropped"
     );
     assert_eq!(
         refused(&Refusal::Unreadable),

@@ -1,16 +1,16 @@
-//! Tickets that depend on themselves: every cycle of the queue found in one walk, however long the queue and
-//! the cycle.
+//! Tickets that wait for themselves, over dependencies and over the tickets that they recover: every cycle of
+//! the queue found in one walk, however long the queue and the cycle.
 
 use std::collections::BTreeMap;
 
-use super::Queue;
+use super::{Queue, Refusal};
 use crate::TicketId;
 
 /// The longest cycle that is spelled out whole. To give each ticket of a cycle of `n` the whole way round
 /// takes `n²`.
 const LONGEST_SHOWN: usize = 16;
 
-/// The open tickets that depend on themselves, over whatever others.
+/// The open tickets that wait for themselves, over whatever others.
 pub(super) struct Cycles<'a> {
     nodes: Vec<Node<'a>>,
     /// The index of each ticket in `nodes`.
@@ -21,7 +21,7 @@ pub(super) struct Cycles<'a> {
 
 struct Node<'a> {
     id: &'a TicketId,
-    /// Its dependencies that are not done.
+    /// The tickets that are not done and on which it depends, or which it recovers.
     deps: Vec<usize>,
     /// The number of its cycle, if it is on one.
     cycle: Option<usize>,
@@ -47,6 +47,7 @@ impl<'a> Cycles<'a> {
                 .spec
                 .deps
                 .iter()
+                .chain(&ticket.spec.recovers)
                 .filter_map(|dep| at.get(dep).copied())
                 .collect(),
             cycle: None,
@@ -116,9 +117,22 @@ impl<'a> Cycles<'a> {
         }
     }
 
-    /// A way from the ticket over its dependencies back to it; `None` if it does not depend on itself. Of a
+    /// The refusal of a ticket that waits for itself; `None` for every other.
+    pub(super) fn refusal(&self, queue: Queue<'_>, id: &TicketId) -> Option<Refusal> {
+        let path = self.way_round(id)?;
+        let only_recovers = |step: &[TicketId]| {
+            let [of, on] = step else { return false };
+            let spec = queue.tickets.get(of).map(|ticket| &ticket.spec);
+            spec.is_some_and(|spec| spec.recovers.as_ref() == Some(on) && !spec.deps.contains(on))
+        };
+        let recovering = path.windows(2).filter(|step| only_recovers(step));
+        let recovering = recovering.filter_map(|step| step.first().cloned()).collect();
+        Some(Refusal::Cycle { path, recovering })
+    }
+
+    /// A way from the ticket over its dependencies back to it; `None` if it does not wait for itself. Of a
     /// long cycle only how the way begins.
-    pub(super) fn way_round(&self, id: &TicketId) -> Option<Vec<TicketId>> {
+    fn way_round(&self, id: &TicketId) -> Option<Vec<TicketId>> {
         let start = *self.at.get(id)?;
         let size = self.sizes[self.nodes[start].cycle?];
         let way = if size <= LONGEST_SHOWN {

@@ -2,7 +2,7 @@ use super::*;
 use crate::Fence;
 use crate::attempt::{Attempt, Claim, StartPoint};
 use crate::conversation::Conversation;
-use crate::ticket::{Held, Spec};
+use crate::ticket::{Done, Held, Spec, Why};
 
 /// A queue that can be changed.
 struct World {
@@ -202,7 +202,7 @@ fn every_refusal_says_why() {
     assert!(
         world
             .why("t-lost")
-            .starts_with("it depends on t-none, and there is no such ticket")
+            .starts_with("it recovers t-none, and there is no such ticket")
     );
     assert_eq!(world.why("t-none"), "there is no such ticket");
     assert_eq!(world.order(), ["t-ok"]);
@@ -269,7 +269,7 @@ fn of_a_long_cycle_each_ticket_shows_the_beginning() {
     let world = World::new(&cycle);
     let all = refusals(world.queue());
     let paths = all.values().filter_map(|refusal| match refusal {
-        Refusal::Cycle { path } => Some(path.len()),
+        Refusal::Cycle { path, .. } => Some(path.len()),
         _ => None,
     });
     assert_eq!(paths.clone().count(), 10_000);
@@ -375,15 +375,38 @@ fn a_ticket_meant_for_an_agent_waits_for_it_and_any_other_takes_who_is_left() {
 fn a_recovery_waits_for_a_failure_and_ends_with_a_success() {
     let mut world = World::new(&[("t-1", plain()), ("t-rec", recovers("t-1"))]);
     assert_eq!(world.order(), ["t-1"]);
-    world.hold("t-1", Why::Blocked);
-    assert_eq!(
-        world.order(),
-        Vec::<&str>::new(),
-        "held, and not for having failed"
-    );
-    for why in [Why::Failed, Why::NoProgress] {
-        world.hold("t-1", why);
-        assert_eq!(world.order(), ["t-rec"]);
+    let budget = Budget {
+        spent_micro_usd: 1,
+        limit_micro_usd: 1,
+    };
+    let paths = Why::Paths {
+        paths: Vec::new(),
+        tip: crate::Oid::new("a".repeat(40)).unwrap(),
+    };
+    let failures = [
+        Why::Failed,
+        Why::NoProgress,
+        Why::Conflict,
+        Why::Review,
+        Why::Reaped,
+    ];
+    let others = [
+        Why::Blocked,
+        Why::Killed,
+        Why::CouldNotRun,
+        Why::TargetRed,
+        Why::Landing,
+        Why::Auth,
+        Why::Budget { budget },
+        paths,
+    ];
+    for why in failures {
+        world.hold("t-1", why.clone());
+        assert_eq!(world.order(), ["t-rec"], "{why:?}");
+    }
+    for why in others {
+        world.hold("t-1", why.clone());
+        assert_eq!(world.order(), Vec::<&str>::new(), "{why:?}");
     }
     assert!(not_needed(world.queue()).is_empty());
     world.ticket("t-1").held = None;
@@ -394,4 +417,75 @@ fn a_recovery_waits_for_a_failure_and_ends_with_a_success() {
     world.ticket("t-1").state = State::Done(Done::ClosedByPerson);
     assert_eq!(world.why("t-rec"), "it recovers t-1, which is done: not needed");
     assert_eq!(not_needed(world.queue()), [&id("t-rec")]);
+}
+
+#[test]
+fn a_dependency_counts_when_it_ended_well_and_a_failed_one_is_a_reason_of_its_own() {
+    let mut world = World::new(&[("t-1", plain()), ("t-2", after(&["t-1"]))]);
+    let landed = Done::Landed {
+        commit: crate::Oid::new("a".repeat(40)).unwrap(),
+        acceptance: String::new(),
+        agent: agent("ann"),
+    };
+    let replaced = Done::Replaced {
+        by: id("t-9"),
+        commit: crate::Oid::new("a".repeat(40)).unwrap(),
+    };
+    for done in [landed, replaced, Done::NotNeeded, Done::ClosedByPerson] {
+        world.ticket("t-1").state = State::Done(done.clone());
+        assert_eq!(world.order(), ["t-2"], "{done:?}");
+    }
+    let dropped = Done::Dropped {
+        by: crate::Actor::Engine,
+        reason: "no".to_owned(),
+    };
+    let failed = Done::Failed {
+        reason: "no".to_owned(),
+    };
+    for (done, says) in [(dropped, "was dropped"), (failed, "has failed")] {
+        world.ticket("t-1").state = State::Done(done);
+        world.ticket("t-1").since = Time(7_000);
+        assert_eq!(world.order(), Vec::<&str>::new());
+        assert_eq!(world.why("t-2"), format!("it depends on t-1, which {says}"));
+        let refusal = refusals(world.queue()).remove(&id("t-2")).unwrap();
+        let Refusal::DependencyFailed { since, .. } = refusal else {
+            panic!("{refusal:?}");
+        };
+        assert_eq!(since, Time(7_000));
+    }
+}
+
+#[test]
+fn a_recovery_does_not_wait_for_the_success_of_the_ticket_that_it_recovers() {
+    let recovery = Spec {
+        deps: [id("t-1")].into(),
+        ..recovers("t-1")
+    };
+    let mut world = World::new(&[("t-1", plain()), ("t-rec", recovery)]);
+    assert_eq!(world.why("t-rec"), "it recovers t-1, which has not failed");
+    world.hold("t-1", Why::Failed);
+    assert_eq!(world.order(), ["t-rec"]);
+}
+
+#[test]
+fn a_cycle_over_recovered_tickets_is_shown_too() {
+    let world = World::new(&[
+        ("t-a", after(&["t-rec"])),
+        ("t-rec", recovers("t-a")),
+        ("t-self", recovers("t-self")),
+    ]);
+    let all = refusals(world.queue());
+    for (name, way) in [
+        ("t-a", "t-a → t-rec → t-a"),
+        ("t-rec", "t-rec → t-a → t-rec"),
+        ("t-self", "t-self → t-self"),
+    ] {
+        let says = format!("it waits for itself: {way}; remove one of these dependencies or `recovers`");
+        assert_eq!(world.why(name), says);
+        assert_eq!(all[&id(name)].to_string(), says);
+    }
+    let Refusal::Cycle { recovering, .. } = &all[&id("t-a")] else {
+        panic!("{all:?}");
+    };
+    assert_eq!(recovering, &[id("t-rec")]);
 }

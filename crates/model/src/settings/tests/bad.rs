@@ -197,11 +197,25 @@ const CORPUS: &[(&str, &str)] = &[
         "held paths",
         "[land]\nhold_paths = [\"\", \"../x\", \"/etc\", \"src/**\", \"a\\nb\", 3]\nmax_file_mib = 2048\n",
     ),
-    ("review always", "[review]\nwhen = \"always\"\n"),
+    ("pull requests", "[land]\nmode = \"pr\"\npr = { draft = true }\n"),
     (
-        "review by label",
-        "[review]\nwhen = { labels = [\"risky\"] }\nharness = \"claude\"\n",
+        "no way to land",
+        "[land]\nmode = \"pull\"\nremote = \"https://host/x\"\n",
     ),
+    ("a remote that is an option", "[land]\nremote = \"--mirror\"\n"),
+    (
+        "review by nobody",
+        "[review]\nwhen = \"often\"\nharness = \"gemini\"\ncount = 1\nagree = 2\ntries = 0\n",
+    ),
+    (
+        "review by path and size",
+        "[review]\nwhen = { paths = [\"src/*\", \"../x\"], lines = 400 }\nagree = 0\n",
+    ),
+    (
+        "review of what",
+        "[review]\nwhen = { labels = [\"\"], label = \"risky\" }\ncount = 1001\n",
+    ),
+    ("review by a worker", "[agents]\nnames = [\"gate-1\"]\n"),
     ("review typo", "[review]\nwhn = \"never\"\n"),
     ("budget", "[budget]\nticket_usd = \"five\"\nday_usd = -1\n"),
     ("budget of nothing", "[budget]\nticket_usd = 0\nday_usd = 0.0\n"),

@@ -51,9 +51,15 @@ timeout = "500ms"
 commands = ["make lint", "make test"]
 
 [review]
-when = "never"
+when = { labels = ["risky", "api"] }
+harness = "command"
+count = 3
+agree = 2
+tries = 5
 
 [land]
+mode = "push"
+remote = "team/up-1"
 hold_paths = ["ci/", "crew.toml", "ci", ".github"]
 max_file_mib = 250
 "#;
@@ -125,6 +131,7 @@ fn every_key_is_read() {
     assert_eq!(settings.checks.commands, ["make lint", "make test"]);
     assert_eq!(settings.land.hold_paths, ["crew.toml", "ci", ".github"]);
     assert_eq!(settings.land.max_file_mib, 250);
+    assert_eq!(settings.land.pushes_to(), Some("team/up-1"));
 }
 
 #[test]
@@ -231,6 +238,11 @@ fn the_schema_knows_the_same_keys_and_documents_each() {
             "" => &schema,
             "harness.*" => &schema["properties"]["harness"]["additionalProperties"],
             "price" => &schema["properties"]["harness"]["additionalProperties"]["properties"]["price"],
+            "review.when" => {
+                let when = &schema["properties"]["review"]["properties"]["when"]["anyOf"];
+                let mut forms = when.as_array().unwrap().iter();
+                forms.find(|form| form["properties"].is_object()).unwrap()
+            }
             table => &schema["properties"][table],
         };
         let properties = place["properties"].as_object().unwrap();

@@ -156,7 +156,12 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "price.cache_read",
             "price.cache_write",
             "checks.blind",
-            "review.when"
+            "review.when",
+            "review.harness",
+            "review.count",
+            "review.agree",
+            "review.tries",
+            "review.when.labels"
         ]
     );
 }

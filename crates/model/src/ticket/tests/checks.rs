@@ -65,6 +65,7 @@ impl Story {
                 plan: CheckPlan {
                     setup: list(&["make ready"]),
                     commands: list(&["make check", "make lint"]),
+                    ..CheckPlan::default()
                 },
             },
         ] {

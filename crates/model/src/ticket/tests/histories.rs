@@ -342,7 +342,13 @@ fn held_where(ticket: &Ticket) {
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped => matches!(ticket.state, State::Open),
         Why::Auth | Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
         Why::CouldNotRun => matches!(ticket.state, State::Open | State::Verify(_)),
-        Why::TargetRed | Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review => {
+        Why::TargetRed
+        | Why::Paths { .. }
+        | Why::Commitments { .. }
+        | Why::Landing
+        | Why::Conflict
+        | Why::Review
+        | Why::Diverged => {
             matches!(ticket.state, State::Verify(_))
         }
         Why::Budget { .. } => match &ticket.state {
@@ -362,7 +368,10 @@ fn held_where(ticket: &Ticket) {
 fn deadlines(ticket: &Ticket) {
     let key = ticket.deadline().map(|d| d.key);
     if let Some(held) = &ticket.held {
-        let timed = matches!(held.why, Why::CouldNotRun | Why::TargetRed | Why::Landing);
+        let timed = matches!(
+            held.why,
+            Why::CouldNotRun | Why::TargetRed | Why::Landing | Why::Diverged
+        );
         assert_eq!(key, timed.then_some(TimerKey::Retry), "{held:?}");
         return;
     }
@@ -390,7 +399,7 @@ fn deadlines(ticket: &Ticket) {
         State::Verify(verify) => {
             let wanted = match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => None,
-                Stage::Reviewing { due, .. } => due.map(|_| TimerKey::Review),
+                Stage::Reviewing(reviewing) => reviewing.waits_until().map(|_| TimerKey::Review),
                 Stage::Landing { waiting, .. } => waiting.as_ref().map(|_| TimerKey::Land),
             };
             assert_eq!(key, wanted);

@@ -1,25 +1,26 @@
 //! Rows of the table that are easy to get wrong, as stories.
 
+use super::reviews::{approve, claimed_review, review};
 use crate::attempt::{self, AfterStop, Class, Event as Of, Failure, Prompt, Signal, Usage, Workspace};
 use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
     AfterLanding, Answer, Candidate, Change, CheckPlan, Done, Effect, Event, FileStatus, Fingerprint,
-    KeptWork, Label, Released, Repeat, Spec, Stage, State, Ticket, Verify, Why,
+    KeptWork, Label, Released, Repeat, ReviewEvent, Spec, Stage, State, Ticket, Verify, Why,
 };
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A ticket to which things happen, one second apart.
-struct Story {
-    ticket: Ticket,
-    now: Time,
-    effects: Vec<Effect>,
+pub(super) struct Story {
+    pub(super) ticket: Ticket,
+    pub(super) now: Time,
+    pub(super) effects: Vec<Effect>,
 }
 
 impl Story {
     /// A ticket that was seen.
-    fn open() -> Self {
+    pub(super) fn open() -> Self {
         let mut story = Self {
             ticket: first(),
             now: Time(0),
@@ -41,21 +42,21 @@ impl Story {
     }
 
     /// Its first step runs.
-    fn running() -> Self {
+    pub(super) fn running() -> Self {
         let mut story = Self::ready();
         story.start();
         story
     }
 
     /// Its first step asked to be verified.
-    fn submitted() -> Self {
+    pub(super) fn submitted() -> Self {
         let mut story = Self::running();
         story.finish(Signal::Done, 9);
         story
     }
 
     /// Its merged result is being checked.
-    fn checking() -> Self {
+    pub(super) fn checking() -> Self {
         let mut story = Self::submitted();
         story.then(Event::CheckStarted);
         story.then(Event::CandidateBuilt {
@@ -74,13 +75,13 @@ impl Story {
         clippy::needless_pass_by_value,
         reason = "an event is written where it happens"
     )]
-    fn then(&mut self, event: Event) -> &mut Self {
+    pub(super) fn then(&mut self, event: Event) -> &mut Self {
         let change = self.attempt(&event).unwrap();
         (self.ticket, self.effects) = (change.ticket, change.effects);
         self
     }
 
-    fn of(&mut self, event: Of) -> &mut Self {
+    pub(super) fn of(&mut self, event: Of) -> &mut Self {
         self.then(Event::Attempt(event))
     }
 
@@ -88,11 +89,11 @@ impl Story {
         clippy::needless_pass_by_value,
         reason = "an event is written where it happens"
     )]
-    fn refuses(&mut self, event: Event) -> String {
+    pub(super) fn refuses(&mut self, event: Event) -> String {
         self.attempt(&event).expect_err("it is refused").why
     }
 
-    fn claim(&mut self) -> &mut Self {
+    pub(super) fn claim(&mut self) -> &mut Self {
         let agent = AgentName::new("ann").unwrap();
         let (fence, at) = (self.ticket.fence.next(), Time(i64::MAX));
         self.then(Event::Claimed {
@@ -105,7 +106,7 @@ impl Story {
         })
     }
 
-    fn start(&mut self) -> &mut Self {
+    pub(super) fn start(&mut self) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(
             &self.ticket.id,
@@ -120,7 +121,7 @@ impl Story {
         .of(Of::WorkerSpawned)
     }
 
-    fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
+    pub(super) fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
         self.of(Of::StepFinished {
             usage: Usage::default(),
             total_micro_usd: None,
@@ -136,7 +137,7 @@ impl Story {
         })
     }
 
-    fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
+    pub(super) fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let fresh = session(attempt.claim.fence, attempt.conversation.session.number + 1);
         let failure = Failure::new(class, "no");
@@ -182,11 +183,11 @@ impl Story {
         self.then(Event::Edited { spec })
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         self.ticket.state_name()
     }
 
-    fn held(&self) -> &Why {
+    pub(super) fn held(&self) -> &Why {
         &self.ticket.held.as_ref().expect("it is held").why
     }
 
@@ -198,15 +199,15 @@ impl Story {
     }
 }
 
-fn oid(digit: char) -> Oid {
+pub(super) fn oid(digit: char) -> Oid {
     Oid::new(String::from(digit).repeat(40)).unwrap()
 }
 
-fn session(fence: Fence, n: u32) -> SessionId {
+pub(super) fn session(fence: Fence, n: u32) -> SessionId {
     SessionId::of_attempt(uuid::Uuid::from_u128(7), &TicketId::new("t-1").unwrap(), fence, n)
 }
 
-fn boss() -> Actor {
+pub(super) fn boss() -> Actor {
     Actor::person("boss")
 }
 
@@ -693,15 +694,14 @@ fn what_is_approved_is_checked_and_not_reviewed_again_when_the_target_moves() {
         review: true,
     };
     let mut story = Story::checking();
-    story.then(passed()).then(Event::ReviewClaimed {
-        agent: AgentName::new("eve").unwrap(),
-        fence: Fence(2),
-    });
+    story.then(passed());
+    review(&mut story, "gate-1", 2, approve("ran it"));
     story.then(Event::Approved {
-        acceptance_test: "ran it".to_owned(),
-        feedback: String::new(),
+        fence: Fence(2),
+        agree: 1,
     });
-    story.then(Event::TargetMoved).then(Event::CheckStarted);
+    assert_eq!(story.name(), "verify/checking");
+    story.then(Event::CheckStarted);
     let again = Event::CandidateBuilt {
         candidate: candidate(),
         plan: CheckPlan::default(),
@@ -753,6 +753,7 @@ fn what_is_dropped_or_retried_while_it_lands_waits_for_what_came_of_the_landing(
     let hold = || Event::LandingEndOrdered {
         then: AfterLanding::Hold {
             why: "no right to write".to_owned(),
+            may_pass: false,
             retry_at: Time(40_000),
         },
     };
@@ -790,23 +791,37 @@ fn nothing_that_lands_was_not_accepted() {
         passed: Vec::new(),
         review: true,
     });
-    let approved = |test: &str| Event::Approved {
-        acceptance_test: test.to_owned(),
-        feedback: String::new(),
-    };
-    assert_eq!(story.refuses(approved("ran it")), "nobody reviews it");
-    story.then(Event::ReviewClaimed {
-        agent: AgentName::new("eve").unwrap(),
+    let approved = || Event::Approved {
         fence: Fence(2),
-    });
-    assert!(story.refuses(approved(" ")).contains("needs an acceptance test"));
+        agree: 1,
+    };
+    assert!(story.refuses(approved()).contains("has not approved of it"));
+    story.then(claimed_review("gate-1", 2));
+    let noted = |test: &str| Event::Review {
+        fence: Fence(2),
+        event: ReviewEvent::VerdictNoted {
+            verdict: approve(test),
+        },
+    };
+    assert!(story.refuses(noted(" ")).contains("needs an acceptance test"));
     story
-        .then(approved("ran it"))
-        .then(Event::Landed { commit: oid('c') });
+        .then(noted("ran it"))
+        .then(approved())
+        .then(Event::CheckStarted);
+    story.then(Event::CandidateBuilt {
+        candidate: candidate(),
+        plan: CheckPlan::default(),
+    });
+    story.then(Event::ChecksPassed {
+        tree: oid('d'),
+        passed: vec!["make check".to_owned()],
+        review: true,
+    });
+    story.then(Event::Landed { commit: oid('c') });
     let State::Done(Done::Landed { acceptance, .. }) = &story.ticket.state else {
         panic!("{}", story.name())
     };
-    assert_eq!(acceptance, "ran it");
+    assert_eq!(acceptance, "make check; ran it");
 }
 
 #[test]

@@ -30,7 +30,9 @@ impl Draft<'_> {
                 ..candidate.clone()
             });
         }
-        verify.stage = Stage::Checking(Box::new(Checks::new(candidate.clone(), plan.clone())));
+        let mut checks = Checks::new(candidate.clone(), plan.clone());
+        checks.commitments = self.owed(&candidate.tip, plan.commitment_timeout_ms)?;
+        self.verify()?.stage = Stage::Checking(Box::new(checks));
         Ok(())
     }
 
@@ -56,9 +58,13 @@ impl Draft<'_> {
             set_up: checks.set_up.unwrap_or(0),
             passed: checks.passed_before(task),
         };
+        let owed = checks.owed().map(|owed| owed.id);
         checks.order(run.clone(), task, slot, at);
         self.effects.push(effect);
-        Ok(())
+        match owed.filter(|_| task == CheckTask::Commitment) {
+            Some(id) => self.start_commitment(id),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn stop_check(&mut self, why: CheckStop) -> Taken {
@@ -80,8 +86,13 @@ impl Draft<'_> {
         let Some(ended) = checks.run.clone().filter(|ended| ended.run == *run) else {
             return self.no("it does not wait for this run");
         };
+        let owed = checks.owed().map(|owed| owed.id);
+        let tip = checks.candidate.tip.clone();
         checks.ended(&ended, outcome);
-        Ok(())
+        match owed.filter(|_| ended.task == CheckTask::Commitment) {
+            Some(id) => self.end_commitment(id, &tip, outcome),
+            None => Ok(()),
+        }
     }
 
     /// A ticket that leaves its checks, or is held in them, waits for no run of them any more: the run is

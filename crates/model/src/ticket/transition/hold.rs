@@ -120,6 +120,8 @@ impl Draft<'_> {
                     return self.no("no step of it is to be started");
                 };
             }
+            State::Verify(verify) if matches!(&verify.stage, Stage::Reviewing(reviewing) if !reviewing.is_live()) =>
+                {}
             State::New | State::Verify(_) | State::Done(_) => {
                 return self.no("no step of it is to be started");
             }

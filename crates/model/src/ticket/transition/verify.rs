@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
 use crate::ticket::{
-    AfterLanding, Candidate, Clearance, Cleared, Coupling, Done, Effect, Label, Stage, State, Verify, Why,
+    AfterLanding, Candidate, Clearance, Cleared, Coupling, Done, Effect, Reviewing, Stage, State, Verify, Why,
 };
 use crate::{Actor, Time};
 
@@ -29,27 +29,6 @@ impl Draft<'_> {
 
     pub(super) fn building(&mut self) -> Result<&mut Verify, Rejected> {
         self.stage(|s| matches!(s, Stage::Building), "it is not being merged")
-    }
-
-    pub(super) fn reviewing(&mut self) -> Result<&mut Verify, Rejected> {
-        self.stage(|s| matches!(s, Stage::Reviewing { .. }), "it is not in review")
-    }
-
-    /// In review, and someone reviews it: a verdict has an author.
-    pub(super) fn reviewed(&mut self) -> Result<&mut Verify, Rejected> {
-        self.reviewing()?;
-        self.stage(
-            |s| {
-                matches!(
-                    s,
-                    Stage::Reviewing {
-                        reviewer: Some(_),
-                        ..
-                    }
-                )
-            },
-            "nobody reviews it",
-        )
     }
 
     pub(super) fn landing(&mut self) -> Result<&mut Verify, Rejected> {
@@ -99,23 +78,28 @@ impl Draft<'_> {
         if checks.run.is_some() || !checks.are_passed() {
             return self.no("not every check has passed");
         }
+        let tip = checks.candidate.tip.clone();
+        if self.ticket.unmet(&tip).next().is_some() || self.ticket.proposed.is_some() {
+            return self.no("not every commitment is met");
+        }
+        let checks = self.checks()?;
         let candidate = Candidate {
             passed: passed.to_vec(),
             ..checks.candidate.clone()
         };
+        let met = self.ticket.commitments.iter().map(|one| one.promise.to_string());
+        let mut candidate = candidate;
+        candidate.passed.extend(met);
         self.ticket.repeat = None;
         let verify = self.verify()?;
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
-        if let Some(Clearance::Approved { acceptance_test }) = verify.clearance(&candidate.tip) {
-            let passed = vec![acceptance_test.clone()];
-            return self.land(Candidate { passed, ..candidate });
+        if let Some(Clearance::Approved { acceptance_test, .. }) = verify.clearance(&candidate.tip) {
+            let mut candidate = candidate;
+            candidate.passed.push(acceptance_test.clone());
+            return self.land(candidate);
         }
         if review {
-            verify.stage = Stage::Reviewing {
-                candidate,
-                reviewer: None,
-                due: None,
-            };
+            verify.stage = Stage::Reviewing(Box::new(Reviewing::new(candidate)));
             return Ok(());
         }
         self.land(candidate)
@@ -151,7 +135,7 @@ impl Draft<'_> {
         };
         if steps_left == 0 {
             self.ticket.feedback.push(story.to_owned());
-            self.give_back(Label::Failed, 0, reopen_at)?;
+            self.give_back(None, 0, reopen_at)?;
             let first = story.lines().next().unwrap_or_default().trim_end_matches(':');
             let note = format!(
                 "{first}, and its steps are spent; `crew retry {}` gives it new ones",
@@ -199,27 +183,6 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(super) fn review_again(&mut self, label: Label, left: u32, again: Time) -> Taken {
-        let Stage::Reviewing { reviewer, due, .. } = &mut self.reviewing()?.stage else {
-            return self.no("it is not in review");
-        };
-        if reviewer.is_none() {
-            return self.no("nobody reviews it");
-        }
-        (*reviewer, *due) = (None, Some(again));
-        self.ticket.labels.insert(label);
-        self.ticket.review_tries += 1;
-        if left == 0 {
-            self.free_slot();
-            self.hold(
-                Why::Review,
-                "its review ended without a verdict too often".to_owned(),
-                None,
-            );
-        }
-        Ok(())
-    }
-
     pub(super) fn landed(&mut self, commit: &crate::Oid) -> Taken {
         let verify = self.landing()?;
         let Stage::Landing { candidate, .. } = &verify.stage else {
@@ -260,7 +223,11 @@ impl Draft<'_> {
                 self.keep_work();
                 self.finish(Done::Dropped { by, reason });
             }
-            Some(AfterLanding::Hold { why, retry_at }) => {
+            Some(AfterLanding::Hold {
+                why,
+                may_pass,
+                retry_at,
+            }) => {
                 self.verify()?.stage = Stage::Queued;
                 self.free_slot();
                 self.hold(
@@ -268,6 +235,9 @@ impl Draft<'_> {
                     format!("it could not be landed: {why}"),
                     Some(retry_at),
                 );
+                if may_pass {
+                    self.held_until_it_passes();
+                }
             }
             Some(AfterLanding::Retry { .. }) => {
                 let verify = self.verify()?;
@@ -276,6 +246,17 @@ impl Draft<'_> {
                 (self.ticket.tries, self.ticket.review_tries, self.ticket.repeat) = (0, 0, None);
             }
         }
+        Ok(())
+    }
+
+    /// The remote's target and the local one have parted, which only a person may mend. The ticket is built
+    /// again afterwards.
+    pub(super) fn diverge(&mut self, why: &str, retry_at: Time) -> Taken {
+        let at_work = |s: &Stage| matches!(s, Stage::Building | Stage::Landing { then: None, .. });
+        let verify = self.stage(at_work, "it is neither being merged nor landing")?;
+        verify.stage = Stage::Queued;
+        self.free_slot();
+        self.hold(Why::Diverged, why.to_owned(), Some(retry_at));
         Ok(())
     }
 
@@ -295,6 +276,11 @@ impl Draft<'_> {
         let words = format!("waived by {by}: {reason}");
         let passed = vec![words.clone()];
         self.clear(&candidate.tip, Clearance::Waived { words })?;
+        if self.ticket.unmet(&candidate.tip).next().is_some() {
+            // The message of its merge says that every commitment is met: it is merged anew.
+            self.verify()?.stage = Stage::Queued;
+            return Ok(());
+        }
         self.land(Candidate { passed, ..candidate })
     }
 

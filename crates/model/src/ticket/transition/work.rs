@@ -44,9 +44,15 @@ impl Draft<'_> {
         }
         let ticket = &mut self.ticket;
         (ticket.fence, ticket.due) = (*fence, None);
+        ticket.authors.insert(agent.clone());
         ticket.tries += 1;
         ticket.attempts += 1;
-        let (number, from) = (ticket.attempts, ticket.from.clone());
+        let (number, mut from) = (ticket.attempts, ticket.from.clone());
+        if let (attempt::StartPoint::Target, Some(commit)) = (&from, &ticket.spec.reverts) {
+            from = attempt::StartPoint::Revert {
+                commit: commit.clone(),
+            };
+        }
         let claim = Claim::new(agent.clone(), *fence, number, from.clone());
         let conversation = Conversation::new(harness.clone(), session.clone());
         let attempt = Attempt::new(claim, conversation, *at);
@@ -153,9 +159,7 @@ impl Draft<'_> {
     /// Into the queue for checks. A person's submission is taken as it is, whatever held the ticket;
     /// submitting is the success that an agent's labels wait for.
     pub(super) fn submit(&mut self, attempt: Attempt, by: Actor, submitted_at: Time) {
-        for label in [Label::AgentIncomplete, Label::AgentError, Label::AutoRecovered] {
-            self.ticket.labels.remove(&label);
-        }
+        self.clear_end_of_attempt();
         self.ticket.held = None;
         let round = attempt.rounds;
         self.ticket.state = State::Verify(Box::new(Verify {
@@ -185,11 +189,16 @@ impl Draft<'_> {
     }
 
     /// Back to the queue; with no attempt left, held until a person looks at it.
-    pub(super) fn give_back(&mut self, label: Label, attempts_left: u32, reopen_at: Time) -> Taken {
+    pub(super) fn give_back(
+        &mut self,
+        label: impl Into<Option<Label>>,
+        attempts_left: u32,
+        reopen_at: Time,
+    ) -> Taken {
         self.back_to_open()?;
-        self.ticket.labels.insert(label);
+        self.clear_end_of_attempt();
+        self.ticket.labels.extend(label.into());
         if attempts_left == 0 {
-            self.ticket.labels.insert(Label::Failed);
             let note = format!(
                 "its attempts are spent; `crew retry {}` gives it new ones",
                 self.ticket.id
@@ -199,6 +208,24 @@ impl Draft<'_> {
             self.ticket.due = Some(reopen_at);
         }
         Ok(())
+    }
+
+    /// Removes the labels that say how the last attempt ended.
+    fn clear_end_of_attempt(&mut self) {
+        let is_of_end = |label: &Label| match label {
+            Label::AgentIncomplete
+            | Label::AgentError
+            | Label::AutoRecovered
+            | Label::Rejected
+            | Label::Killed
+            | Label::Reaped => true,
+            Label::EvaluatorError
+            | Label::EvaluatorIncomplete
+            | Label::Failed
+            | Label::Recovery
+            | Label::Held => false,
+        };
+        self.ticket.labels.retain(|label| !is_of_end(label));
     }
 
     /// Open again, from what the attempt leaves; due at once.
@@ -238,11 +265,13 @@ impl Draft<'_> {
         match why {
             Released::Killed { by } => {
                 self.back_to_open()?;
+                self.clear_end_of_attempt();
                 self.ticket.labels.insert(Label::Killed);
                 self.hold(Why::Killed, format!("its agent was killed by {by}"), None);
             }
             Released::Reaped { why } => {
                 self.back_to_open()?;
+                self.clear_end_of_attempt();
                 self.ticket.labels.insert(Label::Reaped);
                 self.hold(Why::Reaped, format!("its agent was given up: {why}"), None);
             }

@@ -55,6 +55,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
+        | Kind::DependencyFailed
         | Kind::File
         | Kind::Failing
         | Kind::Target
@@ -99,7 +100,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         what: what.to_owned(),
     };
     let mut acts = match &held.why {
-        Why::Paths { .. } => vec![Act::Approve { ticket: id() }],
+        Why::Paths { .. } | Why::Commitments { .. } => vec![Act::Approve { ticket: id() }],
         Why::Auth => vec![
             by_hand("mend the agent's login or key, then"),
             Act::Retry { ticket: id() },
@@ -116,7 +117,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             Act::Retry { ticket: id() },
             by_hand(&format!("or raise `ticket_usd` in crew.toml: {goes_on}")),
         ],
-        Why::Landing => vec![
+        Why::Landing | Why::Diverged => vec![
             by_hand(&format!("mend what it says: {goes_on}")),
             Act::Retry { ticket: id() },
         ],
@@ -124,13 +125,14 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             by_hand("do what that says in the folder with the work, then"),
             Act::Retry { ticket: id() },
         ],
-        Why::Failed
-        | Why::Killed
-        | Why::Reaped
-        | Why::CouldNotRun
-        | Why::Conflict
-        | Why::NoProgress
-        | Why::Review => vec![Act::Retry { ticket: id() }],
+        Why::Failed | Why::Killed | Why::Reaped | Why::CouldNotRun | Why::Conflict | Why::NoProgress => {
+            vec![Act::Retry { ticket: id() }]
+        }
+        Why::Review => vec![
+            Act::Approve { ticket: id() },
+            Act::Reject { ticket: id() },
+            Act::Retry { ticket: id() },
+        ],
     };
     let sensitive = matches!(held.why, Why::Paths { .. });
     if ticket.candidate().is_some() && !sensitive {
@@ -138,8 +140,13 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     }
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
-        Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
-        Why::Paths { .. } | Why::Landing | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
+        Why::CouldNotRun | Why::TargetRed | Why::Auth | Why::Diverged => Urgency::Everyone,
+        Why::Paths { .. }
+        | Why::Commitments { .. }
+        | Why::Landing
+        | Why::Conflict
+        | Why::Review
+        | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };
     Item {
@@ -155,16 +162,32 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
         ticket: of.clone(),
         on: on.clone(),
     };
-    let acts = match refusal {
-        Refusal::MissingDependency { id } => vec![undep(&ticket.id, id)],
-        Refusal::Cycle { path } => {
-            let steps = path.windows(2);
-            steps
-                .filter_map(|step| {
-                    let [of, on] = step else { return None };
-                    Some(undep(of, on))
+    let unrecover = |of: &TicketId| Act::ByHand {
+        what: format!("or remove `recovers` from the file of {of}"),
+    };
+    let (kind, since, acts) = match refusal {
+        Refusal::MissingDependency { id } => (Kind::Dependency, None, vec![undep(&ticket.id, id)]),
+        Refusal::MissingRecovered { .. } => (Kind::Dependency, None, vec![unrecover(&ticket.id)]),
+        Refusal::Cycle { path, recovering } => {
+            let acts = path.windows(2).filter_map(|step| {
+                let [of, on] = step else { return None };
+                Some(match recovering.contains(of) {
+                    true => unrecover(of),
+                    false => undep(of, on),
                 })
-                .collect()
+            });
+            (Kind::Dependency, None, acts.collect())
+        }
+        Refusal::DependencyFailed { id, since, .. } => {
+            let reopen = Act::Reopen { ticket: id.clone() };
+            let acts = vec![
+                reopen,
+                undep(&ticket.id, id),
+                Act::Drop {
+                    ticket: ticket.id.clone(),
+                },
+            ];
+            (Kind::DependencyFailed, Some(*since), acts)
         }
         Refusal::Unknown
         | Refusal::Done { .. }
@@ -186,11 +209,11 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
         | Refusal::RecoveryNotNeededYet { .. }
         | Refusal::RecoveryNotNeeded { .. }
         | Refusal::AssigneeBusy { .. }
-        | Refusal::NoAgentFree { .. } => Vec::new(),
+        | Refusal::NoAgentFree { .. } => (Kind::Dependency, None, Vec::new()),
     };
     Item {
-        since: None,
+        since,
         acts,
-        ..item(ticket, Kind::Dependency, Urgency::Parked)
+        ..item(ticket, kind, Urgency::Parked)
     }
 }

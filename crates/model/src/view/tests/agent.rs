@@ -22,6 +22,7 @@ fn red() -> Target {
             plan: CheckPlan {
                 setup: Vec::new(),
                 commands: vec![crate::samples::ticket::check("make")],
+                ..CheckPlan::default()
             },
             environment: String::new(),
         },

@@ -165,6 +165,7 @@ fn failing(ticket: &str, is_file: bool, why: &str) -> Failing {
 fn beside() -> Context {
     let cycle = |path: [&str; 3]| Refusal::Cycle {
         path: path.into_iter().map(id).collect(),
+        recovering: Vec::new(),
     };
     Context {
         engine: true,

@@ -1,0 +1,175 @@
+//! Commitments: work lands once it meets them, as crew itself has verified.
+
+use testkit::world::World;
+
+#[test]
+fn an_acceptance_test_that_fails_keeps_the_work_from_landing_and_its_agent_gets_the_output() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .line("acceptance_test: \"echo not yet there; false\"")
+        .agent(
+            "work \"t.$RUN\" x\n[ \"$RUN\" = 3 ] && { echo 'BLOCKED: it cannot be met'; exit 0; }\necho DONE",
+        )
+        .write();
+    let said = world.drain_held();
+    assert!(world.landed().is_empty(), "{}", said.all());
+    assert_eq!(world.held("t-1").0, "blocked");
+    let told = world.prompt("t-1", 1);
+    assert!(
+        told.contains("the acceptance test passes (`echo not yet there; false`)"),
+        "{told}"
+    );
+    for step in [2, 3] {
+        let told = world.prompt("t-1", step);
+        assert!(
+            told.contains("this commitment is not met:\nthe acceptance test passes"),
+            "{told}"
+        );
+        assert!(told.contains("not yet there\n(exit code 1)"), "{told}");
+    }
+    assert_eq!(world.count("t-1", "commitment_unmet"), 2);
+    let explained = world.must(&["explain", "t-1"]);
+    assert!(
+        explained.out.contains("commitment 1, by ticket, failed"),
+        "{}",
+        explained.out
+    );
+}
+
+#[test]
+fn an_unmet_commitment_goes_back_once_and_then_lands_with_its_trailer() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .line("commitments:\n  - says: The page is there\n    run: [test, -e, page]\n  - run: test -e t-1.1")
+        .body("# A page\n\n## Acceptance Criteria\n\n- A person likes it.\n- It greets: `$ grep -q hello page`\n")
+        .agent(
+            "case $RUN in\n\
+             1) work t-1.1 x ;;\n\
+             *) work page hello ;;\n\
+             esac\n\
+             echo DONE",
+        )
+        .write();
+    world.must(&[
+        "commit-to",
+        "t-1",
+        "The page is a file",
+        "--",
+        "test",
+        "-f",
+        "page",
+    ]);
+    let refused = world.crew(&["commit-to", "t-1", "A person likes it"]);
+    assert!(refused.err.contains("no reviews yet"), "{}", refused.err);
+    world.drain_all();
+    assert_eq!(world.count("t-1", "commitment_unmet"), 1);
+    assert!(
+        world.prompt("t-1", 2).contains("The page is there"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
+    let trailer = world.git(&[
+        "log",
+        "-1",
+        "--format=%(trailers:key=Commitments,valueonly)",
+        "main",
+    ]);
+    assert_eq!(trailer.trim(), "4/4");
+    let how = format!("{:?}", world.state("t-1").state);
+    assert!(how.contains("The page is a file"), "{how}");
+    let explained = world.json(&["explain", "t-1"]);
+    assert_eq!(explained["commitments"][0]["state"], "passed", "{explained}");
+}
+
+#[test]
+fn an_agents_commitment_is_an_argument_vector_that_no_shell_reads() {
+    let world = World::new();
+    let outside = tempfile::tempdir().unwrap();
+    let touched = outside.path().join("touched");
+    let shell = format!("t-1.1; touch {}", touched.display());
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "if [ \"$RUN\" = 1 ]; then\n\
+             echo '{{\"crew\":\"commitment\",\"says\":\"by a shell\",\"run\":\"touch {touched}\"}}'\n\
+             echo '{{\"crew\":\"commitment\",\"says\":\"it is there\",\"run\":[\"test\",\"-e\",\"{shell}\"]}}'\n\
+             work t-1.1 x\n\
+             else\n\
+             git ls-files >&2; mkdir -p \"$(dirname '{shell}')\"; work '{shell}' x || true\n\
+             echo 'BLOCKED: enough'; exit 0\n\
+             fi\n\
+             echo DONE",
+            touched = touched.display()
+        ))
+        .write();
+    world.drain_held();
+    assert!(!touched.exists(), "a shell has read it");
+    assert_eq!(world.count("t-1", "commitment_unmet"), 1);
+    let ticket = world.state("t-1");
+    let [only] = ticket.commitments.as_slice() else {
+        panic!("{:?}", ticket.commitments)
+    };
+    assert_eq!(only.promise.says, "it is there");
+    assert!(world.landed().is_empty());
+}
+
+#[test]
+fn commitments_that_are_edited_while_an_agent_works_wait_for_a_persons_word() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .line("acceptance_test: \"true\"")
+        .agent(&format!(
+            "work t-1.txt x\nsed -i 's/\"true\"/\"test -e t-1.txt\"/' {}\nuntil_there \"$GATES/seen\"\necho DONE",
+            world.ticket_file("t-1").display()
+        ))
+        .write();
+    let mut engine = world.engine();
+    world.wait("its file is read", || world.count("t-1", "edited") == 1);
+    world.open("seen");
+    world.wait("it is held", || {
+        world.try_state("t-1").is_some_and(|ticket| ticket.held.is_some())
+    });
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "commitments");
+    assert!(note.contains("crew approve t-1"), "{note}");
+    let inbox = world.crew(&["inbox"]);
+    assert!(inbox.out.contains("crew approve t-1"), "{}", inbox.out);
+    world.must(&["approve", "t-1"]);
+    world.wait("it lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    let promise = &world.state("t-1").commitments[0].promise;
+    assert!(promise.to_string().contains("test -e t-1.txt"), "{promise}");
+}
+
+#[test]
+fn the_same_unmet_commitment_is_paid_for_three_times_and_a_waiver_is_counted_as_one() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .line("acceptance_test: \"false\"")
+        .agent("[ \"$RUN\" = 1 ] && work t-1.txt x\necho DONE")
+        .write();
+    world.drain_held();
+    assert_eq!(
+        (world.runs("t-1"), world.count("t-1", "commitment_unmet")),
+        (3, 3)
+    );
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "no_progress");
+    assert!(note.contains("the acceptance test passes"), "{note}");
+    world.must(&["waive", "t-1", "the", "test", "is", "wrong"]);
+    world.drain_all();
+    let trailer = world.git(&[
+        "log",
+        "-1",
+        "--format=%(trailers:key=Commitments,valueonly)",
+        "main",
+    ]);
+    assert_eq!(trailer.trim(), "0/1");
+    let how = format!("{:?}", world.state("t-1").state);
+    assert!(how.contains("the test is wrong"), "{how}");
+}

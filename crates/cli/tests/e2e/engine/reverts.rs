@@ -1,0 +1,67 @@
+//! `crew revert`: what a ticket has landed is taken back by a ticket of its own.
+
+use testkit::world::{DONE, World};
+
+/// The one ticket that is not this one.
+fn other(world: &World, than: &str) -> String {
+    let files = std::fs::read_dir(world.project(".tickets")).unwrap();
+    let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+    let ids = names.filter_map(|name| name.strip_suffix(".md").map(str::to_owned));
+    let mut others = ids.filter(|id| id != than);
+    others.next().unwrap()
+}
+
+#[test]
+fn what_a_ticket_landed_is_taken_back_without_an_agent_and_what_came_after_stays() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    world.commit("later", "stays\n");
+    world.must(&["revert", "t-1"]);
+    let revert = other(&world, "t-1");
+    world.drain_all();
+    assert_eq!(world.landed().len(), 2);
+    assert_eq!((world.runs(&revert), world.count(&revert, "submitted")), (0, 1));
+    assert_eq!(world.state_name(&revert), "done/landed");
+    assert_eq!(world.on_main("t-1.txt"), None);
+    assert!(!world.project("t-1.txt").exists());
+    assert!(world.on_main("later").is_some());
+    // It is there no more, so it cannot be taken back again.
+    let said = world.crew(&["revert", "t-1"]);
+    assert_eq!(said.code, Some(1), "{said}");
+}
+
+#[test]
+fn a_revert_passes_the_same_checks_and_an_agent_mends_what_they_find() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    world.change_settings(
+        "[checks]",
+        "[checks]\ncommands = [\"test -e t-1.txt || test -e instead\"]",
+    );
+    world.anyway();
+    world.must(&["revert", "t-1"]);
+    let revert = other(&world, "t-1");
+    world.script(&revert, "work instead of-it\necho DONE\n");
+    world.drain_all();
+    assert_eq!(
+        (world.runs(&revert), world.count(&revert, "checks_failed")),
+        (1, 1)
+    );
+    assert_eq!(world.on_main("t-1.txt"), None);
+    assert!(world.on_main("instead").is_some());
+}
+
+#[test]
+fn a_revert_on_which_later_work_builds_is_refused() {
+    let world = World::new();
+    world.ticket("t-1").agent("work same one\necho DONE").write();
+    world.drain_all();
+    world.commit("same", "two\n");
+    let said = world.crew(&["revert", "t-1"]);
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.err.contains("builds on it, in same"), "{said}");
+    let said = world.crew(&["revert", "t-2"]);
+    assert_eq!(said.code, Some(1), "{said}");
+}

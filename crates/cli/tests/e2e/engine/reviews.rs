@@ -1,0 +1,134 @@
+//! Reviews: a gatekeeper looks at the work before it lands.
+
+use testkit::world::World;
+
+/// The worker commits a file; the gatekeeper does `review`.
+fn script(work: &str, review: &str) -> String {
+    format!("if [ \"$CREW_ROLE\" = gatekeeper ]; then\n{review}\nelse\n{work}\necho DONE\nfi\n")
+}
+
+const APPROVE: &str = r#"echo '{"crew":"verdict","verdict":"approve","acceptance_test":"read it all"}'"#;
+
+const WORK: &str = "work \"$CREW_TICKET_ID.txt\" done";
+
+/// Every piece of work is reviewed.
+fn world(more: &str) -> World {
+    World::with(|s| s.top = format!("[review]\nwhen = \"always\"\n{more}"))
+}
+
+#[test]
+fn a_rejection_reaches_the_next_attempt_whose_work_is_approved_and_lands() {
+    let world = world("");
+    let work = "grep -q 'write a test' \"$LOGS/$CREW_TICKET_ID.$RUN.prompt\" && work test.txt yes\n\
+                work \"$CREW_TICKET_ID.txt\" \"$RUN\"";
+    let work = format!(
+        "echo SUMMARY: wrote it\n{}",
+        work.replace("yes\n", "yes || true\n")
+    );
+    let review = format!(
+        "if [ -e test.txt ]; then {APPROVE}\nelse echo '{}'\nfi",
+        r#"{"crew":"verdict","verdict":"reject","reason":"no test","feedback":"write a test"}"#
+    );
+    world.ticket("t").agent(&script(&work, &review)).write();
+    world.drain();
+    assert!(world.is_landed("t"));
+    assert_eq!(world.on_main("test.txt").as_deref(), Some("yes\n"));
+    for (fact, times) in [
+        ("review_claimed", 2),
+        ("verdict_noted", 2),
+        ("rejected", 1),
+        ("approved", 1),
+    ] {
+        assert_eq!(world.count("t", fact), times, "{fact}");
+    }
+    let prompt = world.prompt("t", 2);
+    for told in [
+        "a gatekeeper",
+        "wrote it",
+        "+1",
+        "as the last line of all",
+        "git diff ",
+    ] {
+        assert!(prompt.contains(told), "{told}: {prompt}");
+    }
+    assert_eq!(world.variable("t", 2, "CREW_ROLE").as_deref(), Some("gatekeeper"));
+    assert_eq!(world.variable("t", 2, "CREW_AGENT").as_deref(), Some("gate-1"));
+    let done = world.json(&["queue", "--all", "--json"]).to_string();
+    assert!(done.contains("landed"), "{done}");
+}
+
+#[test]
+fn a_gatekeeper_that_says_nothing_that_counts_is_held_after_its_tries_and_a_person_decides() {
+    let world = world("tries = 1\n");
+    let fenced = format!("{APPROVE}\necho and so on\necho DONE");
+    world.ticket("says").agent(&script(WORK, &fenced)).write();
+    world
+        .ticket("crashes")
+        .agent(&script(WORK, &format!("{APPROVE}\nexit 3")))
+        .write();
+    world.drain_held();
+    assert_eq!(world.held("says").0, "review");
+    assert_eq!(world.held("crashes").0, "review");
+    assert!(world.front("says", "tags").contains("evaluator-incomplete"));
+    assert!(world.front("crashes", "tags").contains("evaluator-error"));
+    let inbox = world.must(&["inbox"]).all();
+    assert!(
+        inbox.contains("crew approve says") && inbox.contains("crew reject says"),
+        "{inbox}"
+    );
+    world.must(&["approve", "says"]);
+    world.must(&["reject", "crashes", "say why"]);
+    world.script("crashes", &script("work more.txt more", APPROVE));
+    world.drain();
+    assert!(world.is_landed("says") && world.is_landed("crashes"));
+    let story = world.prompt("crashes", 3);
+    assert!(story.contains("say why"), "{story}");
+    assert_eq!(world.count("says", "review_claimed"), 1);
+}
+
+#[test]
+fn a_target_that_moves_during_a_review_asks_for_no_other_and_what_a_gatekeeper_edits_is_gone() {
+    let world = world("");
+    let review = format!(
+        "echo spoilt > t.txt\necho new > extra.txt\ngit add -A\ngit commit -qm mine\n\
+         touch \"$LOGS/reviewing\"\nuntil_there \"$GATES/go\"\n{APPROVE}"
+    );
+    world.ticket("t").agent(&script(WORK, &review)).write();
+    let mut engine = world.engine();
+    let reviewing = world.path("logs/reviewing");
+    world.wait("it is in review", || reviewing.exists());
+    let agents = world.json(&["ps", "--json"]).to_string();
+    assert!(
+        agents.contains("\"role\":\"gatekeeper\"") && agents.contains("◎"),
+        "{agents}"
+    );
+    world.commit("pushed", "one\n");
+    world.commit("pushed", "two\n");
+    world.open("go");
+    world.wait("it lands", || world.is_landed("t"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(world.count("t", "review_claimed"), 1);
+    assert_eq!(world.on_main("t.txt").as_deref(), Some("done\n"));
+    assert_eq!(world.on_main("extra.txt"), None);
+    assert_eq!(world.on_main("pushed").as_deref(), Some("two\n"));
+    world.assert_at_rest();
+}
+
+#[test]
+fn a_review_outlives_a_killed_engine_and_is_adopted() {
+    let world = world("");
+    let review = format!("touch \"$LOGS/reviewing\"\nuntil_there \"$GATES/go\"\n{APPROVE}");
+    world.ticket("t").agent(&script(WORK, &review)).write();
+    let mut engine = world.engine();
+    let reviewing = world.path("logs/reviewing");
+    world.wait("it is in review", || reviewing.exists());
+    engine.signal("KILL");
+    engine.end();
+    world.open("go");
+    world.drain();
+    assert!(world.is_landed("t"));
+    assert_eq!(world.count("t", "review_claimed"), 1);
+    assert_eq!(world.count("t", "review_started"), 1);
+    assert_eq!(world.runs("t"), 2, "the worker's and the gatekeeper's");
+}

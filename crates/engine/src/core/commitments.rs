@@ -1,0 +1,86 @@
+//! Commitments: who adds one, and the verdict on one.
+
+use model::commitment::{By, MOST, Promise};
+use model::ticket::{CheckOutcome, CheckTask, Checks, Event, Fingerprint, Ticket};
+use model::{Actor, TicketId};
+
+use super::Core;
+use super::commands::{Answer, unknown};
+
+impl Core {
+    pub(super) fn commit_to(&mut self, id: &TicketId, by: &Actor, promise: Promise) -> Answer {
+        if promise.run.is_none() {
+            return Err(format!(
+                "a commitment of {id} without a command is one that only a reviewer can name as met, and there are no \
+                 reviews: give a command after --"
+            ));
+        }
+        if self.ticket(id).is_none() {
+            return Err(unknown(id));
+        }
+        let message = format!("{id} has one more commitment: {promise}");
+        let by = By::Assigner(by.clone());
+        self.act(id, Event::CommitmentAdded { by, promise }, message)
+    }
+
+    /// The commitments that an agent has made in its step, but for those that the ticket has already, and
+    /// those that are too many.
+    pub(super) fn commitments_made(&self, id: &TicketId, made: Vec<Promise>) -> Vec<Event> {
+        let Some(ticket) = self.ticket(id) else {
+            return Vec::new();
+        };
+        let Some(agent) = ticket.attempt().map(|attempt| &attempt.claim.agent) else {
+            return Vec::new();
+        };
+        let room = MOST.saturating_sub(ticket.commitments.len());
+        let new = made
+            .into_iter()
+            .filter(|one| !ticket.has_promised(one))
+            .take(room);
+        new.map(|promise| Event::CommitmentAdded {
+            by: By::Agent(agent.clone()),
+            promise,
+        })
+        .collect()
+    }
+
+    /// The checks have passed, and every commitment with a command is met: whether a person is asked.
+    pub(super) fn commitments_question(ticket: &Ticket, checks: &Checks) -> Option<Event> {
+        let tip = &checks.candidate.tip;
+        ticket
+            .commitments_question(tip)
+            .map(|_| Event::CommitmentsHeld { tip: tip.clone() })
+    }
+
+    /// The reason for which a commitment of the agent's own could not be run, which is for the agent to mend.
+    pub(super) fn agents_own<'a>(
+        &self,
+        id: &TicketId,
+        checks: &Checks,
+        task: CheckTask,
+        outcome: &'a CheckOutcome,
+    ) -> Option<&'a str> {
+        let (CheckTask::Commitment, CheckOutcome::CouldNotRun { why }) = (task, outcome) else {
+            return None;
+        };
+        let one = self.ticket(id)?.commitment(checks.owed()?.id)?;
+        one.is_agents().then_some(why)
+    }
+
+    /// A commitment that is not met by the candidate. Nothing is proven on the target: a ticket promises
+    /// what the target does not have.
+    pub(super) fn unmet(&self, id: &TicketId, checks: &Checks, output: &str) -> Option<Event> {
+        let owed = checks.owed()?;
+        let same = Fingerprint::Commitment {
+            says: owed.says.clone(),
+            tip: checks.candidate.tip.clone(),
+        };
+        Some(Event::CommitmentUnmet {
+            id: owed.id,
+            output: output.to_owned(),
+            steps_left: self.steps_left(id),
+            reopen_at: self.reopen_at(id),
+            repeat: self.repeat(id, same),
+        })
+    }
+}

@@ -1,0 +1,400 @@
+//! Reviews: a gatekeeper is found for each candidate that waits for one, and the end of its step means a
+//! verdict, or none.
+
+use std::collections::BTreeSet;
+
+use model::attempt::{AfterStop, Class, Failure, Usage};
+use model::machine::Rejected;
+use model::policy::{backoff, failure, review};
+use model::project::HarnessPause;
+use model::ticket::{AfterReview, Event, Review, ReviewEvent, State, Ticket, Verdict};
+use model::{Actor, AgentName, Fence, RunId, SessionId, TicketId, Time};
+
+use super::commands::Answer;
+use super::{Core, WriteMeta};
+use crate::{End, Report, RunEnd};
+
+impl Core {
+    /// Gives candidates in review to gatekeepers, the oldest submission first, and starts their steps.
+    pub(super) fn start_reviews(&mut self) {
+        if self.project().pause.is_some() || self.has_touched_settings {
+            return;
+        }
+        let mut waiting: Vec<(Time, TicketId)> = Vec::new();
+        let mut paused_until: Option<Time> = None;
+        for (id, ticket) in self.active_tickets().filter(|(_, ticket)| ticket.held.is_none()) {
+            if let (State::Verify(verify), Some(reviewing)) = (&ticket.state, ticket.reviewing())
+                && reviewing.then.is_none()
+                && !reviewing.is_live()
+            {
+                waiting.push((verify.submitted_at, id.clone()));
+                let pause = self.pause_of_review(ticket).and_then(|(_, pause)| pause.until);
+                paused_until = paused_until.into_iter().chain(pause).min();
+            }
+        }
+        if let Some(until) = paused_until {
+            self.wake_at(until);
+        }
+        waiting.sort();
+        for (_, id) in waiting {
+            self.start_review(&id);
+        }
+    }
+
+    fn start_review(&mut self, id: &TicketId) {
+        let Some(ticket) = self.ticket(id) else { return };
+        let Some(reviewing) = ticket.reviewing() else {
+            return;
+        };
+        let (events, cause) = match reviewing.open() {
+            Some(open) if !self.settings.has_harness(&open.conversation.harness) => {
+                let crashed = self.review_crashed(ticket, open.fence);
+                (vec![crashed], "its harness is not in crew.toml any more")
+            }
+            Some(open) => {
+                let run = RunId::of_step(id, open.fence, open.conversation.runs + 1);
+                let (fence, event) = (open.fence, ReviewEvent::Started { run });
+                if !open.can_step(self.now) || !self.has_room_for_review(&open.conversation.harness.name) {
+                    return;
+                }
+                (
+                    vec![Event::Review { fence, event }],
+                    "the next step of its review may start",
+                )
+            }
+            None if reviewing.due.is_some_and(|due| due > self.now) => return,
+            None => {
+                if let Some(why) = review::nobody(&self.settings, ticket, reviewing) {
+                    let why = why.to_owned();
+                    return self.apply_or_note(id, Event::NobodyReviews { why }, "there is no gatekeeper");
+                }
+                let busy: BTreeSet<&AgentName> =
+                    self.at_work().flat_map(Ticket::slots).map(|s| s.0).collect();
+                let eligible = review::eligible(&self.settings.review, ticket, reviewing);
+                let Some(agent) = eligible.into_iter().find(|name| !busy.contains(name)) else {
+                    return;
+                };
+                let Some(harness) = self.settings.harness_of_new_reviews() else {
+                    return;
+                };
+                if !self.has_room_for_review(&harness.name) {
+                    return;
+                }
+                let fence = ticket.fence.next();
+                let claimed = Event::ReviewClaimed {
+                    agent,
+                    fence,
+                    harness,
+                    session: SessionId::of_attempt(self.journal, id, fence, 1),
+                    at: self.now,
+                };
+                let run = RunId::of_step(id, fence, 1);
+                let event = ReviewEvent::Started { run };
+                (
+                    vec![claimed, Event::Review { fence, event }],
+                    "a gatekeeper is free for its review",
+                )
+            }
+        };
+        if let Err(no) = self.apply(id, events, WriteMeta::because(cause)) {
+            self.note_refusal(id, &no);
+        }
+    }
+
+    /// Whether one more process of an agent may run, on this harness.
+    fn has_room_for_review(&self, harness: &str) -> bool {
+        let is_paused = self.pause(harness).is_some();
+        !is_paused && self.live_steps() < self.settings.run.max_workers as usize
+    }
+
+    /// Processes of agents that may be alive, those of gatekeepers among them.
+    pub(super) fn live_steps(&self) -> usize {
+        let runs = self.at_work().flat_map(Ticket::live_runs);
+        runs.filter(|run| !run.is_check()).count()
+    }
+
+    /// The pause that the next step of a ticket's review waits for, and the name of the harness.
+    pub(super) fn pause_of_review(&self, ticket: &Ticket) -> Option<(&str, &HarnessPause)> {
+        let reviewing = ticket.reviewing()?;
+        match reviewing.open() {
+            Some(open) => self.pause(&open.conversation.harness.name),
+            None => self.pause(&self.settings.harness_of_new_reviews()?.name),
+        }
+    }
+
+    /// The order to stop a run, as the ticket takes it: a step's or a review's.
+    pub(super) fn stop_ordered(&self, id: &TicketId, run: &RunId, then: AfterStop) -> Event {
+        match self.ticket(id).and_then(|ticket| ticket.review_of_run(run)) {
+            Some(review) => Event::Review {
+                fence: review.fence,
+                event: ReviewEvent::StopOrdered { then },
+            },
+            None => Event::Attempt(model::attempt::Event::StopOrdered { then }),
+        }
+    }
+
+    /// The events of a report about the start of a review's step; none where the report says no more than
+    /// any other.
+    pub(super) fn review_reported(&self, id: &TicketId, fence: Fence, report: &Report) -> Option<Vec<Event>> {
+        if *report == Report::StepSpawned {
+            let event = ReviewEvent::Spawned;
+            return Some(vec![Event::Review { fence, event }]);
+        }
+        if *report == Report::TargetMoved {
+            let gone = Failure::new(Class::KilledByUs, "the candidate is gone");
+            let failed = self.review_failed(id, fence, (Usage::default(), None), gone)?;
+            return Some(vec![failed, Event::TargetMoved]);
+        }
+        None
+    }
+
+    /// The step of a review is over, however that was learnt.
+    pub(super) fn review_ended(
+        &mut self,
+        id: &TicketId,
+        ended: RunEnd,
+        answering: WriteMeta,
+    ) -> Result<(), Rejected> {
+        let Some(review) = self
+            .ticket(id)
+            .and_then(|ticket| ticket.review_of_run(&ended.run))
+        else {
+            self.out
+                .refused
+                .push(format!("{id}: no review waits for run {}", ended.run));
+            return Ok(());
+        };
+        let (fence, stopping) = (review.fence, review.conversation.stopping.clone());
+        let harness = review.conversation.harness.clone();
+        let usage = (ended.usage, ended.total_micro_usd);
+        let end = match (&stopping, ended.stated) {
+            (Some(AfterStop::Conclude), Some(stated)) => stated,
+            (_, _) => ended.end,
+        };
+        let stopped = |class, message: &str| Err(Failure::new(class, message));
+        let end = match (stopping, end) {
+            (Some(AfterStop::Release { .. } | AfterStop::Reap { .. } | AfterStop::Drop { .. }), _) => {
+                stopped(Class::KilledByUs, "it was stopped")
+            }
+            (_, End::Finished(_)) => Ok(ended.verdict),
+            (Some(AfterStop::Pause), End::Failed(_)) => stopped(Class::KilledByUs, "the engine was stopped"),
+            (Some(AfterStop::Retry { class }), End::Failed(_)) => {
+                stopped(class, "its step did not end in time")
+            }
+            (Some(AfterStop::Fail { failure }), End::Failed(_)) => Err(failure),
+            (None | Some(AfterStop::Conclude), End::Failed(failure)) => Err(failure),
+        };
+        let mut pause = None;
+        let mut events = Vec::new();
+        let mut verdict = None;
+        let mut is_over = true;
+        match end {
+            Ok(found) => {
+                events.push(Event::Review {
+                    fence,
+                    event: ReviewEvent::Finished {
+                        usage: usage.0,
+                        total_micro_usd: usage.1,
+                    },
+                });
+                verdict = found;
+            }
+            Err(failure) => {
+                let failed = self.review_failed(id, fence, usage, failure.clone());
+                if let Some(Event::Review {
+                    event: ReviewEvent::Failed { retry_at, .. },
+                    ..
+                }) = &failed
+                    && failure.class.pauses_harness()
+                {
+                    pause = Some(HarnessPause {
+                        class: failure.class,
+                        message: failure.message.clone(),
+                        until: (failure.class != Class::Auth).then_some(*retry_at),
+                        since: self.now,
+                        ticket: id.clone(),
+                    });
+                }
+                events.extend(failed);
+                is_over = failure.class.counts();
+                if let (Class::Auth, None) = (failure.class, self.after_review(id)) {
+                    let message = failure.message;
+                    events.push(Event::ReviewRefused { fence, message });
+                    is_over = false;
+                }
+            }
+        }
+        match (self.after_review(id), is_over) {
+            (Some(then), _) => events.push(then),
+            (None, true) => events.extend(self.verdict_of_review(id, fence, verdict, &events)),
+            (None, false) => {}
+        }
+        self.apply(id, events, answering)?;
+        if let Some(pause) = pause {
+            self.pause_harness(harness, pause);
+        }
+        Ok(())
+    }
+
+    /// The events that follow the end of a review: those of its verdict, or of its lack.
+    fn verdict_of_review(
+        &self,
+        id: &TicketId,
+        fence: Fence,
+        verdict: Option<Verdict>,
+        before: &[Event],
+    ) -> Vec<Event> {
+        let Some(ticket) = self.ticket(id) else {
+            return Vec::new();
+        };
+        let Some(verdict) = verdict else {
+            let has_failed = before.iter().any(|event| {
+                matches!(
+                    event,
+                    Event::Review {
+                        event: ReviewEvent::Failed { .. },
+                        ..
+                    }
+                )
+            });
+            return vec![match has_failed {
+                true => self.review_crashed(ticket, fence),
+                false => {
+                    let (left, due) = self.review_tries(ticket);
+                    Event::ReviewGaveUp { fence, left, due }
+                }
+            }];
+        };
+        let agree = self.settings.review.agree;
+        let approvals = ticket
+            .reviewing()
+            .map_or(0, |reviewing| reviewing.approvers().count());
+        let follows = match &verdict {
+            Verdict::Approve { .. } if approvals + 1 < agree as usize => None,
+            Verdict::Approve { .. } => Some(Event::Approved { fence, agree }),
+            // The next attempt knows more than this one, so there is nothing to wait for.
+            Verdict::Reject { .. } => Some(Event::Rejected {
+                fence,
+                attempts_left: self.attempts_left(id),
+                reopen_at: self.now,
+            }),
+            Verdict::Fail { .. } => Some(Event::WorkFailed { fence }),
+        };
+        let noted = Event::Review {
+            fence,
+            event: ReviewEvent::VerdictNoted { verdict },
+        };
+        std::iter::once(noted).chain(follows).collect()
+    }
+
+    fn review_crashed(&self, ticket: &Ticket, fence: Fence) -> Event {
+        let (left, due) = self.review_tries(ticket);
+        Event::ReviewCrashed { fence, left, due }
+    }
+
+    /// The tries that a review has left after this one, and when the next one begins.
+    fn review_tries(&self, ticket: &Ticket) -> (u32, Time) {
+        let tries = ticket.review_tries.saturating_add(1);
+        let left = self.settings.review.tries.saturating_sub(tries);
+        (left, self.now + backoff::review(tries))
+    }
+
+    fn review_failed(
+        &self,
+        id: &TicketId,
+        fence: Fence,
+        (usage, total_micro_usd): (Usage, Option<u64>),
+        failure: Failure,
+    ) -> Option<Event> {
+        let conversation = &self.review_of(id, fence)?.conversation;
+        let next = failure::after(Some(conversation), &failure, self.now);
+        let number = conversation.session.number + 1;
+        let event = ReviewEvent::Failed {
+            usage,
+            total_micro_usd,
+            retry_at: self.now + next.wait,
+            fresh: SessionId::of_attempt(self.journal, id, fence, number),
+            failure,
+        };
+        Some(Event::Review { fence, event })
+    }
+
+    fn review_of(&self, id: &TicketId, fence: Fence) -> Option<&Review> {
+        self.ticket(id)?.reviewing()?.review(fence)
+    }
+
+    /// The event for which a person has ended a review.
+    fn after_review(&self, id: &TicketId) -> Option<Event> {
+        let then = self.ticket(id)?.reviewing()?.then.clone()?;
+        Some(self.of_person(id, then))
+    }
+
+    fn of_person(&self, id: &TicketId, then: AfterReview) -> Event {
+        match then {
+            AfterReview::Approve { by } => Event::ReviewApproved { by },
+            AfterReview::Return { by, why } => Event::Returned {
+                by,
+                why,
+                reopen_at: self.reopen_at(id),
+            },
+            AfterReview::Drop { by, reason } => Event::Dropped { by, reason },
+        }
+    }
+
+    /// A person decides on a ticket in review: at once where no gatekeeper is at work, else when its step has
+    /// ended. `decided` says so.
+    pub(super) fn decide_in_review(&mut self, id: &TicketId, then: AfterReview, decided: String) -> Answer {
+        let is_live = self
+            .ticket(id)
+            .and_then(Ticket::reviewing)
+            .is_some_and(model::ticket::Reviewing::is_live);
+        if is_live {
+            let message = format!("its gatekeeper is being stopped; then {decided}");
+            return self.act(id, Event::ReviewEndOrdered { then }, message);
+        }
+        let event = self.of_person(id, then);
+        self.act(id, event, decided)
+    }
+
+    /// Approves of a ticket: of its review, or of the paths that it touches.
+    pub(super) fn approve(&mut self, id: &TicketId, by: &Actor) -> Answer {
+        let by = by.clone();
+        let ticket = self.ticket(id);
+        if ticket.is_some_and(Ticket::asks_about_commitments) {
+            return self.act(id, Event::CommitmentsApproved { by }, format!("{id} goes on"));
+        }
+        if ticket.is_some_and(|ticket| ticket.reviewing().is_some()) {
+            let decided = format!("{id} is approved and goes on to land");
+            return self.decide_in_review(id, AfterReview::Approve { by }, decided);
+        }
+        self.act(id, Event::PathsApproved { by }, format!("{id} goes on"))
+    }
+
+    /// Sends a ticket in review back to its agent.
+    pub(super) fn reject(&mut self, id: &TicketId, by: &Actor, why: String) -> Answer {
+        if self.ticket(id).is_some_and(|ticket| ticket.reviewing().is_none()) {
+            let state = self.ticket(id).map(Ticket::state_name).unwrap_or_default();
+            return Err(format!("{id} is {state}: only work in review is sent back"));
+        }
+        let decided = format!("{id} is sent back");
+        let then = AfterReview::Return { by: by.clone(), why };
+        self.decide_in_review(id, then, decided)
+    }
+
+    /// Refuses to do with a gatekeeper what is for agents that work.
+    pub(super) fn expect_worker(&self, agent: &AgentName) -> Result<(), String> {
+        if !review::is_gatekeeper(agent) {
+            return Ok(());
+        }
+        let remedy = match self.tickets.of_agent(agent) {
+            Some(id) => format!(
+                "it reviews {id}: `crew approve {id}` or `crew reject {id} <why>` decides in its place, \
+                 `crew drop {id}` gives the ticket up"
+            ),
+            None => "it is at no review".to_owned(),
+        };
+        Err(format!(
+            "{agent} is the name of a gatekeeper, and no worker's; {remedy}"
+        ))
+    }
+}

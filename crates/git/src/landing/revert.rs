@@ -1,0 +1,55 @@
+//! A revert: a commit that takes a landed merge back, made without a checkout.
+
+use crate::error::Result;
+use crate::landing::candidate::{Candidate, Message, Outcome};
+use crate::repository::Repository;
+use crate::types::identity::{Identity, Time};
+use crate::types::oid::{Oid, Tree};
+
+impl Repository {
+    /// Whether a commit is a merge that `target` contains, so that it can be taken back.
+    ///
+    /// # Errors
+    /// [`Error::Failed`](crate::Error::Failed) and the like.
+    pub fn is_landed_merge(&self, commit: &Oid, target: &Oid) -> Result<bool> {
+        let second = self.rev_parse(&format!("{commit}^2"))?;
+        Ok(second.is_some() && self.is_ancestor(commit, target)?)
+    }
+
+    /// Makes a commit on `target` that takes a merge back: what the merge has brought is undone, and what came
+    /// after it stays. The same input gives the same commit.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`](crate::Error::NoSuchCommit), [`Error::Failed`](crate::Error::Failed).
+    pub fn revert(
+        &self,
+        merge: &Oid,
+        target: &Oid,
+        message: &Message,
+        author: &Identity,
+        at: Time,
+    ) -> Result<Outcome> {
+        let before = self.resolve(&format!("{merge}^1"))?;
+        let tree = match self.merge(Some(merge), target, &before)? {
+            Ok(tree) => tree,
+            Err(conflict) => return Ok(conflict),
+        };
+        let changes = self.changes(target, &tree)?;
+        if changes.is_empty() {
+            return Ok(Outcome::NoCommits);
+        }
+        let commit = self
+            .call("commit-tree")
+            .author(author, at)
+            .committer(author, Some(at))
+            .args(["-p", target.as_str(), "-F", "-"])
+            .arg(tree.as_str())
+            .input(message.text().as_bytes())?
+            .ok_oid()?;
+        Ok(Outcome::Candidate(Candidate {
+            commit,
+            tree: Tree(tree),
+            changes,
+        }))
+    }
+}

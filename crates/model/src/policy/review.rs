@@ -1,0 +1,83 @@
+//! Review: the pool of gatekeepers, and the one that takes the next review.
+
+use std::collections::BTreeSet;
+
+use crate::AgentName;
+use crate::settings::{self, Settings};
+use crate::ticket::{Reviewing, Ticket};
+
+/// The beginning of a gatekeeper's name. No worker is called so.
+const GATE: &str = "gate-";
+
+/// The name of the `n`-th gatekeeper, from 1.
+#[must_use]
+pub fn gatekeeper(n: u32) -> Option<AgentName> {
+    AgentName::new(format!("{GATE}{n}")).ok()
+}
+
+/// True if only a gatekeeper may have this name.
+#[must_use]
+pub fn is_gatekeeper(name: &AgentName) -> bool {
+    let number = name.as_str().to_ascii_lowercase();
+    let number = number.strip_prefix(GATE);
+    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// True if the work on the ticket is reviewed before it lands.
+#[must_use]
+pub fn is_wanted(settings: &Settings, ticket: &Ticket) -> bool {
+    settings.review.wants(&ticket.spec.tags)
+}
+
+/// The gatekeepers that may review the candidate of a ticket, busy or not: none of them is an author of the
+/// work, and none has approved of it already.
+#[must_use]
+pub fn eligible(review: &settings::Review, ticket: &Ticket, reviewing: &Reviewing) -> Vec<AgentName> {
+    let approved: BTreeSet<&AgentName> = reviewing.approvers().collect();
+    let pool = (1..=review.count).filter_map(gatekeeper);
+    pool.filter(|name| !ticket.authors.contains(name) && !approved.contains(name))
+        .collect()
+}
+
+/// The reason for which nobody may review the work on a ticket; none while somebody may.
+#[must_use]
+pub fn nobody(settings: &Settings, ticket: &Ticket, reviewing: &Reviewing) -> Option<&'static str> {
+    if settings.harness_of_new_reviews().is_none() {
+        return Some("crew.toml names no harness for gatekeepers: [review] harness");
+    }
+    eligible(&settings.review, ticket, reviewing)
+        .is_empty()
+        .then_some("each gatekeeper is an author of the work or has approved of it: [review] count")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fence, samples};
+
+    fn name(text: &str) -> AgentName {
+        AgentName::new(text).unwrap()
+    }
+
+    #[test]
+    fn no_worker_may_have_the_name_of_a_gatekeeper() {
+        assert!(is_gatekeeper(&name("gate-12")) && is_gatekeeper(&name("Gate-1")));
+        assert!(!is_gatekeeper(&name("gate-")) && !is_gatekeeper(&name("gate-1a")));
+        assert!(!is_gatekeeper(&name("ada")));
+    }
+
+    #[test]
+    fn an_author_and_one_who_has_approved_do_not_review() {
+        let review = settings::Review {
+            count: 3,
+            ..settings::Review::default()
+        };
+        let mut ticket = samples::ticket::first();
+        ticket.authors.insert(name("gate-1"));
+        let mut reviewing = Reviewing::new(samples::ticket::candidate());
+        let mut approved = samples::ticket::review(name("gate-2"), Fence(2));
+        approved.verdict = Some(samples::ticket::approve());
+        reviewing.reviews.push(approved);
+        assert_eq!(eligible(&review, &ticket, &reviewing), [name("gate-3")]);
+    }
+}

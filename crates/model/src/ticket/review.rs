@@ -1,0 +1,365 @@
+//! A review: a gatekeeper looks at a candidate in a checkout of its own, and gives a verdict.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Candidate, Stage, State, Ticket};
+use crate::attempt::{AfterStop, Failure, HarnessId, Usage};
+use crate::conversation::{Conversation, Refused};
+use crate::{Actor, AgentName, Fence, RunId, SessionId, Time};
+
+/// A candidate in review.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reviewing {
+    /// The candidate under review.
+    pub candidate: Candidate,
+    /// The time before which it is given to no further gatekeeper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Time>,
+    /// A person's request that came while a gatekeeper was at work, whose step is being ended for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<AfterReview>,
+    /// The reviews of this candidate that go on or came to a verdict, oldest first.
+    pub reviews: Vec<Review>,
+}
+
+/// A gatekeeper at work on a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Review {
+    /// The gatekeeper.
+    pub agent: AgentName,
+    /// The token of the review: a second claim on the ticket beside that of the attempt.
+    pub fence: Fence,
+    /// The steps of the gatekeeper with its client.
+    pub conversation: Conversation,
+    /// The time at which the gatekeeper got the review.
+    pub since: Time,
+    /// The time before which no step of it is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Time>,
+    /// The verdict; none while the review goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// The verdict of a gatekeeper.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The work may land.
+    Approve {
+        /// The way in which the gatekeeper tested the work.
+        acceptance_test: String,
+        /// Its advice; may be empty.
+        feedback: String,
+    },
+    /// The work goes back to the queue.
+    Reject {
+        /// The reason, in words.
+        reason: String,
+        /// Its advice for the next attempt; may be empty.
+        feedback: String,
+    },
+    /// The task cannot be done.
+    Fail {
+        /// The reason, in words.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// The verdict's name, as a gatekeeper writes it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Approve { .. } => "approve",
+            Verdict::Reject { .. } => "reject",
+            Verdict::Fail { .. } => "fail",
+        }
+    }
+}
+
+/// The action that follows a review that is being ended for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterReview {
+    /// A person approves in the gatekeeper's place.
+    Approve {
+        /// The actor who did it.
+        by: Actor,
+    },
+    /// A person sends the work back.
+    Return {
+        /// The actor who did it.
+        by: Actor,
+        /// The reason, in words.
+        why: String,
+    },
+    /// The ticket is dropped.
+    Drop {
+        /// The actor who asked for it.
+        by: Actor,
+        /// The reason, in words.
+        reason: String,
+    },
+}
+
+/// Something that happened to a review.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewEvent {
+    /// A step of the gatekeeper was ordered.
+    Started {
+        /// The run of the step.
+        run: RunId,
+    },
+    /// The shim of the step is known to live.
+    Spawned,
+    /// The step is being stopped.
+    StopOrdered {
+        /// The action that follows when its process has ended.
+        then: AfterStop,
+    },
+    /// The step ended well.
+    Finished {
+        /// The usage of the step.
+        usage: Usage,
+        /// As in [`StepFinished`](crate::attempt::Event::StepFinished).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total_micro_usd: Option<u64>,
+    },
+    /// The step ended in any other way.
+    Failed {
+        /// The usage of the step.
+        usage: Usage,
+        /// As in [`StepFailed`](crate::attempt::Event::StepFailed).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total_micro_usd: Option<u64>,
+        /// The failure.
+        failure: Failure,
+        /// The next step of the review is not started before.
+        retry_at: Time,
+        /// The session that replaces this one, should the failure break it.
+        fresh: SessionId,
+    },
+    /// The gatekeeper gave its verdict. It counts once no process of the review lives.
+    VerdictNoted {
+        /// The verdict.
+        verdict: Verdict,
+    },
+}
+
+impl ReviewEvent {
+    /// The event's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            ReviewEvent::Started { .. } => "review_started",
+            ReviewEvent::Spawned => "review_spawned",
+            ReviewEvent::StopOrdered { .. } => "review_stop_ordered",
+            ReviewEvent::Finished { .. } => "review_finished",
+            ReviewEvent::Failed { .. } => "review_failed",
+            ReviewEvent::VerdictNoted { .. } => "verdict_noted",
+        }
+    }
+
+    /// The usage of the step that ended with it.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        match self {
+            ReviewEvent::Finished { usage, .. } | ReviewEvent::Failed { usage, .. } => Some(*usage),
+            ReviewEvent::Started { .. }
+            | ReviewEvent::Spawned
+            | ReviewEvent::StopOrdered { .. }
+            | ReviewEvent::VerdictNoted { .. } => None,
+        }
+    }
+}
+
+impl Reviewing {
+    /// A candidate that waits for its first gatekeeper.
+    #[must_use]
+    pub fn new(candidate: Candidate) -> Self {
+        Self {
+            candidate,
+            due: None,
+            then: None,
+            reviews: Vec::new(),
+        }
+    }
+
+    /// The review that has come to no verdict yet.
+    #[must_use]
+    pub fn open(&self) -> Option<&Review> {
+        self.reviews.iter().find(|review| review.verdict.is_none())
+    }
+
+    /// The review of this fence.
+    #[must_use]
+    pub fn review(&self, fence: Fence) -> Option<&Review> {
+        self.reviews.iter().find(|review| review.fence == fence)
+    }
+
+    /// The review that waits for the end of this run.
+    #[must_use]
+    pub fn of_run(&self, run: &RunId) -> Option<&Review> {
+        let mut reviews = self.reviews.iter();
+        reviews.find(|review| review.conversation.live_run() == Some(run))
+    }
+
+    /// The gatekeepers that approved.
+    pub fn approvers(&self) -> impl Iterator<Item = &AgentName> {
+        let approved = |review: &&Review| matches!(review.verdict, Some(Verdict::Approve { .. }));
+        self.reviews.iter().filter(approved).map(|review| &review.agent)
+    }
+
+    /// True if a process of a review of it may be alive.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.reviews
+            .iter()
+            .any(|review| review.conversation.has_live_worker())
+    }
+
+    /// The time before which nothing of it moves, while it waits for nothing else.
+    #[must_use]
+    pub fn waits_until(&self) -> Option<Time> {
+        match self.open() {
+            Some(open) if open.conversation.has_live_worker() => None,
+            Some(open) => open.due,
+            None => self.due,
+        }
+    }
+}
+
+impl Review {
+    /// A review as its claim begins it.
+    #[must_use]
+    pub fn new(agent: AgentName, fence: Fence, harness: HarnessId, session: SessionId, at: Time) -> Self {
+        Self {
+            agent,
+            fence,
+            conversation: Conversation::new(harness, session),
+            since: at,
+            due: None,
+            verdict: None,
+        }
+    }
+
+    /// True if a step of it may be started at `now`.
+    #[must_use]
+    pub fn can_step(&self, now: Time) -> bool {
+        self.verdict.is_none() && self.conversation.is_idle() && self.due.is_none_or(|due| due <= now)
+    }
+
+    /// Takes an event of its own. Answers the run to start, with whether its session is new to the client, or
+    /// the run to stop.
+    ///
+    /// # Errors
+    /// [`Refused`] when the review does not accept it.
+    pub(super) fn take(&mut self, event: &ReviewEvent) -> Result<Order, Refused> {
+        if self.verdict.is_some() {
+            return Err("the review has its verdict".into());
+        }
+        match event {
+            ReviewEvent::Started { run } => {
+                let new_session = self.conversation.start(run, None)?;
+                self.due = None;
+                return Ok(Order::Start { new_session });
+            }
+            ReviewEvent::Spawned => self.conversation.spawned()?,
+            ReviewEvent::StopOrdered { then } => return Ok(Order::Stop(self.conversation.stop(then)?)),
+            ReviewEvent::Finished {
+                usage,
+                total_micro_usd,
+            } => drop(self.conversation.finish(*usage, *total_micro_usd)?),
+            ReviewEvent::Failed {
+                usage,
+                total_micro_usd,
+                failure,
+                retry_at,
+                fresh,
+            } => {
+                self.conversation.fail(failure, *usage, *total_micro_usd, fresh)?;
+                self.due = Some(*retry_at);
+            }
+            ReviewEvent::VerdictNoted { verdict } => {
+                if let Verdict::Approve { acceptance_test, .. } = verdict
+                    && acceptance_test.trim().is_empty()
+                {
+                    return Err("an approval needs an acceptance test".into());
+                }
+                self.verdict = Some(verdict.clone());
+            }
+        }
+        Ok(Order::Nothing)
+    }
+}
+
+/// An order that follows an event of a review.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Nothing is ordered.
+    Nothing,
+    /// A step is started.
+    Start {
+        /// True if its session is new to the client.
+        new_session: bool,
+    },
+    /// A run is ended.
+    Stop(RunId),
+}
+
+impl Ticket {
+    /// The candidate in review, with its reviews.
+    #[must_use]
+    pub fn reviewing(&self) -> Option<&Reviewing> {
+        let State::Verify(verify) = &self.state else {
+            return None;
+        };
+        match &verify.stage {
+            Stage::Reviewing(reviewing) => Some(reviewing),
+            Stage::Queued
+            | Stage::Building
+            | Stage::Checking(_)
+            | Stage::InTrain(_)
+            | Stage::Landing { .. } => None,
+        }
+    }
+
+    /// The review that waits for the end of this run.
+    #[must_use]
+    pub fn review_of_run(&self, run: &RunId) -> Option<&Review> {
+        self.reviewing().and_then(|reviewing| reviewing.of_run(run))
+    }
+
+    /// The conversations whose processes may be alive: that of its agent, and those of its gatekeepers.
+    pub fn live_conversations(&self) -> impl Iterator<Item = &Conversation> {
+        let attempts = self.claims().map(|attempt| &attempt.conversation);
+        let reviews = self.open_reviews().map(|review| &review.conversation);
+        attempts
+            .chain(reviews)
+            .filter(|conversation| conversation.has_live_worker())
+    }
+
+    /// The conversation that waits for the end of this run.
+    #[must_use]
+    pub fn conversation_of(&self, run: &RunId) -> Option<&Conversation> {
+        self.live_conversations()
+            .find(|conversation| conversation.live_run() == Some(run))
+    }
+
+    /// The reviews that have come to no verdict yet.
+    pub fn open_reviews(&self) -> impl Iterator<Item = &Review> {
+        let reviews = self
+            .reviewing()
+            .into_iter()
+            .flat_map(|reviewing| &reviewing.reviews);
+        reviews.filter(|review| review.verdict.is_none())
+    }
+
+    /// True if an attempt or a review with this fence is alive.
+    #[must_use]
+    pub fn has_claim(&self, fence: Fence) -> bool {
+        self.claim(fence).is_some() || self.open_reviews().any(|review| review.fence == fence)
+    }
+}

@@ -1,0 +1,317 @@
+//! Rows of a candidate in review, as stories.
+
+use super::rows::{Story, oid};
+use crate::attempt::{self, AfterStop, Class, Failure, Prompt, Usage};
+use crate::ticket::{AfterReview, Done, Effect, Event, Label, ReviewEvent, State, TimerKey, Verdict, Why};
+use crate::{Actor, AgentName, Fence, RunId, SessionId, Time};
+
+pub(super) fn claimed_review(name: &str, fence: u64) -> Event {
+    Event::ReviewClaimed {
+        agent: AgentName::new(name).unwrap(),
+        fence: Fence(fence),
+        harness: crate::samples::harness(),
+        session: fresh(fence, 1),
+        at: Time(i64::MAX),
+    }
+}
+
+pub(super) fn approve(test: &str) -> Verdict {
+    Verdict::Approve {
+        acceptance_test: test.to_owned(),
+        feedback: String::new(),
+    }
+}
+
+/// A review that comes to its verdict.
+pub(super) fn review(story: &mut Story, name: &str, fence: u64, verdict: Verdict) {
+    story.then(claimed_review(name, fence));
+    of(story, fence, started(story, fence));
+    of(story, fence, ReviewEvent::Spawned);
+    of(story, fence, finished());
+    of(story, fence, ReviewEvent::VerdictNoted { verdict });
+}
+
+fn fresh(fence: u64, n: u32) -> SessionId {
+    let id = crate::samples::ticket::first().id;
+    SessionId::of_attempt(uuid::Uuid::nil(), &id, Fence(fence), n)
+}
+
+fn of(story: &mut Story, fence: u64, event: ReviewEvent) {
+    story.then(Event::Review {
+        fence: Fence(fence),
+        event,
+    });
+}
+
+fn started(story: &Story, fence: u64) -> ReviewEvent {
+    let reviewing = story.ticket.reviewing().unwrap();
+    let runs = reviewing.review(Fence(fence)).unwrap().conversation.runs;
+    let run = RunId::of_step(&story.ticket.id, Fence(fence), runs + 1);
+    ReviewEvent::Started { run }
+}
+
+fn finished() -> ReviewEvent {
+    ReviewEvent::Finished {
+        usage: Usage {
+            cost_micro_usd: 7,
+            ..Usage::default()
+        },
+        total_micro_usd: None,
+    }
+}
+
+fn failed(class: Class, fence: u64) -> ReviewEvent {
+    ReviewEvent::Failed {
+        usage: Usage::default(),
+        total_micro_usd: None,
+        failure: Failure::new(class, "no"),
+        retry_at: Time(900_000),
+        fresh: fresh(fence, 2),
+    }
+}
+
+fn in_review() -> Story {
+    let mut story = Story::checking();
+    story.then(Event::ChecksPassed {
+        tree: oid('d'),
+        passed: Vec::new(),
+        review: true,
+    });
+    story
+}
+
+/// A gatekeeper is at work.
+fn live() -> Story {
+    let mut story = in_review();
+    story.then(claimed_review("gate-1", 2));
+    let event = started(&story, 2);
+    of(&mut story, 2, event);
+    story
+}
+
+fn pat() -> Actor {
+    Actor::person("pat")
+}
+
+fn approved(fence: u64, agree: u32) -> Event {
+    Event::Approved {
+        fence: Fence(fence),
+        agree,
+    }
+}
+
+fn rejected() -> Event {
+    Event::Rejected {
+        fence: Fence(2),
+        attempts_left: 2,
+        reopen_at: Time(0),
+    }
+}
+
+fn reject() -> Verdict {
+    Verdict::Reject {
+        reason: "no test".to_owned(),
+        feedback: "write one".to_owned(),
+    }
+}
+
+#[test]
+fn a_review_is_a_second_claim_with_a_slot_of_its_own_and_costs_its_ticket() {
+    let mut story = live();
+    let slots: Vec<_> = story.ticket.slots().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(slots, ["ann", "gate-1"]);
+    assert_eq!(story.ticket.live_runs().count(), 1);
+    assert!(story.ticket.has_claim(Fence(1)) && story.ticket.has_claim(Fence(2)));
+    of(&mut story, 2, finished());
+    assert_eq!(story.ticket.spent.since_grant_micro_usd, 7);
+    assert_eq!(story.ticket.live_runs().count(), 0);
+}
+
+#[test]
+fn an_author_does_not_review_and_nobody_reviews_beside_another() {
+    let mut story = in_review();
+    assert!(story.refuses(claimed_review("ann", 2)).contains("an author"));
+    story.then(claimed_review("gate-1", 2));
+    assert!(
+        story
+            .refuses(claimed_review("gate-2", 3))
+            .contains("a gatekeeper has it")
+    );
+}
+
+#[test]
+fn as_many_gatekeepers_approve_as_must_agree_and_none_of_them_twice() {
+    let mut story = in_review();
+    review(&mut story, "gate-1", 2, approve("ran it"));
+    assert!(story.refuses(approved(2, 2)).contains("not enough"));
+    assert!(
+        story
+            .refuses(claimed_review("gate-1", 3))
+            .contains("approved of it already")
+    );
+    review(&mut story, "gate-2", 3, approve("read it"));
+    story.then(approved(3, 2));
+    let State::Verify(verify) = &story.ticket.state else {
+        panic!("{}", story.name())
+    };
+    assert!(verify.clearance(&oid('a')).is_some(), "its tip is cleared");
+    assert!(verify.clearance(&oid('9')).is_none(), "no other is");
+}
+
+#[test]
+fn a_verdict_waits_until_no_process_of_its_review_lives() {
+    let mut story = live();
+    let noted = ReviewEvent::VerdictNoted {
+        verdict: approve("ran it"),
+    };
+    of(&mut story, 2, noted);
+    assert!(story.refuses(approved(2, 1)).contains("is ended first"));
+}
+
+#[test]
+fn a_rejection_reaches_the_next_attempt_which_starts_from_the_branch() {
+    let mut story = in_review();
+    review(&mut story, "gate-1", 2, reject());
+    story.then(rejected());
+    let ticket = &story.ticket;
+    assert_eq!(story.name(), "open");
+    assert_eq!(ticket.from, attempt::StartPoint::Kept { number: 1 });
+    assert!(ticket.labels.contains(&Label::Rejected));
+    assert!(
+        ticket.feedback[0].contains("no test\nwrite one"),
+        "{:?}",
+        ticket.feedback
+    );
+    assert!(
+        story
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::KeepWork { .. }))
+    );
+    assert!(ticket.authors.contains(&AgentName::new("ann").unwrap()));
+}
+
+#[test]
+fn a_review_without_a_verdict_is_tried_again_later_and_held_in_the_end() {
+    let mut story = live();
+    of(&mut story, 2, finished());
+    let gave_up = |fence, left| Event::ReviewGaveUp {
+        fence: Fence(fence),
+        left,
+        due: Time(900_000),
+    };
+    story.then(gave_up(2, 1));
+    let removed = |story: &Story| {
+        let mut effects = story.effects.iter();
+        effects.any(|effect| matches!(effect, Effect::RemoveReview { run: Some(_), .. }))
+    };
+    assert!(removed(&story));
+    assert_eq!(
+        story.ticket.deadline().map(|deadline| deadline.key),
+        Some(TimerKey::Review)
+    );
+    assert!(story.ticket.labels.contains(&Label::EvaluatorIncomplete));
+    let early = Event::ReviewClaimed {
+        agent: AgentName::new("gate-1").unwrap(),
+        fence: Fence(3),
+        harness: crate::samples::harness(),
+        session: fresh(3, 1),
+        at: Time(0),
+    };
+    assert!(story.refuses(early).contains("not due"));
+    story.then(claimed_review("gate-1", 3));
+    let event = started(&story, 3);
+    of(&mut story, 3, event);
+    of(&mut story, 3, failed(Class::Crash, 3));
+    story.then(Event::ReviewCrashed {
+        fence: Fence(3),
+        left: 0,
+        due: Time(0),
+    });
+    let held = story.ticket.held.as_ref().unwrap();
+    assert_eq!(held.why, Why::Review);
+    let labels: Vec<_> = story.ticket.labels.iter().collect();
+    assert_eq!(labels, [&Label::EvaluatorError]);
+}
+
+#[test]
+fn a_person_decides_in_a_gatekeepers_place_once_its_step_has_ended() {
+    let mut story = live();
+    let returned = || Event::Returned {
+        by: pat(),
+        why: "not yet".to_owned(),
+        reopen_at: Time(0),
+    };
+    assert!(story.refuses(returned()).contains("is ended first"));
+    let then = AfterReview::Return {
+        by: pat(),
+        why: "not yet".to_owned(),
+    };
+    story.then(Event::ReviewEndOrdered { then });
+    let stop = |effect: &Effect| matches!(effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
+    assert!(story.effects.iter().any(stop));
+    of(&mut story, 2, failed(Class::KilledByUs, 2));
+    story.then(returned());
+    let State::InProgress(attempt) = &story.ticket.state else {
+        panic!("{}", story.name())
+    };
+    let attempt::State::Working(working) = &attempt.state else {
+        panic!("{:?}", attempt.state)
+    };
+    let prompt = Prompt::Returned {
+        by: "pat".to_owned(),
+        why: "not yet".to_owned(),
+    };
+    assert_eq!((&working.next, attempt.claim.agent.as_str()), (&prompt, "ann"));
+
+    let mut story = in_review();
+    story.then(Event::ReviewApproved { by: pat() });
+    assert_eq!(story.name(), "verify/checking");
+}
+
+#[test]
+fn a_review_of_a_ticket_that_is_dropped_is_ended_and_leaves_nothing() {
+    let mut story = live();
+    story.then(Event::Dropped {
+        by: pat(),
+        reason: String::new(),
+    });
+    let is_end = |effect: &&Effect| {
+        matches!(
+            effect,
+            Effect::Attempt(attempt::Effect::StopRun { .. }) | Effect::RemoveReview { .. }
+        )
+    };
+    assert_eq!(story.effects.iter().filter(is_end).count(), 2);
+    assert_eq!(story.ticket.slots().count(), 0);
+}
+
+#[test]
+fn work_that_a_gatekeeper_finds_impossible_is_over() {
+    let mut story = in_review();
+    let reason = "it contradicts itself".to_owned();
+    review(&mut story, "gate-1", 2, Verdict::Fail { reason });
+    story.then(Event::WorkFailed { fence: Fence(2) });
+    assert!(matches!(story.ticket.state, State::Done(Done::Failed { .. })));
+}
+
+#[test]
+fn a_review_that_the_engine_stops_goes_on_in_its_session() {
+    let mut story = live();
+    let stop = ReviewEvent::StopOrdered {
+        then: AfterStop::Pause,
+    };
+    of(&mut story, 2, stop);
+    of(&mut story, 2, failed(Class::KilledByUs, 2));
+    let event = started(&story, 2);
+    of(&mut story, 2, event);
+    let [
+        Effect::StartReview {
+            session, new_session, ..
+        },
+    ] = story.effects.as_slice()
+    else {
+        panic!("{:?}", story.effects)
+    };
+    assert_eq!((session, *new_session), (&fresh(2, 1), false));
+}

@@ -1,0 +1,188 @@
+//! A review's process: started once, in a throw-away checkout of exactly the candidate.
+//!
+//! Nothing is ever imported from the checkout. It stands beside the workspaces, never in a check's place, so
+//! that a gatekeeper cannot change the files that a check runs in.
+
+use std::path::{Path, PathBuf};
+
+use engine::Report;
+use git::Stay;
+use harness::{Role, StepRequest};
+use model::attempt::{Class, HarnessId};
+use model::ticket::{Candidate, Ticket};
+use model::{AgentName, Fence, RunId, SessionId};
+use process::Run;
+
+use super::perform::{could_not, git_oid, not_spawned};
+use super::{Executor, is_for, private_dir};
+use crate::Result;
+use crate::prompt::ReviewFacts;
+
+/// The longest diff that a prompt shows, in bytes.
+const LONGEST_DIFF: usize = 60_000;
+
+/// A step of a review to be started.
+pub(super) struct Review<'a> {
+    pub(super) agent: &'a AgentName,
+    pub(super) run: &'a RunId,
+    pub(super) fence: Fence,
+    pub(super) step: u32,
+    pub(super) harness: &'a HarnessId,
+    pub(super) session: &'a SessionId,
+    pub(super) new_session: bool,
+    pub(super) candidate: &'a Candidate,
+}
+
+impl Executor {
+    pub(super) fn start_review(&self, ticket: &Ticket, review: &Review<'_>) -> Report {
+        let dir = self.place.run_dir(review.run);
+        let owned = self.owner.run_id(review.run.as_str());
+        // The checkout is another in each journal that has this run.
+        let commit = review.candidate.commit.as_str();
+        if let Ok(run) = Run::open(&dir) {
+            match is_for(&run, &owned, Some(commit)) {
+                Ok(true) => return self.begin(&run),
+                Ok(false) => {}
+                Err(error) if error.is_passing() => return could_not(error),
+                Err(error) => return not_spawned(Class::Crash, text::with_causes(&error)),
+            }
+        }
+        let name = &review.harness.name;
+        let harness = match self.harnesses.get(name) {
+            Some(Ok(harness)) if harness.kind() == review.harness.kind.name() => harness.as_ref(),
+            Some(Err(error)) => return not_spawned(Class::Crash, text::with_causes(error)),
+            Some(Ok(_)) | None => {
+                let why = format!("the harness {name} is not in crew.toml any more");
+                return not_spawned(Class::KilledByUs, why);
+            }
+        };
+        if let Some(why) = self.refuses_work() {
+            return Report::Hindered { why };
+        }
+        let run = self.make_review(ticket, review, format!("{owned}-{commit}"), harness, &dir);
+        match run {
+            Ok(run) => self.begin(&run),
+            Err(crate::Error::Git(git::Error::NoSuchCommit { .. })) => Report::TargetMoved,
+            Err(error) if error.is_passing() => could_not(error),
+            Err(error) => not_spawned(Class::Crash, text::with_causes(&error)),
+        }
+    }
+
+    fn make_review(
+        &self,
+        ticket: &Ticket,
+        review: &Review<'_>,
+        run_id: String,
+        harness: &dyn harness::Harness,
+        dir: &Path,
+    ) -> Result<Run> {
+        let folder = self.review_folder(review.agent)?;
+        private_dir(&folder)?;
+        let commit = git_oid(&review.candidate.commit)?;
+        let checkout = self.repository.check_checkout(&folder, &commit, Stay::Nothing)?;
+        let facts = self.facts(ticket, review.agent, review.step);
+        let prompt = self.prompts.review(&facts, &self.review_facts(ticket, review))?;
+        let instructions = folder.join("instructions.md");
+        let standing = "You review the work of others in a checkout of your own. Nothing that you change in it is kept.\n";
+        std::fs::write(&instructions, standing).map_err(|source| crate::Error::Io {
+            doing: "write",
+            path: instructions.clone(),
+            source,
+        })?;
+        let session = ticket
+            .reviewing()
+            .and_then(|reviewing| reviewing.review(review.fence));
+        let session = session.map_or_else(harness::Session::default, |one| {
+            super::perform::session(&one.conversation.session, review.new_session)
+        });
+        let request = StepRequest {
+            run_id,
+            ticket: ticket.id.to_string(),
+            agent: review.agent.to_string(),
+            role: Role::Gatekeeper,
+            step: review.step,
+            session: harness::Session {
+                id: review.session.to_string(),
+                is_new: review.new_session,
+                ..session
+            },
+            workspace: checkout.path().to_owned(),
+            prompt,
+            leader: "crew".to_owned(),
+            has_tools: false,
+            instructions,
+            tickets_dir: self.place.tickets_dir.clone(),
+            env: [("GIT_CEILING_DIRECTORIES".into(), folder.clone().into())].into(),
+        };
+        let launch = harness.start(&request)?;
+        let stdin = launch.stdin.as_deref().map(str::as_bytes);
+        Ok(Run::create(dir, &launch.spec(), stdin)?)
+    }
+
+    fn review_facts(&self, ticket: &Ticket, review: &Review<'_>) -> ReviewFacts {
+        let candidate = review.candidate;
+        let patch = match (git_oid(&candidate.target), git_oid(&candidate.commit)) {
+            (Ok(target), Ok(commit)) => self.repository.patch(&target, &commit).unwrap_or_default(),
+            (Err(_), _) | (_, Err(_)) => Vec::new(),
+        };
+        let diff = String::from_utf8_lossy(&patch);
+        let (shown, is_cut) = beginning(&diff);
+        let attempt = ticket.attempt();
+        ReviewFacts {
+            author: attempt.map_or_else(String::new, |attempt| attempt.claim.agent.to_string()),
+            commit: candidate.commit.to_string(),
+            summary: attempt
+                .and_then(|attempt| attempt.summary.clone())
+                .unwrap_or_default(),
+            passed: candidate.passed.clone(),
+            diff: text::sanitise::prompt(shown),
+            diff_command: format!("git diff {} {}", candidate.target, candidate.commit),
+            is_cut,
+        }
+    }
+
+    /// Removes the checkout of a review that is over. Its run is ended first: nothing writes into it then.
+    pub(super) fn remove_review(&self, agent: &AgentName, run: Option<&RunId>) -> Report {
+        if let Some(run) = run.and_then(|run| Run::open(self.place.run_dir(run)).ok())
+            && let Err(error) = crate::end_run(&run)
+        {
+            return could_not(error);
+        }
+        let folder = match self.review_folder(agent) {
+            Ok(folder) => folder,
+            Err(error) => return could_not(error),
+        };
+        match git::delete_tree(&folder) {
+            Ok(()) => Report::Done,
+            Err(error) => could_not(error),
+        }
+    }
+
+    fn review_folder(&self, agent: &AgentName) -> Result<PathBuf> {
+        Ok(self.place.reviews_dir()?.join(agent.as_str()))
+    }
+}
+
+/// As much of a diff as a prompt shows, in whole lines; with whether there is more.
+fn beginning(diff: &str) -> (&str, bool) {
+    if diff.len() <= LONGEST_DIFF {
+        return (diff, false);
+    }
+    let end = diff.floor_char_boundary(LONGEST_DIFF);
+    let end = diff[..end].rfind('\n').unwrap_or(end);
+    (&diff[..end], true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_diff_is_cut_at_the_end_of_a_line() {
+        let line = "+ünd so weiter\n";
+        let diff = line.repeat(LONGEST_DIFF / 4);
+        let (shown, is_cut) = beginning(&diff);
+        assert!(is_cut && shown.len() <= LONGEST_DIFF && shown.ends_with("weiter"));
+        assert_eq!(beginning(line), (line, false));
+    }
+}
