@@ -59,6 +59,7 @@ enum Command {
     Wake(commands::wake::Wake),
     Queue(commands::queue::Queue),
     Checks(commands::checks::Checks),
+    Train(commands::train::Train),
     Explain(commands::explain::Explain),
     History(commands::history::History),
     Events(commands::events::Events),
@@ -190,6 +191,7 @@ impl Command {
             | Command::Logs(_)
             | Command::Inbox(_)
             | Command::Queue(_)
+            | Command::Train(_)
             | Command::Explain(_)
             | Command::History(_)
             | Command::Events(_)
@@ -239,6 +241,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Answer(command) => wait(command.run(context)),
         Command::Wake(command) => wait(command.run(context)),
         Command::Queue(command) => wait(command.run(context)),
+        Command::Train(command) => wait(command.run(context)),
         Command::Explain(command) => wait(command.run(context)),
         Command::History(command) => wait(command.run(context)),
         Command::Events(command) => wait(command.run(context)),

@@ -36,5 +36,6 @@ pub(crate) mod spawn;
 pub(crate) mod stop;
 pub(crate) mod summary;
 pub(crate) mod ticket;
+pub(crate) mod train;
 pub(crate) mod waive;
 pub(crate) mod wake;

@@ -21,6 +21,7 @@ mod repository;
 mod run;
 mod schema;
 mod target;
+mod train;
 mod usage;
 mod work;
 
@@ -44,6 +45,7 @@ pub use repository::{Clean, ForgotSetUp, Init, Kept, Removed};
 pub use run::{Ran, RunSummary, Waits};
 pub use schema::{of_documents, of_settings};
 pub use target::Target;
+pub use train::{Train, TrainEntry};
 pub use usage::Usage;
 pub use work::{Summary, Work, Worked};
 
@@ -92,6 +94,7 @@ printed! {
     Document Peek: "peek";
     Line OutputLine: "logs";
     Document Queue: "queue";
+    Document Train: "train";
     Document Inbox: "inbox";
     Line News: "inbox -f";
     Document Summary: "summary";

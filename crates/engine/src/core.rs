@@ -16,6 +16,7 @@ mod runs;
 mod target;
 #[cfg(test)]
 mod tests;
+mod train;
 mod unheeded;
 mod waiting;
 
@@ -43,6 +44,7 @@ use crate::{Error, Input, Output};
 pub use rest::{Rest, Waits};
 use target::Proven;
 pub use target::TargetCheck;
+use train::TrainWindow;
 
 /// The engine's core: its parts, each with rules of its own, and the decisions that need several of them,
 /// which the modules below this one make.
@@ -64,6 +66,7 @@ pub struct Core {
     ready: ReadyQueue,
     spending: Spending,
     proven: Proven,
+    train: TrainWindow,
     duty: Duty,
     stopping: Option<OnStop>,
     /// The decisions on the present input.
@@ -148,6 +151,7 @@ impl Core {
             ready: ReadyQueue::default(),
             spending: Spending::default(),
             proven: Proven::default(),
+            train: TrainWindow::default(),
             duty: Duty::Drain,
             stopping: None,
             out: Output::default(),
@@ -347,7 +351,11 @@ impl Core {
         let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
             let mut change = ticket.after(&event, self.now)?;
-            if let (ticket::Event::ChecksPassed { tree, .. }, Some(checks)) = (&event, ticket.checks()) {
+            if let (
+                ticket::Event::ChecksPassed { tree, .. } | ticket::Event::TrialPassed { tree, .. },
+                Some(checks),
+            ) = (&event, ticket.checks())
+            {
                 self.proven.note(tree, &checks.plan);
             }
             self.folder.keep_wanted(&change.ticket, &mut change.effects);
@@ -355,6 +363,7 @@ impl Core {
             self.hindrances.followed(&event, &ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
+            self.train.note(&event, self.settings.train.batch);
             entries.push(Entry {
                 fact: Fact::Ticket(event),
                 after: State::Ticket(Arc::clone(&ticket)),

@@ -52,7 +52,7 @@ fn is_tried(ticket: &Ticket) -> bool {
         State::InProgress(attempt) => attempt.state == attempt::State::Preparing,
         State::Verify(verify) => matches!(
             verify.stage,
-            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Landing { .. }
+            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) | Stage::Landing { .. }
         ),
         State::New | State::Done(_) => false,
     }

@@ -209,6 +209,11 @@ pub enum Report {
         /// The target's.
         target: Oid,
     },
+    /// The branch does not merge on the entry of the train that is ahead of it.
+    ConflictsAhead {
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
     /// The branch holds what may not be taken over.
     ImportRefused {
         /// Why.
@@ -274,6 +279,13 @@ pub enum Report {
         /// The paths that are in the way, each with its obstacle.
         paths: Vec<InTheWay>,
     },
+    /// A person's edits are in the way of a batch.
+    BatchInTheWay {
+        /// The first entry that changes such a path.
+        entry: TicketId,
+        /// The paths that are in the way, each with its obstacle.
+        paths: Vec<InTheWay>,
+    },
     /// The workspace is gone, and left work that no branch holds.
     WorkKept {
         /// The work, with the places at which it is kept.
@@ -304,6 +316,8 @@ impl Report {
             | Report::Built { .. }
             | Report::NoCommits
             | Report::Conflicted { .. }
+            | Report::ConflictsAhead { .. }
+            | Report::BatchInTheWay { .. }
             | Report::ImportRefused { .. }
             | Report::SensitivePaths { .. }
             | Report::FileMissing

@@ -170,7 +170,7 @@ fn facts(ticket: &Ticket) -> Facts {
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Queued => Stands::Queued,
-            Stage::Building | Stage::Checking(_) | Stage::Reviewing(_) => Stands::Checked,
+            Stage::Building | Stage::Checking(_) | Stage::InTrain(_) | Stage::Reviewing(_) => Stands::Checked,
             Stage::Landing {
                 candidate,
                 waiting,

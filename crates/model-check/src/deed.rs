@@ -2,7 +2,8 @@
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal, Usage};
 use model::ticket::{
-    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckTask, Event, Loss, Released, State, Ticket,
+    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckTask, Event, Loss, Released, State,
+    Ticket,
 };
 use model::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
@@ -238,6 +239,7 @@ fn check_ordered(ticket: &Ticket, n: u32) -> Event {
     Event::CheckOrdered {
         run: RunId::of_check(&ticket.id, ticket.fence, round, n),
         task: CheckTask::Candidate,
+        slot: CheckSlot::FIRST,
         at: Time::default(),
     }
 }

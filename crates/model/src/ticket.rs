@@ -15,6 +15,7 @@ mod review;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod train;
 mod transition;
 mod unheeded;
 mod verify;
@@ -26,8 +27,8 @@ use serde::{Deserialize, Serialize};
 pub use change::{CLOSED_BY_AGENT, Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use check::{Check, CheckCommand, CheckPlan, TestCount};
 pub use checks::{
-    CheckOutcome, CheckRun, CheckStop, CheckTask, Checks, FailedTry, KEPT_SET_UP, Loss, Owed, how_it_ended,
-    without_set_up,
+    CheckOutcome, CheckRun, CheckSlot, CheckStop, CheckTask, Checks, FailedTry, KEPT_SET_UP, Loss, Owed,
+    how_it_ended, without_set_up,
 };
 pub use done::Done;
 pub use event::{Effect, Event, Released};
@@ -38,6 +39,7 @@ pub use label::Label;
 pub use repeat::{Fingerprint, Repeat};
 pub use review::{AfterReview, Review, ReviewEvent, Reviewing, Verdict};
 pub use spec::Spec;
+pub use train::{Batch, BatchEntry, Coupling, Entry, Place, Trial, Uncoupled, WhyUncoupled};
 pub use transition::Machine;
 pub use unheeded::{Origin, Unheeded};
 pub use verify::{AfterLanding, Candidate, Clearance, Cleared, Stage, Verify, Waiting};
@@ -72,6 +74,10 @@ pub struct Ticket {
     pub tries: u32,
     /// Attempts in all: the next one's number is one more.
     pub attempts: u32,
+    /// The time of its first submission, which is its place in the order of landing: it keeps that when its
+    /// work comes back to its agent. None before it, and once it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_line_since: Option<Time>,
     /// The time before which an open ticket is not dispatched.
     pub due: Option<Time>,
     /// The start of the next attempt.
@@ -148,6 +154,7 @@ impl Ticket {
             fence: Fence::default(),
             tries: 0,
             attempts: 0,
+            in_line_since: None,
             due: None,
             from: attempt::StartPoint::Target,
             feedback: Vec::new(),
@@ -320,6 +327,7 @@ impl Ticket {
         match &verify.stage {
             Stage::Queued | Stage::Building => None,
             Stage::Checking(checks) => Some(&checks.candidate),
+            Stage::InTrain(entry) => Some(&entry.candidate),
             Stage::Reviewing(reviewing) => Some(&reviewing.candidate),
             Stage::Landing { candidate, .. } => Some(candidate),
         }
@@ -333,7 +341,11 @@ impl Ticket {
         };
         match &verify.stage {
             Stage::Checking(checks) => Some(checks),
-            Stage::Queued | Stage::Building | Stage::Reviewing(_) | Stage::Landing { .. } => None,
+            Stage::Queued
+            | Stage::Building
+            | Stage::InTrain(_)
+            | Stage::Reviewing(_)
+            | Stage::Landing { .. } => None,
         }
     }
 

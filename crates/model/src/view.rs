@@ -20,6 +20,7 @@ mod standing;
 mod state_file;
 #[cfg(test)]
 mod tests;
+mod train;
 mod words;
 
 use std::collections::BTreeMap;
@@ -40,6 +41,7 @@ pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
 pub use standing::{Sign, Standing};
 pub use state_file::state_json;
+pub use train::{TrainEntry, train};
 pub use words::{describe, describe_effect, describe_with, matters, printed};
 
 use crate::attempt::{self, Usage};

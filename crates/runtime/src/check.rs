@@ -28,7 +28,9 @@ use std::time::Duration;
 
 use engine::{CheckEnd, Report};
 use model::journal::EffectId;
-use model::ticket::{self, CheckCommand, CheckOutcome, CheckPlan, CheckTask, KEPT_SET_UP, Loss, Ticket};
+use model::ticket::{
+    self, CheckCommand, CheckOutcome, CheckPlan, CheckSlot, CheckTask, KEPT_SET_UP, Loss, Ticket,
+};
 use model::{Oid, RunId};
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
@@ -53,6 +55,7 @@ const OWN_FAULT: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 pub(crate) struct Check<'a> {
     pub(crate) run: &'a RunId,
     pub(crate) task: CheckTask,
+    pub(crate) slot: CheckSlot,
     pub(crate) commit: &'a Oid,
     /// The target that the commit is merged onto; none for a check of the bare target.
     pub(crate) base: Option<&'a Oid>,
@@ -77,11 +80,11 @@ impl Executor {
             return Report::Hindered { why };
         }
         let mut last = self.last_check.lock().unwrap_or_else(PoisonError::into_inner);
-        if *last > Some(order) {
+        if last.get(&check.slot).is_some_and(|last| *last > order) {
             // Nobody waits for it any more: the checkout is another candidate's by now.
             return Report::Done;
         }
-        *last = Some(order);
+        last.insert(check.slot, order);
         match self.try_start_check(check) {
             Ok(report) => report,
             Err(error) if error.is_passing() => could_not(error),
@@ -130,11 +133,11 @@ impl Executor {
             && crate::executor::is_for(&run, &owned, Some(&about))?
         {
             // An engine before this one made it.
-            self.note_current(&dir)?;
+            self.note_current(check.slot, &dir)?;
             self.note_counted(check, &tree, &dir);
             return Ok(self.begin_check(&run));
         }
-        self.clear_current()?;
+        self.clear_current(check.slot)?;
         let Some(checkout) = self.checkout_for(check, &commit, &tree)? else {
             return Ok(Report::NotSetUp);
         };
@@ -167,7 +170,7 @@ impl Executor {
         private_dir(&self.place.check_runs_dir())?;
         let run = Run::create(dir, &spec, None)?;
         failpoint::hit("check.made");
-        self.note_current(dir)?;
+        self.note_current(check.slot, dir)?;
         Ok(run)
     }
 
@@ -235,7 +238,7 @@ impl Executor {
         }
         if let CheckOutcome::Failed { output } = &mut outcome
             && is_of_commands
-            && self.is_set_up_kept()
+            && self.is_set_up_kept(&spec.cwd)
         {
             output.push('\n');
             output.push_str(KEPT_SET_UP);
@@ -291,18 +294,18 @@ impl Executor {
     }
 
     /// Notes which run uses the checkout, so that a later check does not change it underneath.
-    fn note_current(&self, run_dir: &Path) -> Result<()> {
-        write(&self.current(), run_dir.as_os_str().as_bytes())
+    fn note_current(&self, slot: CheckSlot, run_dir: &Path) -> Result<()> {
+        write(&self.current(slot), run_dir.as_os_str().as_bytes())
     }
 
-    fn current(&self) -> PathBuf {
-        self.place.checks_dir.join("current")
+    fn current(&self, slot: CheckSlot) -> PathBuf {
+        self.place.checks_dir.join(format!("current.{}", slot.0))
     }
 
     /// Ends the run that had the checkout last, be it running or not yet, and whatever a dead shim left of
     /// it.
-    fn clear_current(&self) -> Result<()> {
-        let path = self.current();
+    fn clear_current(&self, slot: CheckSlot) -> Result<()> {
+        let path = self.current(slot);
         let text = match std::fs::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

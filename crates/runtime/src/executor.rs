@@ -21,6 +21,7 @@ use harness::{Harness, Reader};
 use model::attempt::HarnessId;
 use model::journal::EffectId;
 use model::settings::{ReviewWhen, Settings};
+use model::ticket::CheckSlot;
 use process::{Run, Shim};
 
 use crate::blocking::Threads;
@@ -33,6 +34,9 @@ use crate::{Error, Place, Result};
 /// Pooled checkouts of workspaces that were removed, for the next workspaces. More would only take disk
 /// space: two agents at work have at most so many workspaces between them.
 const POOLED_CHECKOUTS: usize = 4;
+
+/// The last order to start a check, by its checkout.
+type LastChecks = Arc<Mutex<BTreeMap<CheckSlot, EffectId>>>;
 
 /// The effects to be performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +71,8 @@ pub(crate) struct Executor {
     pub(crate) callers_env: harness::environment::Environment,
     /// The part of it that checks get.
     pub(crate) check_env: CheckEnvironment,
-    /// The order to start a check that was carried out last. Held while one is: all checks have one checkout.
-    pub(crate) last_check: Arc<Mutex<Option<EffectId>>>,
+    /// The order to start a check that was carried out last in each checkout. Held while one is.
+    pub(crate) last_check: LastChecks,
     /// Held while the local target moves: following the remote and landing may come at once.
     pub(crate) moving: Arc<Mutex<()>>,
     /// Whether the target branch was not there when it was needed last.
@@ -187,7 +191,7 @@ impl Executor {
 
     fn holding(
         lock: Lock,
-        (last_check, threads): (Arc<Mutex<Option<EffectId>>>, Arc<Threads>),
+        (last_check, threads): (LastChecks, Arc<Threads>),
         place: &Place,
         settings: &Settings,
         options: &Options,

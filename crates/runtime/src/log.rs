@@ -291,6 +291,7 @@ fn outcome(report: &Report) -> (&'static str, Option<&str>) {
         Report::Built { .. } => ("built", None),
         Report::NoCommits => ("no_commits", None),
         Report::Conflicted { .. } => ("conflicted", None),
+        Report::ConflictsAhead { .. } => ("conflicts_ahead", None),
         Report::ImportRefused { .. } => ("import_refused", None),
         Report::SensitivePaths { .. } => ("sensitive_paths", None),
         Report::FileMissing => ("file_missing", None),
@@ -307,6 +308,7 @@ fn outcome(report: &Report) -> (&'static str, Option<&str>) {
         Report::NotLanded => ("not_landed", None),
         Report::TargetMoved => ("target_moved", None),
         Report::CheckoutEdited { .. } => ("checkout_edited", None),
+        Report::BatchInTheWay { .. } => ("batch_in_the_way", None),
         Report::WorkKept { .. } => ("work_kept", None),
         Report::Done => ("done", None),
     }

@@ -7,7 +7,7 @@ use engine::{Report, TargetCheck, TargetFound, TargetSeen, driver};
 use model::RunId;
 use model::settings::canary::runs_tests;
 use model::target::{Canary, Shown, Verdict};
-use model::ticket::{self, Candidate, CheckOutcome, CheckPlan, CheckTask, Checks, Loss};
+use model::ticket::{self, Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckTask, Checks, Loss};
 use tokio::sync::{Notify, mpsc};
 
 use crate::check::{Check, missing_of};
@@ -226,7 +226,8 @@ impl Series<'_> {
     /// Runs a command for a task, or its canary under this key.
     async fn run(&mut self, task: CheckTask, command: &ticket::Check, canary: Option<&str>) -> CheckOutcome {
         let run = RunId::of_target(self.round, self.checks.runs + 1);
-        self.checks.order(run.clone(), task, clock::now());
+        self.checks
+            .order(run.clone(), task, CheckSlot::FIRST, clock::now());
         self.is_now(Some(run.clone()));
         let (checks, with, key) = (
             self.checks.clone(),
@@ -238,6 +239,7 @@ impl Series<'_> {
             let check = Check {
                 run: &of,
                 task,
+                slot: CheckSlot::FIRST,
                 commit: checks.commit(task),
                 base: None,
                 command: &wanted,

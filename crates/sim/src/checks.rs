@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::journal::EffectId;
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Loss};
+use model::ticket::{CheckOutcome, CheckSlot, CheckTask, Loss};
 use model::{RunId, TicketId, Time};
 
 use crate::git::Git;
@@ -22,6 +22,8 @@ pub(crate) struct Check {
     pub(crate) run: RunId,
     pub(crate) ticket: TicketId,
     pub(crate) task: CheckTask,
+    /// The checkout that it runs in.
+    pub(crate) slot: CheckSlot,
     /// The commit under check.
     pub(crate) commit: usize,
     pub(crate) command: String,
@@ -52,16 +54,16 @@ pub(crate) enum Act {
     Kill,
 }
 
-/// Every check that was ever run, and the checkout that they share.
+/// Every check that was ever run, and the checkouts that they share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checks {
     pub(crate) runs: BTreeMap<RunId, Check>,
-    /// The order that was given to the checkout last.
-    pub(crate) last: Option<EffectId>,
-    /// The run that had the checkout last.
-    pub(crate) current: Option<RunId>,
-    /// The number of set-up commands that have ended well in the checkout, one after the other.
-    pub(crate) set_up: u32,
+    /// The order that was given to each checkout last.
+    pub(crate) last: BTreeMap<CheckSlot, EffectId>,
+    /// The run that had each checkout last.
+    pub(crate) current: BTreeMap<CheckSlot, RunId>,
+    /// The number of set-up commands that have ended well in each checkout, one after the other.
+    pub(crate) set_up: BTreeMap<CheckSlot, u32>,
     /// Commands that have passed, each with the commit.
     passed: BTreeSet<(usize, String)>,
 }
@@ -116,7 +118,9 @@ impl Checks {
                         }
                         if outcome == CheckOutcome::Passed {
                             match check.task {
-                                CheckTask::SetUp => self.set_up = check.set_up + 1,
+                                CheckTask::SetUp => {
+                                    self.set_up.insert(check.slot, check.set_up + 1);
+                                }
                                 CheckTask::Candidate | CheckTask::Target if is_recorded => {
                                     self.passed.insert((check.commit, check.command.clone()));
                                 }
@@ -143,9 +147,9 @@ impl Checks {
         }
     }
 
-    /// Ends whatever run had the checkout last.
-    pub(crate) fn clear(&mut self) {
-        if let Some(run) = self.current.take()
+    /// Ends whatever run had a checkout last.
+    pub(crate) fn clear(&mut self, slot: CheckSlot) {
+        if let Some(run) = self.current.remove(&slot)
             && let Some(check) = self.runs.get_mut(&run)
         {
             check.kill(Loss::Stopped);

@@ -93,12 +93,13 @@ impl Executor<'_> {
                 agent,
                 number,
                 approved,
+                coupling,
                 ..
-            } => self.build(ticket, agent, *number, approved.as_ref()),
+            } => self.build(ticket, agent, *number, (approved.as_ref(), coupling.as_ref())),
             Effect::StartCheck { .. } => self.start_check(ticket, effect),
             Effect::StartReview { .. } => self.start_review(ticket, effect),
             Effect::RemoveReview { .. } => Report::Done,
-            Effect::Land { candidate, .. } => self.land(candidate),
+            Effect::Land { candidate, batch, .. } => self.land(candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => self.keep(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => {
                 let key = (agent.clone(), ticket.clone());
@@ -143,7 +144,7 @@ impl Executor<'_> {
     pub(crate) fn end(&mut self, effect: &Effect) -> Report {
         self.world.touched = true;
         match effect {
-            Effect::Land { candidate, .. } => self.end_landing(candidate),
+            Effect::Land { candidate, batch, .. } => self.end_landing(candidate, batch.as_ref()),
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
             | Effect::BuildCandidate { .. }

@@ -2,6 +2,7 @@
 
 mod limits;
 mod review;
+mod train;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,6 +82,8 @@ pub(crate) struct Witness {
     begins: BTreeSet<TicketId>,
     /// Tickets of which an effect was settled, with a fact or without.
     suspects: BTreeSet<TicketId>,
+    /// Batches of the train.
+    batches: train::Batches,
     /// Times that everything was checked.
     pub(crate) looks: u64,
 }
@@ -180,6 +183,8 @@ impl Witness {
                 changed.insert(id.clone());
             }
         }
+        let landed = self.landed.iter().map(|(commit, _)| commit).collect();
+        self.batches.are_whole(&landed)?;
         Ok(changed)
     }
 
@@ -199,6 +204,7 @@ impl Witness {
         if let (Event::Landed { commit }, Some(candidate)) = (event, before.candidate()) {
             self.landed.push((commit.clone(), is_waived(candidate)));
         }
+        self.batches.note(id, event);
         if let (Event::Reopened { .. }, State::Done(done)) = (event, &before.state)
             && !matches!(done, Done::Dropped { .. })
         {
@@ -337,7 +343,7 @@ impl Witness {
                     }),
                 },
                 State::Verify(verify) => match &verify.stage {
-                    Stage::Queued | Stage::Landing { waiting: Some(_), .. } => false,
+                    Stage::Queued | Stage::InTrain(_) | Stage::Landing { waiting: Some(_), .. } => false,
                     Stage::Reviewing(_) => ticket.live_runs().any(|run| {
                         !world.processes.contains_key(run)
                             && waits(|e| matches!(e, Effect::StartReview { .. }))
@@ -350,7 +356,11 @@ impl Witness {
                             && !world.checks.runs.contains_key(&check.run)
                             && waits(|e| matches!(e, Effect::StartCheck { .. }))
                     }),
-                    Stage::Landing { waiting: None, .. } => waits(|e| matches!(e, Effect::Land { .. })),
+                    // The tip of a batch has the order that lands all of it.
+                    Stage::Landing { waiting: None, .. } => {
+                        let tip = verify.train.lands_with.as_ref().unwrap_or(&ticket.id);
+                        *tip == ticket.id && waits(|e| matches!(e, Effect::Land { .. }))
+                    }
                 },
             };
             ensure(!forgotten, "what is waited for is under way", || {

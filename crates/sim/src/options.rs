@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use model::money::Usd;
-use model::settings::{Review, ReviewWhen, Settings};
+use model::settings::{Review, ReviewWhen, Settings, Train};
 use model::{AgentName, Time};
 
 use crate::chance::{Rates, Site};
@@ -58,6 +58,14 @@ impl Options {
             _ => Looks::Checked { anyway: false },
         };
         draw_review(&mut settings, &mut own);
+        // These numbers are its own, so that the worlds that were drawn before there was a train stay the same.
+        let mut of_train = Rng::new(rng.clone().next().wrapping_add(1));
+        if of_train.percent(30) {
+            settings.train = Train {
+                batch: small(&mut of_train, 1, 5),
+                slots: small(&mut of_train, 1, 3),
+            };
+        }
         settings.run.max_workers = small(rng, 1, 4);
         settings.run.max_steps = small(rng, 1, 6);
         settings.run.attempts = small(rng, 1, 3);
@@ -225,6 +233,8 @@ impl fmt::Display for Options {
             budget.ticket_usd,
             budget.day_usd,
         )?;
+        let Train { batch, slots } = self.settings.train;
+        writeln!(f, "  train: batches of {batch}, {slots} checkouts")?;
         let checks = &self.settings.checks;
         writeln!(
             f,

@@ -68,7 +68,7 @@ pub(crate) fn act(world: &mut World, witness: &Witness, rng: &mut Rng) -> Did {
             }
         }
         68 if world.checks.live().next().is_none() => {
-            world.checks.set_up = 0;
+            world.checks.set_up.clear();
             did("the checkout of the checks is removed by hand")
         }
         _ => command(witness, rng),

@@ -162,6 +162,10 @@ pub(crate) fn came(report: &Report) -> String {
         }
         Report::NoCommits => "nothing is committed".to_owned(),
         Report::Conflicted { paths, .. } => format!("conflicts in {}", paths.join(", ")),
+        Report::ConflictsAhead { paths } => format!("conflicts with the train in {}", paths.join(", ")),
+        Report::BatchInTheWay { entry, paths } => {
+            format!("{} edits are in the way of {entry}", paths.len())
+        }
         Report::ImportRefused { why } => format!("refused: {why}"),
         Report::SensitivePaths { paths, .. } => format!("touches {}", paths.join(", ")),
         Report::CouldNotRun { why } => format!("it could not run: {why}"),

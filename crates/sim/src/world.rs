@@ -54,6 +54,8 @@ pub(crate) struct World {
     pub(crate) lazy: BTreeSet<TicketId>,
     /// Commits that someone has taken back from the target.
     pub(crate) taken_back: BTreeSet<usize>,
+    /// The commits that crew has moved the target to.
+    pub(crate) moved_to: BTreeSet<usize>,
     /// The target's branch is not there, until then.
     pub(crate) unborn_until: Option<Time>,
     /// The disk is full, until then.
@@ -86,6 +88,7 @@ impl World {
             unsaved: BTreeMap::new(),
             lazy: BTreeSet::new(),
             taken_back: BTreeSet::new(),
+            moved_to: BTreeSet::new(),
             unborn_until: None,
             full_until: None,
             busy_until: None,

@@ -53,11 +53,12 @@ pub(crate) fn train(crew: &Snapshot) -> Vec<TicketId> {
             let rank = match &verify.stage {
                 _ if ticket.held.is_some() => 4,
                 Stage::Landing { waiting: None, .. } => 0,
-                Stage::Building | Stage::Checking(_) => 1,
+                Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => 1,
                 Stage::Queued => 2,
                 Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => 3,
             };
-            Some((rank, verify.submitted_at, &ticket.id))
+            let since = ticket.in_line_since.unwrap_or(verify.submitted_at);
+            Some((rank, since, &ticket.id))
         })
         .collect();
     train.sort();

@@ -5,7 +5,7 @@ use model::ticket::{
     Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State,
     Ticket,
 };
-use model::{RunId, TicketId};
+use model::{Oid, RunId, TicketId};
 
 use super::{Core, WriteMeta};
 use crate::{CheckEnd, Report};
@@ -19,6 +19,10 @@ impl Core {
         candidate: Candidate,
         untouched: &[String],
     ) -> Vec<Event> {
+        // A run in the train decides on several branches, so it leaves no check out.
+        if self.joins_train(id) {
+            return vec![self.joined_train(id, candidate)];
+        }
         let plan = CheckPlan::of(&self.settings).without(untouched);
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
             core.go_on(ticket).filter(|next| core.may_follow(next))
@@ -48,10 +52,23 @@ impl Core {
             if let Some(question) = Self::commitments_question(ticket, checks) {
                 return Some(question);
             }
-            return Some(Event::ChecksPassed {
-                tree: checks.candidate.tree.clone(),
-                passed: checks.verdicts(),
-                review: review::is_wanted(&self.settings, ticket),
+            let (tree, passed) = (checks.candidate.tree.clone(), checks.verdicts());
+            let is_entry = self.has_train() && self.has_entry_ahead(ticket);
+            // Somebody has asked for more since it was merged: that is looked at on its own merged result.
+            if is_entry && (ticket.unmet(&checks.candidate.tip).next().is_some() || ticket.proposed.is_some())
+            {
+                return Some(Event::Uncoupled {
+                    why: model::ticket::WhyUncoupled::Alone,
+                    at: self.now,
+                });
+            }
+            return Some(match is_entry {
+                true => Event::TrialPassed { tree, passed },
+                false => Event::ChecksPassed {
+                    tree,
+                    passed,
+                    review: review::is_wanted(&self.settings, ticket),
+                },
             });
         };
         Some(Event::CheckOrdered {
@@ -62,6 +79,7 @@ impl Core {
                 checks.runs + 1,
             ),
             task,
+            slot: checks.slot,
             at: self.now,
         })
     }
@@ -93,8 +111,14 @@ impl Core {
             None => end.outcome.clone(),
         };
         let events = self.end_of_check(&id, &end.run, &outcome);
+        let red = events
+            .iter()
+            .find(|event| matches!(event, Event::TargetRed { .. }));
+        let red = red.cloned();
         if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
             self.out.refused.push(format!("{id}: {no}"));
+        } else if let Some(red) = red {
+            self.hold_train(&red);
         }
     }
 
@@ -147,16 +171,17 @@ impl Core {
                     return None;
                 }
                 let command = checks.failed_command().map(Check::to_string).unwrap_or_default();
-                let same = Fingerprint::Check {
-                    which: command.clone(),
-                    tip: checks.candidate.tip.clone(),
-                };
-                Some(Event::ChecksFailed {
-                    which: command,
-                    output: checks.failed.clone().unwrap_or_default(),
-                    steps_left: self.steps_left(id),
-                    reopen_at: self.reopen_at(id),
-                    repeat: self.repeat(id, same),
+                let output = checks.failed.clone().unwrap_or_default();
+                let tip = Some(checks.candidate.tip.clone());
+                Some(self.checks_failed(id, command, output, tip))
+            }
+            // The fault may be that of an entry ahead: the train finds out which.
+            (CheckTask::Candidate, CheckOutcome::Failed { output })
+                if self.has_train() && self.ticket(id).is_some_and(|it| self.has_entry_ahead(it)) =>
+            {
+                Some(Event::TrialFailed {
+                    which: checks.failed_command().map(Check::to_string).unwrap_or_default(),
+                    output: output.clone(),
                 })
             }
             (CheckTask::Target, CheckOutcome::Failed { output }) => Some(Event::TargetRed {
@@ -169,6 +194,27 @@ impl Core {
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
                 None
             }
+        }
+    }
+
+    /// The work of a ticket fails a check that the commit below it passes.
+    pub(super) fn checks_failed(
+        &self,
+        id: &TicketId,
+        which: String,
+        output: String,
+        tip: Option<Oid>,
+    ) -> Event {
+        let same = tip.map(|tip| Fingerprint::Check {
+            which: which.clone(),
+            tip,
+        });
+        Event::ChecksFailed {
+            which,
+            output,
+            steps_left: self.steps_left(id),
+            reopen_at: self.reopen_at(id),
+            repeat: same.and_then(|same| self.repeat(id, same)),
         }
     }
 
@@ -225,7 +271,7 @@ mod tests {
     use model::attempt::{self, Signal, Usage};
     use model::command::OnStop;
     use model::ticket::{Effect, Loss, Spec};
-    use model::{Actor, AgentName, Fence, Oid, SessionId, Time};
+    use model::{Actor, AgentName, Fence, SessionId, Time};
 
     use super::*;
     use crate::{Input, Loaded};

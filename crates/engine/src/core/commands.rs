@@ -222,6 +222,7 @@ impl Core {
                 Stage::Queued
                 | Stage::Building
                 | Stage::Checking(_)
+                | Stage::InTrain(_)
                 | Stage::Reviewing(_)
                 | Stage::Landing { waiting: None, .. } => {
                     Ok(format!("{id} is on its way: {}", verify.stage.name()))
@@ -283,7 +284,9 @@ impl Core {
     /// Ends a landing first: the wish of a person follows where the target does not hold the ticket's work.
     fn end_landing(&mut self, id: &TicketId, then: AfterLanding, wish: &str) -> Answer {
         let message = format!("{id} is landing at this moment: it is {wish} unless it has landed");
-        self.act(id, Event::LandingEndOrdered { then }, message)
+        let answer = self.act(id, Event::LandingEndOrdered { then }, message)?;
+        self.end_batch_of(id);
+        Ok(answer)
     }
 
     fn drop_ticket(&mut self, id: &TicketId, by: &Actor, reason: &str) -> Answer {

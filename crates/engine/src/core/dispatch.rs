@@ -11,6 +11,7 @@ use model::project;
 use model::ticket::{Event, Stage, State, Ticket, TimerKey};
 use model::{AgentName, RunId, SessionId, TicketId, worker};
 
+use super::train::place_in_line;
 use super::{Core, Duty, WriteMeta};
 use crate::names;
 
@@ -47,6 +48,10 @@ impl Core {
 
     /// One candidate at a time, oldest first: what is checked is the next state of the target.
     fn start_check(&mut self) {
+        if self.has_train() {
+            return self.follow_train();
+        }
+        self.dissolve_train();
         // The target's own checks have the checkout.
         if self.checking_target().is_some() {
             return;
@@ -62,11 +67,11 @@ impl Core {
             match &verify.stage {
                 Stage::Queued if !self.may_land(id) => {}
                 Stage::Queued => {
-                    let key = (verify.submitted_at, id);
+                    let key = (place_in_line(ticket, verify), id);
                     next = Some(next.map_or(key, |old| old.min(key)));
                 }
                 Stage::Building | Stage::Checking(_) | Stage::Landing { waiting: None, .. } => return,
-                Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => {}
+                Stage::InTrain(_) | Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => {}
             }
         }
         if let Some(id) = next.map(|(_, id)| id.clone()) {

@@ -43,7 +43,18 @@ impl Core {
             self.out.finished.push(id);
             return;
         }
-        let mut meaning = self.meaning(ticket, effect, report);
+        let mut meaning = match (effect, &report) {
+            (
+                Effect::Land {
+                    batch: Some(batch), ..
+                },
+                Report::BatchInTheWay { entry, paths },
+            ) => match self.batch_in_the_way(ticket, batch, (entry, paths)) {
+                Some(event) => Meaning::Events(vec![event]),
+                None => Meaning::Nothing,
+            },
+            _ => self.meaning(ticket, effect, report),
+        };
         if self.gives_up_landing(ticket, effect, &meaning) {
             self.end_failed_landing(ticket, &meaning);
         }
@@ -64,6 +75,12 @@ impl Core {
             Meaning::Again(why) => return self.retry_effect(id, ticket, effect, Obstacle::Lasting(why)),
             Meaning::Hindered(why) => return self.retry_effect(id, ticket, effect, Obstacle::Machine(why)),
         };
+        if let Effect::Land {
+            batch: Some(batch), ..
+        } = effect
+        {
+            self.batch_reported(ticket, batch, &events);
+        }
         self.failures.ended(ticket, effect);
         let meta = WriteMeta {
             completes: Some(id),
@@ -107,6 +124,7 @@ impl Core {
             retry_at: self.check_again_at(id),
         };
         self.apply_or_note(id, Event::LandingEndOrdered { then }, "landing it failed");
+        self.end_batch_of(id);
     }
 
     /// An effect could not be performed: it is performed again.
@@ -175,6 +193,9 @@ impl Core {
             && let Some(events) = self.check_reported(id, run, &report)
         {
             return Meaning::Events(events);
+        }
+        if let Some(event) = self.conflicts_ahead(id, &report) {
+            return Meaning::Events(vec![event]);
         }
         if let Effect::StartReview { fence, .. } = effect
             && let Some(events) = self.review_reported(id, *fence, &report)
@@ -264,6 +285,8 @@ impl Core {
             }),
             Report::WorkKept { work } => event(Event::WorkKept { work }),
             Report::Stopped
+            | Report::ConflictsAhead { .. }
+            | Report::BatchInTheWay { .. }
             | Report::Done
             | Report::CheckSpawned
             | Report::CheckNotSpawned { .. }

@@ -126,6 +126,7 @@ impl Core {
             anew,
             is_back,
         } = seen;
+        self.train_sees_target(&commit);
         if is_back {
             self.retry_what_may_be_mended("the target branch is back");
         }

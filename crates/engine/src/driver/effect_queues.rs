@@ -287,7 +287,15 @@ mod tests {
             passed: Vec::new(),
         };
         let agent = model::AgentName::new("ada").unwrap();
-        ordered(ticket, seq, Effect::Land { agent, candidate })
+        ordered(
+            ticket,
+            seq,
+            Effect::Land {
+                agent,
+                candidate,
+                batch: None,
+            },
+        )
     }
 
     fn seqs(turns: &[(Ordered, Turn)]) -> Vec<u64> {

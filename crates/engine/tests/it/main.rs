@@ -8,6 +8,7 @@ mod journal;
 mod matrix;
 mod scene;
 mod states;
+mod train;
 mod unheeded;
 mod words;
 

@@ -8,7 +8,7 @@ use engine::{CheckEnd, Core, Duty, End, Input, Observation, Report, RunEnd};
 use model::attempt::{Class, Failure, Signal, Usage};
 use model::command::Command;
 use model::journal::EffectId;
-use model::settings::{Harness, HarnessKind, Settings};
+use model::settings::{Harness, HarnessKind, Settings, Train};
 use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Fingerprint, Origin, Spec};
 use model::{Actor, AgentName, Oid, TicketId, Time};
 
@@ -103,6 +103,7 @@ pub(crate) fn settings() -> Settings {
     let scripted = Harness::new(HarnessKind::Command);
     settings.harness.insert("scripted".to_owned(), scripted);
     settings.run.debounce = Duration::ZERO;
+    settings.train = Train::SINGLE;
     settings.checks.commands = vec!["make test".to_owned()];
     settings
 }

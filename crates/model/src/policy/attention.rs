@@ -142,7 +142,11 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Landing { waiting, .. } => waiting.as_ref().map(Reason::Edits),
-            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Reviewing(_) => None,
+            Stage::Queued
+            | Stage::Building
+            | Stage::Checking(_)
+            | Stage::InTrain(_)
+            | Stage::Reviewing(_) => None,
         },
         State::New | State::Open | State::Done(_) => None,
     }

@@ -9,3 +9,4 @@ pub mod no_progress;
 pub mod review;
 pub mod route;
 pub mod stall;
+pub mod train;

@@ -12,7 +12,7 @@ pub mod worker;
 use crate::attempt::HarnessId;
 use crate::machine::{self, Explored, Sample};
 use crate::policy::budget::Budget;
-use crate::settings::{Harness, HarnessKind, Settings};
+use crate::settings::{Harness, HarnessKind, Settings, Train};
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A machine, explored.
@@ -110,6 +110,7 @@ pub fn harness() -> HarnessId {
 pub fn settings() -> Settings {
     let mut settings = Settings::default();
     let harness = harness();
+    settings.train = Train::SINGLE;
     settings.agents.harness = Some(harness.name.clone());
     settings.harness.insert(harness.name, Harness::new(harness.kind));
     settings

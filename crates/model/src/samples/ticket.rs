@@ -5,11 +5,12 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 use crate::commitment::{By, Promise};
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, AfterReview, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan, CheckStop, CheckTask,
-    Clearance, Event, Fingerprint, InTheWay, KeptWork, Loss, Machine, Obstacle, Origin, Released, Repeat,
-    Review, ReviewEvent, Spec, Stage, State, Ticket, Unheeded, Verdict, Verify,
+    AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
+    CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Event, Fingerprint, InTheWay, KeptWork, Loss,
+    Machine, Obstacle, Origin, Released, Repeat, Review, ReviewEvent, Spec, Stage, State, Ticket, Trial,
+    Unheeded, Verdict, Verify, WhyUncoupled,
 };
-use crate::{Actor, AgentName, Fence, RunId};
+use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
 /// A description for the page.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
@@ -26,6 +27,26 @@ pub fn candidate() -> Candidate {
         target: oid('b'),
         tip: oid('a'),
         passed: Vec::new(),
+    }
+}
+
+/// The checks of an entry of the train in every sample.
+fn plan() -> CheckPlan {
+    CheckPlan {
+        setup: Vec::new(),
+        commands: vec![Check::shell("true", std::time::Duration::from_secs(1))],
+        commitment_timeout_ms: 1_000,
+        skipped: Vec::new(),
+    }
+}
+
+/// The coupling in every sample.
+fn coupling() -> Coupling {
+    Coupling {
+        ahead: ticket_id("t-0"),
+        on: oid('b'),
+        place: 2,
+        batch: 8,
     }
 }
 
@@ -204,6 +225,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let check_ordered = |task| Event::CheckOrdered {
         run: check_run.clone(),
         task,
+        slot: CheckSlot::FIRST,
         at: LATE,
     };
     let check_ended = |outcome| Event::CheckEnded {
@@ -214,6 +236,22 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         tree,
         passed: vec!["true".to_owned()],
         review,
+    };
+    let trial_passed = |tree| Event::TrialPassed {
+        tree,
+        passed: vec!["true".to_owned()],
+    };
+    let uncoupled = |why| Event::Uncoupled { why, at: LATE };
+    let batch_landing = |tip: &TicketId| Event::BatchLanding {
+        tip: tip.clone(),
+        batch: Batch {
+            base: oid('b'),
+            entries: vec![BatchEntry {
+                ticket: ticket.id.clone(),
+                commit: candidate().commit,
+            }],
+        },
+        passed: vec!["true".to_owned()],
     };
 
     let mut all = Alphabet::new();
@@ -249,6 +287,30 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("workspace lost, attempts left", workspace_lost(2))
         .when("workspace lost, none left", workspace_lost(0))
         .event(Event::CheckStarted)
+        .event(Event::Coupled { coupling: coupling() })
+        .event(Event::JoinedTrain {
+            candidate: candidate(),
+            plan: plan(),
+            at: LATE,
+        })
+        .when("same tree", trial_passed(oid('d')))
+        .when("other tree", trial_passed(oid('e')))
+        .event(Event::TrialFailed {
+            which: "true".to_owned(),
+            output: why(),
+        })
+        .event(Event::TrialCancelled)
+        .when(
+            "conflict",
+            uncoupled(WhyUncoupled::Conflict {
+                ahead: ticket_id("t-0"),
+                paths: paths(),
+            }),
+        )
+        .when("target moved", uncoupled(WhyUncoupled::TargetMoved))
+        .when("the tip", batch_landing(&ticket.id))
+        .when("not the tip", batch_landing(&ticket_id("t-9")))
+        .event(Event::BatchPutOff { plan: plan() })
         .when("checks", built(true))
         .when("no checks", built(false))
         .when("the candidate's", check_ordered(CheckTask::Candidate))
@@ -427,6 +489,12 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
                 then: AfterLanding::Retry { by: by() },
             },
         )
+        .when(
+            "uncouple",
+            Event::LandingEndOrdered {
+                then: AfterLanding::Uncouple,
+            },
+        )
         .event(Event::NotLanded)
         .event(Event::RecoveryNotNeeded)
         .when("releases", recovery_landed(false))
@@ -541,6 +609,14 @@ fn verify_shape(verify: &Verify) -> String {
                 checks.failed.is_some(),
             )
         }
+        Stage::InTrain(entry) => {
+            let trial = match entry.trial {
+                Trial::Untried => "untried",
+                Trial::Passed { .. } => "passed",
+                Trial::Failed { .. } => "failed",
+            };
+            format!("in train {trial} {}", entry.plan.setup.len())
+        }
         Stage::Reviewing(reviewing) => {
             let then = reviewing.then.as_ref().map(|then| match then {
                 AfterReview::Approve { .. } => "approve",
@@ -565,8 +641,10 @@ fn verify_shape(verify: &Verify) -> String {
                 AfterLanding::Drop { .. } => "drop",
                 AfterLanding::Hold { .. } => "hold",
                 AfterLanding::Retry { .. } => "retry",
+                AfterLanding::Uncouple => "uncouple",
             });
-            format!("landing {} {then:?}", waiting.is_some())
+            let is_in_batch = verify.train.lands_with.is_some();
+            format!("landing {} {then:?} {is_in_batch}", waiting.is_some())
         }
     };
     // The attempt matters only as far as the way back depends on it: everything else is behind it.

@@ -16,6 +16,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "checks",
             "check",
             "review",
+            "train",
             "land",
             "budget",
         ],
@@ -66,6 +67,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ),
     ("review", &["when", "harness", "count", "agree", "tries"]),
     ("review.when", &["labels"]),
+    ("train", &["batch", "slots"]),
     ("land", &["mode", "remote", "hold_paths", "max_file_mib"]),
     ("budget", &["ticket_usd", "day_usd"]),
 ];
@@ -73,7 +75,6 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
 /// Keys that are designed and not in this build: the table, the key, and its requirement.
 pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
-    ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),
     ("land", "pr", "pull requests come later"),
     ("checks", "toolchain", "versions of toolchains come later"),

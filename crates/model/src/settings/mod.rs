@@ -23,6 +23,7 @@ mod set_up;
 mod template;
 #[cfg(test)]
 mod tests;
+mod train;
 mod weaker;
 mod workspace;
 
@@ -49,6 +50,7 @@ pub use program::first_program;
 pub use review::{Review, ReviewOf, ReviewWhen};
 pub use set_up::{Input, input};
 pub use template::Proposal;
+pub use train::Train;
 pub use workspace::Workspace;
 
 /// The name of the settings file at the root of the repository. It is always among the held paths.
@@ -91,6 +93,8 @@ pub struct Settings {
     pub check: Vec<Check>,
     /// Review of the work by another agent before it lands.
     pub review: Review,
+    /// The merge train: branches that are checked together.
+    pub train: Train,
     /// Limits of the work that lands by itself.
     pub land: Land,
     /// The limits of the cost.

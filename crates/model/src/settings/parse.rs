@@ -110,6 +110,9 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     if let Some(value) = top.take("check") {
         settings.check = super::check::read(&mut reader, value);
     }
+    if let Some(table) = section(&mut reader, &mut top, "train") {
+        settings.train = super::train::read(&mut reader, table);
+    }
     if let Some(table) = section(&mut reader, &mut top, "land") {
         settings.land = land(&mut reader, table);
     }

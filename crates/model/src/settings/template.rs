@@ -50,6 +50,7 @@ pub(super) fn write(target: &str, proposal: &Proposal, harness: Option<(&str, &H
     for other in &proposal.also_seen {
         write_other(&mut out, other);
     }
+    out.push_str(TRAIN);
     out.push_str(LAND);
     out.push_str(BUDGET);
     out
@@ -76,6 +77,12 @@ const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent 
 # [harness.scripted]
 # kind = "command"                # any program: the prompt on its standard input, DONE on its output
 # command = ["./agent.sh"]
+"#;
+
+const TRAIN: &str = r#"
+[train]
+# batch = 8                       # branches that one run of the checks decides on; 1: each for itself
+# slots = 1                       # checkouts in which checks run at once
 "#;
 
 const LAND: &str = r#"

@@ -179,6 +179,7 @@ impl Ticket {
         }
         if let (State::Verify(verify), false) = (&mut ticket.state, matches!(self.state, State::Verify(_))) {
             verify.submitted_at = at;
+            ticket.in_line_since.get_or_insert(at);
         }
         let standing = |t: &Ticket| t.attempt().map(|a| (a.claim.fence, a.state.name()));
         let (before, now) = (standing(self), standing(&ticket));
@@ -226,7 +227,7 @@ impl Ticket {
                 | attempt::State::Stuck { .. } => None,
             },
             State::Verify(verify) => match &verify.stage {
-                Stage::Queued | Stage::Building | Stage::Checking(_) => None,
+                Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => None,
                 Stage::Reviewing(reviewing) => reviewing.waits_until().and_then(|t| at(TimerKey::Review, t)),
                 Stage::Landing { waiting, .. } => {
                     waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at))

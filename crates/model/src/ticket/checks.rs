@@ -46,6 +46,9 @@ pub struct Checks {
     pub restarts: u32,
     /// The number of runs that were ordered: it numbers them.
     pub runs: u32,
+    /// The checkout in which they run.
+    #[serde(default, skip_serializing_if = "CheckSlot::is_first")]
+    pub slot: CheckSlot,
     /// The run that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<CheckRun>,
@@ -78,11 +81,37 @@ pub struct CheckRun {
     pub run: RunId,
     /// The task of the run.
     pub task: CheckTask,
+    /// The checkout in which it runs.
+    #[serde(default, skip_serializing_if = "CheckSlot::is_first")]
+    pub slot: CheckSlot,
     /// When it was ordered.
     pub since: Time,
     /// The reason of the order to stop it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<CheckStop>,
+}
+
+/// The number of a checkout in which checks run, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CheckSlot(pub u32);
+
+impl Default for CheckSlot {
+    fn default() -> Self {
+        Self::FIRST
+    }
+}
+
+impl CheckSlot {
+    /// The first checkout, in which the checks of the bare target run too.
+    pub const FIRST: Self = Self(1);
+
+    /// Whether it is the first.
+    #[must_use]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub fn is_first(&self) -> bool {
+        *self == Self::FIRST
+    }
 }
 
 /// The task of a run of the checks.
@@ -236,6 +265,7 @@ impl Checks {
             lost: 0,
             restarts: 0,
             runs: 0,
+            slot: CheckSlot::FIRST,
             run: None,
         }
     }
@@ -353,11 +383,13 @@ impl Checks {
     }
 
     /// Notes that a run is under way.
-    pub fn order(&mut self, run: RunId, task: CheckTask, at: Time) {
+    pub fn order(&mut self, run: RunId, task: CheckTask, slot: CheckSlot, at: Time) {
         self.runs += 1;
+        self.slot = slot;
         self.run = Some(CheckRun {
             run,
             task,
+            slot,
             since: at,
             stopping: None,
         });

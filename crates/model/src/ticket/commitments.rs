@@ -115,6 +115,7 @@ impl Ticket {
             State::Done(_) => Some("it is done"),
             State::Verify(verify) => match &verify.stage {
                 Stage::Queued | Stage::Checking(_) => None,
+                Stage::InTrain(_) => Some("it is in the merge train: ask again once it has left it"),
                 Stage::Building => Some("it is being merged at this moment: ask again"),
                 Stage::Reviewing { .. } | Stage::Landing { .. } => {
                     Some("its checks and commitments are passed")

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AfterLanding, AfterReview, Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay,
-    KeptWork, Repeat, ReviewEvent, Spec, Unheeded,
+    AfterLanding, AfterReview, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
+    CheckTask, Coupling, InTheWay, KeptWork, Repeat, ReviewEvent, Spec, Unheeded, WhyUncoupled,
 };
 use crate::attempt::{self, HarnessId};
 use crate::commitment::{By, Promise};
@@ -57,6 +57,57 @@ pub enum Event {
     },
     /// Its turn has come: its work is saved, imported and merged.
     CheckStarted,
+    /// Its turn has come, and it is merged on an entry of the train.
+    Coupled {
+        /// The entry ahead.
+        coupling: Coupling,
+    },
+    /// The merged result exists, and waits in the train for its trial.
+    JoinedTrain {
+        /// The candidate.
+        candidate: Candidate,
+        /// The checks of the candidate.
+        plan: CheckPlan,
+        /// The time at which it happened.
+        at: Time,
+    },
+    /// All checks passed on an entry of the train, and so on all entries up to it.
+    TrialPassed {
+        /// The tree they passed on.
+        tree: Oid,
+        /// The commands that passed.
+        passed: Vec<String>,
+    },
+    /// A check failed on an entry of the train: the fault is that of one of the entries up to it.
+    TrialFailed {
+        /// The command that failed.
+        which: String,
+        /// The end of its output.
+        output: String,
+    },
+    /// The checks of an entry of the train are of no use any more.
+    TrialCancelled,
+    /// It was taken out of the train.
+    Uncoupled {
+        /// The reason.
+        why: WhyUncoupled,
+        /// The time at which it happened.
+        at: Time,
+    },
+    /// It lands with a batch of the train.
+    BatchLanding {
+        /// The last entry of the batch, on which the checks have passed.
+        tip: TicketId,
+        /// The batch.
+        batch: Batch,
+        /// The commands that passed on the tip.
+        passed: Vec<String>,
+    },
+    /// Another entry of its batch cannot land now: it goes on in the train.
+    BatchPutOff {
+        /// The checks of the candidate.
+        plan: CheckPlan,
+    },
     /// The merged result exists.
     CandidateBuilt {
         /// The candidate.
@@ -70,6 +121,9 @@ pub enum Event {
         run: RunId,
         /// The task of the run.
         task: CheckTask,
+        /// The checkout in which it runs.
+        #[serde(default, skip_serializing_if = "CheckSlot::is_first")]
+        slot: CheckSlot,
         /// The time at which it happened.
         at: Time,
     },
@@ -454,6 +508,9 @@ pub enum Effect {
         round: u32,
         /// The tip whose sensitive paths a person approved.
         approved: Option<Oid>,
+        /// The entry of the train on which it is merged; none: on the target.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        coupling: Option<Coupling>,
     },
     /// Start a run of the checks, unless it was started, or need not be.
     StartCheck {
@@ -461,6 +518,9 @@ pub enum Effect {
         run: RunId,
         /// The task of the run.
         task: CheckTask,
+        /// The checkout in which it runs.
+        #[serde(default, skip_serializing_if = "CheckSlot::is_first")]
+        slot: CheckSlot,
         /// The commit that is checked out for it.
         commit: Oid,
         /// The command, with its limits.
@@ -506,6 +566,9 @@ pub enum Effect {
         agent: AgentName,
         /// The merged result.
         candidate: Candidate,
+        /// The entries that land with it by the same move, itself the last; none where it lands by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        batch: Option<Batch>,
     },
     /// Keep what the attempt made under `refs/crew/attempts/<ticket>/<number>`, then remove workspace and
     /// branch.
@@ -621,6 +684,14 @@ impl Event {
             Event::Submitted { .. } => "submitted",
             Event::Released { .. } => "released",
             Event::CheckStarted => "check_started",
+            Event::Coupled { .. } => "coupled",
+            Event::JoinedTrain { .. } => "joined_train",
+            Event::TrialPassed { .. } => "trial_passed",
+            Event::TrialFailed { .. } => "trial_failed",
+            Event::TrialCancelled => "trial_cancelled",
+            Event::Uncoupled { .. } => "uncoupled",
+            Event::BatchLanding { .. } => "batch_landing",
+            Event::BatchPutOff { .. } => "batch_put_off",
             Event::CandidateBuilt { .. } => "candidate_built",
             Event::CheckOrdered { .. } => "check_ordered",
             Event::CheckStopOrdered { .. } => "check_stop_ordered",

@@ -318,7 +318,11 @@ impl Ticket {
         };
         match &verify.stage {
             Stage::Reviewing(reviewing) => Some(reviewing),
-            Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => None,
+            Stage::Queued
+            | Stage::Building
+            | Stage::Checking(_)
+            | Stage::InTrain(_)
+            | Stage::Landing { .. } => None,
         }
     }
 

@@ -5,6 +5,7 @@ mod commitments;
 mod hold;
 mod recovery;
 mod review;
+mod train;
 mod verify;
 mod work;
 
@@ -129,7 +130,15 @@ impl Draft<'_> {
 
             Event::CheckStarted => self.start_check(),
             Event::CandidateBuilt { candidate, plan } => self.built(candidate, plan),
-            Event::CheckOrdered { run, task, at } => self.order_check(run, *task, *at),
+            Event::Coupled { coupling } => self.couple(coupling),
+            Event::JoinedTrain { candidate, plan, at } => self.join_train(candidate, plan, *at),
+            Event::TrialPassed { tree, passed } => self.pass_trial(tree, passed),
+            Event::TrialFailed { which, output } => self.fail_trial(which, output),
+            Event::TrialCancelled => self.cancel_trial(),
+            Event::Uncoupled { why, at } => self.uncouple(why, *at),
+            Event::BatchLanding { tip, batch, passed } => self.land_in_batch(tip, batch, passed),
+            Event::BatchPutOff { plan } => self.put_off_landing(plan),
+            Event::CheckOrdered { run, task, slot, at } => self.order_check(run, *task, *slot, *at),
             Event::CheckStopOrdered { why } => self.stop_check(*why),
             Event::CheckEnded { run, outcome } => self.check_ended(run, outcome),
             Event::ChecksPassed { tree, passed, review } => self.pass(tree, passed, *review),
@@ -142,7 +151,7 @@ impl Draft<'_> {
             } => {
                 // Taking the branch over is the first of the checks: it can fail while nothing is merged yet.
                 self.stage(
-                    |s| matches!(s, Stage::Building | Stage::Checking(_)),
+                    |s| matches!(s, Stage::Building | Stage::Checking(_) | Stage::InTrain(_)),
                     "its checks do not run",
                 )?;
                 if self.repeats_too_often(repeat.as_ref()) && *steps_left > 0 {
@@ -229,7 +238,7 @@ impl Draft<'_> {
             Event::SensitivePaths { paths, tip } => {
                 let at_work = |s: &Stage| match s {
                     Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => true,
-                    Stage::Queued | Stage::Reviewing(_) => false,
+                    Stage::Queued | Stage::InTrain(_) | Stage::Reviewing(_) => false,
                 };
                 self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
@@ -274,7 +283,7 @@ impl Draft<'_> {
             Event::TargetMoved => {
                 let at_work = |s: &Stage| match s {
                     Stage::Checking(_) | Stage::Reviewing(_) | Stage::Landing { .. } => true,
-                    Stage::Queued | Stage::Building => false,
+                    Stage::Queued | Stage::Building | Stage::InTrain(_) => false,
                 };
                 self.stage(at_work, "it is neither being checked, in review nor landing")?;
                 self.end_landing(Stage::Queued)
@@ -311,6 +320,7 @@ impl Draft<'_> {
                 Stage::Queued
                 | Stage::Building
                 | Stage::Checking(_)
+                | Stage::InTrain(_)
                 | Stage::Reviewing(_)
                 | Stage::Landing { then: None, .. } => self.no("nobody has ended its landing"),
             },
@@ -370,6 +380,7 @@ impl Draft<'_> {
         ticket.state = State::Open;
         (ticket.tries, ticket.review_tries, ticket.due) = (0, 0, None);
         ticket.spent.since_grant_micro_usd = 0;
+        ticket.in_line_since = None;
         ticket.from = attempt::StartPoint::Target;
         ticket.labels.clear();
         // It begins anew: what its former attempts left is no part of the task.
@@ -383,6 +394,7 @@ impl Draft<'_> {
         let ticket = &mut self.ticket;
         ticket.state = State::Done(done);
         (ticket.held, ticket.due, ticket.repeat, ticket.unheeded) = (None, None, None, None);
+        ticket.in_line_since = None;
         ticket.proposed = None;
         ticket.labels.clear();
         ticket.feedback.clear();

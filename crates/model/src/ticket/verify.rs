@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checks, InTheWay, Reviewing};
+use super::{Checks, Entry, InTheWay, Place, Reviewing};
 use crate::attempt::Attempt;
 use crate::{Actor, AgentName, Oid, Time};
 
@@ -22,6 +22,9 @@ pub struct Verify {
     /// The verdict on this tip, so that the branch needs no further one however often it is merged anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cleared: Option<Cleared>,
+    /// Its place in the merge train.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub train: Place,
     /// The stage.
     pub stage: Stage,
 }
@@ -65,6 +68,8 @@ pub enum Stage {
     Building,
     /// Checking: the checks run on the merged result.
     Checking(Box<Checks>),
+    /// It is an entry of the merge train, and its own checks do not run at this moment.
+    InTrain(Box<Entry>),
     /// A gatekeeper looks at it, or it waits for one.
     Reviewing(Box<Reviewing>),
     /// It passed; the target is moved to it.
@@ -107,6 +112,8 @@ pub enum AfterLanding {
         /// The actor who asked for it.
         by: Actor,
     },
+    /// It goes back to the queue: a person wants something else for another entry of its batch.
+    Uncouple,
 }
 
 /// A person's checkout is in the way of landing.
@@ -148,8 +155,13 @@ impl Stage {
     pub fn name(&self) -> &'static str {
         match self {
             Stage::Queued | Stage::Building | Stage::Checking(_) => "checking",
+            Stage::InTrain(_) => "in_train",
             Stage::Reviewing(_) => "reviewing",
             Stage::Landing { .. } => "landing",
         }
     }
+}
+
+fn is_default(place: &Place) -> bool {
+    *place == Place::default()
 }

@@ -525,12 +525,21 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
         false => EndedBy::Engine,
     };
     let (what, until) = match &verify.stage {
-        Stage::Queued => ("its turn to be checked".to_owned(), None),
+        Stage::Queued => {
+            let uncoupled = verify.train.uncoupled.as_ref();
+            let why =
+                uncoupled.map(|uncoupled| format!(" (taken out of the train: {})", uncoupled.why.words()));
+            (format!("its turn to be checked{}", why.unwrap_or_default()), None)
+        }
         Stage::Building => ("the merge with the target".to_owned(), None),
         Stage::Checking(checks) => match super::checking(checks, None) {
             Some(check) => (format!("the checks: {check}"), None),
             None => ("the checks".to_owned(), None),
         },
+        Stage::InTrain(entry) => (
+            format!("the merge train: {}", super::standing::in_train(entry)),
+            None,
+        ),
         Stage::Reviewing(reviewing) => match reviewing.open() {
             Some(review) => (format!("the review by {}", review.agent), reviewing.waits_until()),
             None => ("a gatekeeper".to_owned(), reviewing.due),

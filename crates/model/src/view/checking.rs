@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use crate::RunId;
     use crate::samples;
-    use crate::ticket::{CheckPlan, CheckRun};
+    use crate::ticket::{CheckPlan, CheckRun, CheckSlot};
 
     #[test]
     fn the_command_that_runs_is_named_with_its_time_and_its_place() {
@@ -61,6 +61,7 @@ mod tests {
             checks.run = Some(CheckRun {
                 run: RunId::new("t-1.1.check-1-1").unwrap(),
                 task,
+                slot: CheckSlot::FIRST,
                 since: Time(1_000),
                 stopping: None,
             });

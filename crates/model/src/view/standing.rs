@@ -4,7 +4,7 @@ use super::checking::checking;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Done, Stage, State, Ticket};
+use crate::ticket::{Done, Entry, Stage, State, Ticket, Trial, Verify};
 use crate::{Look, Time};
 
 /// The state of a ticket in a word or two, and the reason.
@@ -71,7 +71,7 @@ impl Standing {
                 Some(Refusal::TargetUnchecked { .. }) if attempt.needs_target() => of_refusal(facts.refusal),
                 Some(_) | None => of_attempt(attempt),
             },
-            State::Verify(verify) => of_stage(&verify.stage, look.now),
+            State::Verify(verify) => of_stage(verify, look.now),
             State::Done(done) => of_end(done),
             State::Open | State::New => return of_refusal(facts.refusal),
         };
@@ -122,15 +122,20 @@ fn of_attempt(attempt: &Attempt) -> Standing {
     }
 }
 
-fn of_stage(stage: &Stage, now: Time) -> Standing {
-    match stage {
-        Stage::Queued => new(Sign::Queued, "queued", None),
+fn of_stage(verify: &Verify, now: Time) -> Standing {
+    match &verify.stage {
+        Stage::Queued => {
+            let uncoupled = verify.train.uncoupled.as_ref();
+            let why = uncoupled.map(|uncoupled| format!("taken out of the train: {}", uncoupled.why.words()));
+            new(Sign::Queued, "queued", why)
+        }
         Stage::Building => new(Sign::Verifying, "merging", None),
         Stage::Checking(checks) => {
             let result = || format!("the merged result {}", checks.candidate.commit.short());
             let what = checking(checks, Some(now)).unwrap_or_else(result);
             new(Sign::Verifying, "checking", Some(what))
         }
+        Stage::InTrain(entry) => new(Sign::Verifying, "in the train", Some(in_train(entry))),
         Stage::Reviewing(reviewing) => {
             let commit = reviewing.candidate.commit.short();
             let again = reviewing.waits_until().filter(|until| *until > now);
@@ -146,6 +151,18 @@ fn of_stage(stage: &Stage, now: Time) -> Standing {
             "landing",
             Some(format!("as {}", candidate.commit.short())),
         ),
+    }
+}
+
+/// The trial of an entry that is not being checked at this moment.
+pub(super) fn in_train(entry: &Entry) -> String {
+    let commit = entry.candidate.commit.short();
+    match &entry.trial {
+        Trial::Untried => format!("{commit} waits for a trial"),
+        Trial::Passed { .. } => format!("{commit} passed, and waits for landing"),
+        Trial::Failed { which, .. } => {
+            format!("`{which}` fails on {commit}: the entries ahead are tried, to find the one at fault")
+        }
     }
 }
 

@@ -111,6 +111,11 @@ pub fn matters(fact: &Fact) -> bool {
             ticket::Event::Created { .. }
             | ticket::Event::Edited { .. }
             | ticket::Event::CheckStarted
+            | ticket::Event::Coupled { .. }
+            | ticket::Event::JoinedTrain { .. }
+            | ticket::Event::TrialCancelled
+            | ticket::Event::BatchLanding { .. }
+            | ticket::Event::BatchPutOff { .. }
             | ticket::Event::CandidateBuilt { .. }
             | ticket::Event::CheckOrdered { .. }
             | ticket::Event::LandingRetried
@@ -130,6 +135,9 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Claimed { .. }
             | ticket::Event::Submitted { .. }
             | ticket::Event::Released { .. }
+            | ticket::Event::TrialPassed { .. }
+            | ticket::Event::TrialFailed { .. }
+            | ticket::Event::Uncoupled { .. }
             | ticket::Event::ChecksPassed { .. }
             | ticket::Event::ChecksFailed { .. }
             | ticket::Event::NoCommits { .. }
@@ -258,6 +266,34 @@ fn of_ticket(event: &ticket::Event) -> String {
             }
         },
         Event::CheckStarted => "its turn to be checked".to_owned(),
+        Event::Coupled { coupling } => format!(
+            "merged in the train on {}, which is {}: place {}",
+            coupling.ahead,
+            coupling.on.short(),
+            coupling.place
+        ),
+        Event::JoinedTrain { candidate, .. } => {
+            format!(
+                "in the train, merged on {} as {}",
+                candidate.target.short(),
+                candidate.commit.short()
+            )
+        }
+        Event::TrialPassed { passed, .. } if passed.is_empty() => {
+            "nothing to check: no checks are configured".to_owned()
+        }
+        Event::TrialPassed { passed, .. } => format!("the train up to it passed: {}", passed.join("; ")),
+        Event::TrialFailed { which, output } => {
+            format!("the train up to it failed: {which}{}", in_brackets(output))
+        }
+        Event::TrialCancelled => "its checks in the train are of no use any more".to_owned(),
+        Event::Uncoupled { why, .. } => format!("taken out of the train: {}", why.words()),
+        Event::BatchLanding { tip, batch, .. } => {
+            format!("landing in a batch of {} with {tip}", batch.entries.len())
+        }
+        Event::BatchPutOff { .. } => {
+            "its landing is put off: another entry of its batch cannot land".to_owned()
+        }
         Event::CheckOrdered { run, task, .. } => match task {
             CheckTask::SetUp => format!("setting up the checks' checkout: run {run}"),
             CheckTask::Candidate => format!("a check of the merged result: run {run}"),
@@ -373,6 +409,9 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::LandingEndOrdered {
             then: AfterLanding::Hold { why, .. },
         } => format!("to be held unless it has landed: {why}"),
+        Event::LandingEndOrdered {
+            then: AfterLanding::Uncouple,
+        } => "its landing is being ended, for another entry of its batch".to_owned(),
         Event::LandingEndOrdered {
             then: AfterLanding::Retry { by },
         } => format!("to be merged anew unless it has landed: {by} asked for it"),
@@ -578,6 +617,15 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
         },
         Effect::BuildCandidate { round, .. } => format!("save, import and merge the work (round {round})"),
         Effect::StartCheck { command, commit, .. } => format!("run `{command}` on {}", short(commit)),
+        Effect::Land {
+            candidate,
+            batch: Some(batch),
+            ..
+        } => format!(
+            "move the target to {}, with {} tickets",
+            short(&candidate.commit),
+            batch.entries.len()
+        ),
         Effect::StartReview {
             agent,
             step,

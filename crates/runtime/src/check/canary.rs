@@ -127,10 +127,10 @@ impl Executor {
         if let Ok(run) = Run::open(&dir)
             && crate::executor::is_for(&run, &owned, Some(&format!("{NAME}{key}")))?
         {
-            self.note_current(&dir)?;
+            self.note_current(check.slot, &dir)?;
             return Ok(self.begin_check(&run));
         }
-        self.clear_current()?;
+        self.clear_current(check.slot)?;
         let as_first = Check {
             task: CheckTask::Target,
             passed: 0,
@@ -139,7 +139,7 @@ impl Executor {
         let Some(checkout) = self.checkout_for(&as_first, &commit, &tree)? else {
             return Ok(Report::NotSetUp);
         };
-        self.forget_sequence()?;
+        self.forget_sequence(check.slot)?;
         self.break_sources(checkout.path(), &tree)?;
         let run = self.make_in(checkout.path(), check, &dir, format!("{owned}-{NAME}{key}"))?;
         Ok(self.begin_check(&run))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use git::{CheckCheckout, Stay};
 use model::settings::{self, Input};
-use model::ticket::CheckTask;
+use model::ticket::{CheckSlot, CheckTask};
 
 use super::{Check, digest, write};
 use crate::executor::{Executor, private_dir};
@@ -31,16 +31,26 @@ const SEQUENCE: &str = "sequence";
 /// # Errors
 /// The note cannot be removed.
 pub fn forget_set_up(place: &Place) -> Result<bool> {
-    let path = place.check_slots_dir()?.join("checkout").join(SET_UP);
-    match fs::remove_file(&path) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(source) => Err(Error::Io {
-            doing: "remove",
-            path,
-            source,
-        }),
+    let mut was_set_up = false;
+    for slot in fs::read_dir(place.check_slots_dir()?)
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let path = slot.path().join(SET_UP);
+        match fs::remove_file(&path) {
+            Ok(()) => was_set_up = true,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => {
+                return Err(Error::Io {
+                    doing: "remove",
+                    path,
+                    source,
+                });
+            }
+        }
     }
+    Ok(was_set_up)
 }
 
 /// The notes beside the checkout. Only the executor that starts checks writes them, one at a time.
@@ -80,7 +90,7 @@ impl Executor {
         commit: &git::Oid,
         tree: &git::Oid,
     ) -> Result<Option<CheckCheckout>> {
-        let folder = self.place.check_slots_dir()?.join("checkout");
+        let folder = self.slot_dir(check.slot)?;
         private_dir(&folder)?;
         let notes = Notes(&folder);
         let key = self.set_up_key(check, tree)?;
@@ -143,18 +153,27 @@ impl Executor {
     }
 
     /// Forgets which commands run in the checkout: the next ones begin anew.
-    pub(super) fn forget_sequence(&self) -> Result<()> {
-        let folder = self.place.check_slots_dir()?.join("checkout");
+    pub(super) fn forget_sequence(&self, slot: CheckSlot) -> Result<()> {
+        let folder = self.slot_dir(slot)?;
         drop(fs::remove_file(Notes(&folder).path(SEQUENCE)));
         Ok(())
     }
 
-    /// Whether the commands run in a checkout whose set-up was made for another commit.
-    pub(super) fn is_set_up_kept(&self) -> bool {
-        let Ok(folder) = self.place.check_slots_dir() else {
+    /// The folder of a checkout and of the notes on it.
+    fn slot_dir(&self, slot: CheckSlot) -> Result<PathBuf> {
+        Ok(self.place.check_slots_dir()?.join(slot.0.to_string()))
+    }
+
+    /// Whether the commands of the checkout in which a run was made run in one whose set-up was made for another commit.
+    pub(super) fn is_set_up_kept(&self, ran_in: &Path) -> bool {
+        let Ok(slots) = self.place.check_slots_dir() else {
             return false;
         };
-        let folder = folder.join("checkout");
+        let within = ran_in.strip_prefix(&slots).ok();
+        let Some(slot) = within.and_then(|within| within.components().next()) else {
+            return false;
+        };
+        let folder = slots.join(slot);
         let read = |note| fs::read_to_string(Notes(&folder).path(note)).ok();
         let (made_for, sequence) = (read(SET_UP_ON), read(SEQUENCE));
         let commit = sequence.as_ref().and_then(|sequence| sequence.lines().next());

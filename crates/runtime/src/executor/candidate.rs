@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use engine::Report;
 use git::{Limits, Message, Outcome, Saved, Workspace};
-use model::ticket::{Candidate, Fingerprint, InTheWay, Obstacle, Ticket};
-use model::{AgentName, Oid};
+use model::ticket::{Batch, Candidate, Coupling, Fingerprint, InTheWay, Obstacle, Ticket};
+use model::{AgentName, Oid, TicketId};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
 use super::remote::Base;
@@ -16,16 +16,21 @@ use crate::executor::Executor;
 use crate::timing;
 use crate::undeletable::shown;
 
+/// A merge that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Merge<'a> {
+    pub(super) agent: &'a AgentName,
+    pub(super) number: u32,
+    pub(super) round: u32,
+    pub(super) approved: Option<&'a Oid>,
+    /// The entry of the train on which the work is merged; none: on the target.
+    pub(super) coupling: Option<&'a Coupling>,
+}
+
 impl Executor {
-    pub(super) fn build(
-        &self,
-        ticket: &Ticket,
-        agent: &AgentName,
-        number: u32,
-        round: u32,
-        approved: Option<&Oid>,
-    ) -> Report {
-        match self.try_build(ticket, agent, number, round, approved) {
+    pub(super) fn build(&self, ticket: &Ticket, merge: &Merge<'_>) -> Report {
+        let (agent, number) = (merge.agent, merge.number);
+        match self.try_build(ticket, merge) {
             Ok(report) => report,
             Err(git::Error::Refused { refusals, workspace }) => Report::ImportRefused {
                 why: self.refused(ticket, agent, number, &refusals, &workspace),
@@ -102,14 +107,14 @@ impl Executor {
         )
     }
 
-    fn try_build(
-        &self,
-        ticket: &Ticket,
-        agent: &AgentName,
-        number: u32,
-        round: u32,
-        approved: Option<&Oid>,
-    ) -> git::Result<Report> {
+    fn try_build(&self, ticket: &Ticket, merge: &Merge<'_>) -> git::Result<Report> {
+        let Merge {
+            agent,
+            number,
+            round,
+            approved,
+            coupling,
+        } = *merge;
         let repository = &self.repository;
         let Some(workspace) = self.workspace(ticket, agent, number)? else {
             return Ok(Report::NoCommits);
@@ -134,9 +139,12 @@ impl Executor {
                 None => return Ok(Report::NoCommits),
             }
         };
-        let target = match self.base()? {
-            Base::At(target) => target,
-            Base::None(report) => return Ok(report),
+        let target = match coupling {
+            Some(coupling) => git_oid(&coupling.on)?,
+            None => match self.base()? {
+                Base::At(target) => target,
+                Base::None(report) => return Ok(report),
+            },
         };
         if let Some(candidate) = self.sent_before(ticket, &target, &tip)? {
             // The changes are not known here, so every check runs.
@@ -159,6 +167,8 @@ impl Executor {
                 why: self.taken_back(&workspace, &commit, "which this branch has merged", &target),
             });
         }
+        // A merge in the middle of the train is not claimed to be checked by itself.
+        let place = coupling.map(|it| ("Train".to_owned(), format!("{}/{}", it.place, it.batch)));
         let message = Message {
             subject: format!(
                 "Merge {}: {}",
@@ -169,17 +179,20 @@ impl Executor {
                 .attempt()
                 .and_then(|a| a.summary.clone())
                 .unwrap_or_default(),
-            trailers: vec![
+            trailers: [
                 ("Ticket".to_owned(), ticket.id.to_string()),
                 ("Agent".to_owned(), agent.to_string()),
                 ("Attempt".to_owned(), number.to_string()),
             ]
             .into_iter()
+            .chain(place)
             .chain(model_oid(&tip).ok().and_then(|tip| commitments(ticket, &tip)))
             .collect(),
         };
         match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
             // "Nothing was committed" would be untrue, and the agent would not know what to mend.
+            // Only the target shows whether the agent has anything left to do.
+            Outcome::NoCommits if coupling.is_some() => Ok(Report::ConflictsAhead { paths: Vec::new() }),
             Outcome::NoCommits => Ok(match lost_head {
                 Some(why) => Report::ImportRefused { why },
                 None => Report::NoCommits,
@@ -189,6 +202,11 @@ impl Executor {
                     true => format!("{} (a file on one side, a folder on the other)", path.display()),
                     false => path.display().to_string(),
                 };
+                if coupling.is_some() {
+                    return Ok(Report::ConflictsAhead {
+                        paths: paths.iter().map(named).collect(),
+                    });
+                }
                 repository.note_named(workspace.ticket(), &target)?;
                 Ok(match (model_oid(&tip), model_oid(&target)) {
                     (Ok(tip), Ok(target)) => Report::Conflicted {
@@ -361,16 +379,28 @@ impl Executor {
         }
     }
 
-    pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate) -> Report {
+    pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate, batch: Option<&Batch>) -> Report {
+        let moved = moved(candidate, batch);
         let landed = match self.remote() {
-            Ok(Some(remote)) => Ok(self.land_at_remote(ticket, candidate, &remote)),
-            Ok(None) => self.try_land(candidate),
+            Ok(Some(remote)) => Ok(self.land_at_remote(ticket, &moved, &remote)),
+            Ok(None) => self.try_land(&moved),
             Err(error) => Err(error),
         };
+        let landed = landed.and_then(|report| match (report, batch) {
+            (Report::CheckoutEdited { paths }, Some(batch)) if batch.entries.len() > 1 => {
+                Ok(Report::BatchInTheWay {
+                    entry: self.first_blocked(batch, &paths)?,
+                    paths,
+                })
+            }
+            (report, _) => Ok(report),
+        });
         match landed {
             Ok(report) => {
                 if let Report::Landed { .. } = report {
-                    self.unpin(ticket);
+                    self.unpin(&ticket.id);
+                    let entries = batch.into_iter().flat_map(|batch| &batch.entries);
+                    entries.for_each(|entry| self.unpin(&entry.ticket));
                 }
                 report
             }
@@ -380,7 +410,13 @@ impl Executor {
     }
 
     /// Leaves nothing of a landing that is not wanted any more in the checkouts of the user's.
-    pub(super) fn end_landing(&self, ticket: &Ticket, candidate: &Candidate) -> Report {
+    pub(super) fn end_landing(
+        &self,
+        ticket: &Ticket,
+        candidate: &Candidate,
+        batch: Option<&Batch>,
+    ) -> Report {
+        let candidate = &moved(candidate, batch);
         if let Some(report) = self.end_landing_at_remote(ticket, candidate) {
             return report;
         }
@@ -429,6 +465,25 @@ impl Executor {
                 paths: blocked.iter().map(|one| self.in_the_way(one)).collect(),
             },
         })
+    }
+
+    /// The first entry of a batch that changes a path which is in the way. Where the whole checkout is, that
+    /// is the first entry of all.
+    fn first_blocked(&self, batch: &Batch, blocked: &[InTheWay]) -> git::Result<TicketId> {
+        let mut before = git_oid(&batch.base)?;
+        for entry in &batch.entries {
+            let commit = git_oid(&entry.commit)?;
+            let changes = self.repository.changes(&before, &commit)?;
+            let is_in_the_way = |path: &Path| {
+                let mut paths = blocked.iter().map(|one| Path::new(&one.path));
+                paths.any(|blocked| blocked.ends_with(path) || path.starts_with(blocked))
+            };
+            if changes.iter().any(|change| is_in_the_way(&change.path)) {
+                return Ok(entry.ticket.clone());
+            }
+            before = commit;
+        }
+        Ok(batch.entries[0].ticket.clone())
     }
 }
 
@@ -500,4 +555,13 @@ fn obstacle(seen: git::Obstacle) -> Obstacle {
 
 fn git_time() -> git::Time {
     git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or(0))
+}
+
+/// The candidate as the one move of the target sees it: a batch begins where its first entry does.
+fn moved(candidate: &Candidate, batch: Option<&Batch>) -> Candidate {
+    let target = batch.map_or(&candidate.target, |batch| &batch.base);
+    Candidate {
+        target: target.clone(),
+        ..candidate.clone()
+    }
 }

@@ -91,7 +91,7 @@ impl Executor {
             Ok(kept)
         });
         if ticket.candidate().is_none() {
-            self.unpin(ticket);
+            self.unpin(&ticket.id);
         }
         self.tell_undeletable();
         match ended {

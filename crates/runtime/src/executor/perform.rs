@@ -23,7 +23,7 @@ impl Executor {
             Purpose::Perform => self.perform_wanted(ticket, ordered, is_under_way),
             Purpose::Nothing => Report::Done,
             Purpose::End => match &ordered.effect {
-                Effect::Land { candidate, .. } => self.end_landing(ticket, candidate),
+                Effect::Land { candidate, batch, .. } => self.end_landing(ticket, candidate, batch.as_ref()),
                 Effect::PrepareWorkspace { .. }
                 | Effect::Attempt(_)
                 | Effect::BuildCandidate { .. }
@@ -124,11 +124,22 @@ impl Executor {
                 number,
                 round,
                 approved,
+                coupling,
                 ..
-            } => self.build(ticket, agent, *number, *round, approved.as_ref()),
+            } => {
+                let merge = super::candidate::Merge {
+                    agent,
+                    number: *number,
+                    round: *round,
+                    approved: approved.as_ref(),
+                    coupling: coupling.as_ref(),
+                };
+                self.build(ticket, &merge)
+            }
             Effect::StartCheck {
                 run,
                 task,
+                slot,
                 commit,
                 command,
                 plan,
@@ -138,6 +149,7 @@ impl Executor {
                 let check = Check {
                     run,
                     task: *task,
+                    slot: *slot,
                     commit,
                     base: ticket.candidate().map(|candidate| &candidate.target),
                     command,
@@ -170,7 +182,7 @@ impl Executor {
                 self.start_review(ticket, &review)
             }
             Effect::RemoveReview { agent, run } => self.remove_review(agent, run.as_ref()),
-            Effect::Land { candidate, .. } => self.land(ticket, candidate),
+            Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
             Effect::WriteFile(_) | Effect::AddNote { .. } => Report::Done,
@@ -364,6 +376,8 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::Built { .. }
         | Report::NoCommits
         | Report::Conflicted { .. }
+        | Report::ConflictsAhead { .. }
+        | Report::BatchInTheWay { .. }
         | Report::ImportRefused { .. }
         | Report::SensitivePaths { .. }
         | Report::CheckSpawned

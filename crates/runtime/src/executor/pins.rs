@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use model::TicketId;
 use model::ticket::{Candidate, Ticket};
 
 use super::perform::git_oid;
@@ -16,12 +17,11 @@ impl Executor {
 
     /// Removes the pins of a ticket that waits for no candidate any more. A pin that cannot be removed only
     /// holds its commit until the ticket is built again or an engine starts.
-    pub(super) fn unpin(&self, ticket: &Ticket) {
-        let removed = git::Id::parse(ticket.id.as_str()).and_then(|id| self.repository.unpin_candidates(&id));
+    pub(super) fn unpin(&self, ticket: &TicketId) {
+        let removed = git::Id::parse(ticket.as_str()).and_then(|id| self.repository.unpin_candidates(&id));
         if let Err(error) = removed {
             tracing::warn!(
-                "{}: the ref of its candidate stays: {}",
-                ticket.id,
+                "{ticket}: the ref of its candidate stays: {}",
                 text::with_causes(&error)
             );
         }

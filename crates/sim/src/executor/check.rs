@@ -16,6 +16,7 @@ impl Executor<'_> {
         let Effect::StartCheck {
             run,
             task,
+            slot,
             commit,
             command,
             plan,
@@ -38,7 +39,7 @@ impl Executor<'_> {
             return Report::PassedBefore;
         }
         if self.plant != Some(Plant::SharedCheckout) {
-            checks.clear();
+            checks.clear(*slot);
         }
         if self.half {
             return Report::CheckSpawned;
@@ -50,9 +51,9 @@ impl Executor<'_> {
             }
         };
         if *task == CheckTask::SetUp && *set_up == 0 {
-            checks.set_up = 0;
+            checks.set_up.insert(*slot, 0);
         }
-        if checks.set_up != needed {
+        if checks.set_up.get(slot).copied().unwrap_or(0) != needed {
             return Report::NotSetUp;
         }
         let red = command == CHECK && *task != CheckTask::SetUp && !green(git.tree(commit));
@@ -100,6 +101,7 @@ impl Executor<'_> {
             run: run.clone(),
             ticket: ticket.clone(),
             task: *task,
+            slot: *slot,
             commit,
             command: command.clone(),
             set_up: *set_up,
@@ -109,7 +111,7 @@ impl Executor<'_> {
             frozen: None,
             stop_by: None,
         };
-        self.world.checks.current = Some(run.clone());
+        self.world.checks.current.insert(*slot, run.clone());
         self.world.checks.runs.insert(run.clone(), check);
         Report::CheckSpawned
     }

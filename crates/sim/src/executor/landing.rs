@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use engine::Report;
-use model::ticket::{Candidate, InTheWay, Obstacle};
+use model::ticket::{Batch, BatchEntry, Candidate, Coupling, InTheWay, Obstacle};
 use model::{AgentName, Oid, TicketId};
 
 use super::{Executor, branch};
 use crate::Plant;
-use crate::git::{By, TARGET, tree_id};
+use crate::git::{By, Git, TARGET, tree_id};
 use crate::world::World;
 
 impl Executor<'_> {
@@ -17,7 +17,7 @@ impl Executor<'_> {
         ticket: &TicketId,
         agent: &AgentName,
         number: u32,
-        approved: Option<&Oid>,
+        (approved, coupling): (Option<&Oid>, Option<&Coupling>),
     ) -> Report {
         let key = (agent.clone(), ticket.clone());
         let mine = self
@@ -32,14 +32,23 @@ impl Executor<'_> {
             return Report::NoCommits;
         };
         git.refs.insert(name, tip);
-        let target = git.target();
+        let on = coupling.map(|coupling| git.find(&coupling.on));
+        let Some(target) = on.unwrap_or_else(|| Some(git.target())) else {
+            return Report::CouldNotRun {
+                why: "the entry ahead is gone".to_owned(),
+            };
+        };
         let base = git.merge_base(tip, target);
         let changed = git.changed(base, tip);
         if changed.is_empty() {
-            return Report::NoCommits;
+            return match coupling {
+                Some(_) => Report::ConflictsAhead { paths: Vec::new() },
+                None => Report::NoCommits,
+            };
         }
         let tree = match git.merge(target, tip) {
             Ok(tree) => tree,
+            Err((paths, _)) if coupling.is_some() => return Report::ConflictsAhead { paths },
             Err((paths, _)) => {
                 return Report::Conflicted {
                     paths,
@@ -73,10 +82,11 @@ impl Executor<'_> {
         }
     }
 
-    pub(super) fn land(&mut self, candidate: &Candidate) -> Report {
+    pub(super) fn land(&mut self, candidate: &Candidate, batch: Option<&Batch>) -> Report {
         let World {
             git,
             edits,
+            moved_to,
             taken_back,
             ..
         } = &mut *self.world;
@@ -86,10 +96,10 @@ impl Executor<'_> {
             };
         };
         let landed = git.chain().contains(&commit);
-        let old = git.commits[commit].parents[0];
+        let old = base(git, commit, batch);
         let changed = git.changed(old, commit);
         if !landed {
-            if git.id(git.target()) != candidate.target {
+            if git.target() != old {
                 return Report::TargetMoved;
             }
             let edited = changed.iter().filter(|path| edits.contains_key(*path));
@@ -100,13 +110,26 @@ impl Executor<'_> {
                 })
                 .collect();
             if !paths.is_empty() && self.plant != Some(Plant::Overwritten) {
-                return Report::CheckoutEdited { paths };
+                let Some(batch) = batch.filter(|batch| batch.entries.len() > 1) else {
+                    return Report::CheckoutEdited { paths };
+                };
+                let is_edited = |entry: &&BatchEntry| {
+                    let commit = git.find(&entry.commit).unwrap_or(commit);
+                    let own = git.changed(git.commits[commit].parents[0], commit);
+                    own.iter().any(|path| edits.contains_key(path))
+                };
+                let entry = batch.entries.iter().find(is_edited).unwrap_or(&batch.entries[0]);
+                return Report::BatchInTheWay {
+                    entry: entry.ticket.clone(),
+                    paths,
+                };
             }
             if self.plant == Some(Plant::HollowLanding) {
                 let commit = candidate.commit.clone();
                 return Report::Landed { commit };
             }
             git.refs.insert(TARGET.to_owned(), commit);
+            moved_to.insert(commit);
             // A commit that was taken back and is landed again is there again.
             let there = git.chain();
             taken_back.retain(|at| !there.contains(at));
@@ -120,7 +143,7 @@ impl Executor<'_> {
     }
 
     /// A landing that nobody waits for any more: where the target was moved, the checkout follows.
-    pub(super) fn end_landing(&mut self, candidate: &Candidate) -> Report {
+    pub(super) fn end_landing(&mut self, candidate: &Candidate, batch: Option<&Batch>) -> Report {
         let git = &self.world.git;
         let landed = git
             .find(&candidate.commit)
@@ -128,7 +151,7 @@ impl Executor<'_> {
         let Some(commit) = landed else {
             return Report::NotLanded;
         };
-        let changed = git.changed(git.commits[commit].parents[0], commit);
+        let changed = git.changed(base(git, commit, batch), commit);
         self.follow(changed);
         Report::Landed {
             commit: candidate.commit.clone(),
@@ -148,4 +171,10 @@ impl Executor<'_> {
             }
         }
     }
+}
+
+/// The commit from which a landing moves the target.
+fn base(git: &Git, commit: usize, batch: Option<&Batch>) -> usize {
+    let base = batch.and_then(|batch| git.find(&batch.base));
+    base.unwrap_or(git.commits[commit].parents[0])
 }

@@ -24,12 +24,15 @@ impl Simulation {
         let rng = self
             .chance
             .of(&format!("{} {}", ordered.ticket, name(&ordered.effect)));
-        if matches!(ordered.effect, Effect::StartCheck { .. }) && one.purpose == Purpose::Perform {
-            // Nobody waits for a check any more after which another was ordered.
-            if self.world.checks.last > Some(ordered.id) {
+        if let Effect::StartCheck { slot, .. } = &ordered.effect
+            && one.purpose == Purpose::Perform
+        {
+            // Nobody waits for a check any more after which another was ordered in the same checkout.
+            let last = &mut self.world.checks.last;
+            if last.get(slot).is_some_and(|last| *last > ordered.id) {
                 return Report::Done;
             }
-            self.world.checks.last = Some(ordered.id);
+            last.insert(*slot, ordered.id);
         }
         let mut executor = Executor {
             world: &mut self.world,

@@ -36,6 +36,7 @@ mod set_up;
 mod submodule_files;
 mod target;
 mod target_shown;
+mod train;
 mod unchanged;
 mod unfinished;
 mod until_idle;

@@ -18,6 +18,19 @@ const ABSENT: &[(&[&str], &str)] = &[
         "no scenario drops a ticket just as it lands; the simulator does, and kills engines there",
     ),
     (
+        &[
+            "coupled",
+            "joined_train",
+            "trial_passed",
+            "trial_failed",
+            "trial_cancelled",
+            "uncoupled",
+            "batch_landing",
+            "batch_put_off",
+        ],
+        "the scenarios of kills land their tickets one by one; `engine::train` kills engines while a batch lands",
+    ),
+    (
         &["recovery_landed"],
         "it is in one batch with a `landed`, at which every scenario dies; the simulator has recoveries that land",
     ),

@@ -4,7 +4,8 @@ use crate::attempt::{self, Signal};
 use crate::machine::Rejected;
 use crate::samples;
 use crate::ticket::{
-    Change, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Effect, Event, Loss, Ticket, Why,
+    Change, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Checks, Effect, Event, Loss, Ticket,
+    Why,
 };
 use crate::{Actor, RunId, Time};
 
@@ -111,6 +112,7 @@ impl Story {
         self.then(Event::CheckOrdered {
             run: run.clone(),
             task,
+            slot: CheckSlot::FIRST,
             at: Time(7),
         });
         assert!(self.ticket.waits_for(&run));
@@ -162,6 +164,7 @@ fn commands_run_one_after_the_other_and_only_all_of_them_pass() {
     let again = Event::CheckOrdered {
         run: Story::run(2),
         task: CheckTask::Candidate,
+        slot: CheckSlot::FIRST,
         at: Time(0),
     };
     assert_eq!(story.refuses(&again), "a run of its checks is under way");
@@ -186,6 +189,7 @@ fn a_failure_is_proven_on_the_target_and_nothing_else_is() {
     let proof = |n| Event::CheckOrdered {
         run: Story::run(n),
         task: CheckTask::Target,
+        slot: CheckSlot::FIRST,
         at: Time(0),
     };
     assert!(story.refuses(&proof(1)).contains("proves"));

@@ -112,6 +112,7 @@ fn verified(ticket: &Ticket, outcome: CheckOutcome) -> Ticket {
     let ordered = Event::CheckOrdered {
         run: run.clone(),
         task: CheckTask::Commitment,
+        slot: crate::ticket::CheckSlot::FIRST,
         at: Time(1),
     };
     let under_way = then(ticket, &ordered);

@@ -398,7 +398,7 @@ fn deadlines(ticket: &Ticket) {
         },
         State::Verify(verify) => {
             let wanted = match &verify.stage {
-                Stage::Queued | Stage::Building | Stage::Checking(_) => None,
+                Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => None,
                 Stage::Reviewing(reviewing) => reviewing.waits_until().map(|_| TimerKey::Review),
                 Stage::Landing { waiting, .. } => waiting.as_ref().map(|_| TimerKey::Land),
             };

@@ -4,7 +4,8 @@ use super::{Draft, Taken};
 use crate::attempt;
 use crate::machine::Rejected;
 use crate::ticket::{
-    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Clearance, Effect, Stage, State, Ticket,
+    Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Checks, Clearance, Effect, Stage,
+    State, Ticket,
 };
 use crate::{RunId, Time};
 
@@ -35,7 +36,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(super) fn order_check(&mut self, run: &RunId, task: CheckTask, at: Time) -> Taken {
+    pub(super) fn order_check(&mut self, run: &RunId, task: CheckTask, slot: CheckSlot, at: Time) -> Taken {
+        self.begin_trial()?;
         let checks = self.checks()?;
         if checks.run.is_some() {
             return self.no("a run of its checks is under way");
@@ -49,6 +51,7 @@ impl Draft<'_> {
         let effect = Effect::StartCheck {
             run: run.clone(),
             task,
+            slot,
             commit: checks.commit(task).clone(),
             command: command.clone(),
             plan: checks.plan.clone(),
@@ -56,7 +59,7 @@ impl Draft<'_> {
             passed: checks.passed_before(task),
         };
         let owed = checks.owed().map(|owed| owed.id);
-        checks.order(run.clone(), task, at);
+        checks.order(run.clone(), task, slot, at);
         self.effects.push(effect);
         match owed.filter(|_| task == CheckTask::Commitment) {
             Some(id) => self.start_commitment(id),

@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
 use crate::ticket::{
-    AfterLanding, Candidate, Clearance, Cleared, Done, Effect, Reviewing, Stage, State, Verify, Why,
+    AfterLanding, Candidate, Clearance, Cleared, Coupling, Done, Effect, Reviewing, Stage, State, Verify, Why,
 };
 use crate::{Actor, Time};
 
@@ -38,6 +38,11 @@ impl Draft<'_> {
     // Verification.
 
     pub(super) fn start_check(&mut self) -> Taken {
+        self.build(None)
+    }
+
+    /// Its work is merged on the target, or on an entry of the train.
+    pub(super) fn build(&mut self, coupling: Option<Coupling>) -> Taken {
         let verify = self.stage(
             |s| matches!(s, Stage::Queued),
             "it is not in the queue for checks",
@@ -45,12 +50,15 @@ impl Draft<'_> {
         verify.attempt.rounds += 1;
         verify.round = verify.attempt.rounds;
         verify.stage = Stage::Building;
+        verify.train.ahead = coupling.as_ref().map(|coupling| coupling.ahead.clone());
+        (verify.train.lands_with, verify.train.runs) = (None, 0);
         let effect = Effect::BuildCandidate {
             agent: verify.attempt.claim.agent.clone(),
             fence: verify.attempt.claim.fence,
             number: verify.attempt.claim.number,
             round: verify.round,
             approved: verify.approved.clone(),
+            coupling,
         };
         self.effects.push(effect);
         Ok(())
@@ -105,7 +113,12 @@ impl Draft<'_> {
             waiting: None,
             then: None,
         };
-        self.effects.push(Effect::Land { agent, candidate });
+        verify.train.lands_with = None;
+        self.effects.push(Effect::Land {
+            agent,
+            candidate,
+            batch: None,
+        });
         Ok(())
     }
 
@@ -162,7 +175,7 @@ impl Draft<'_> {
 
     pub(super) fn hold_check(&mut self, why: Why, note: String, retry_at: Time) -> Taken {
         self.stage(
-            |s| matches!(s, Stage::Building | Stage::Checking(_)),
+            |s| matches!(s, Stage::Building | Stage::Checking(_) | Stage::InTrain(_)),
             "its checks do not run",
         )?;
         self.free_slot();
@@ -205,6 +218,7 @@ impl Draft<'_> {
         }
         match wish {
             None => self.verify()?.stage = otherwise,
+            Some(AfterLanding::Uncouple) => self.verify()?.stage = Stage::Queued,
             Some(AfterLanding::Drop { by, reason }) => {
                 self.keep_work();
                 self.finish(Done::Dropped { by, reason });

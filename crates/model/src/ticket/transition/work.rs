@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt::{self, Attempt, Claim, Raised, Slot, Stuck};
 use crate::conversation::Conversation;
 use crate::machine::Rejected;
-use crate::ticket::{Answer, Done, Effect, Event, Label, NOTED, Released, Stage, State, Verify, Why};
+use crate::ticket::{Answer, Done, Effect, Event, Label, NOTED, Place, Released, Stage, State, Verify, Why};
 use crate::{Actor, Time};
 
 impl Draft<'_> {
@@ -169,6 +169,7 @@ impl Draft<'_> {
             round,
             approved: None,
             cleared: None,
+            train: Place::default(),
             stage: Stage::Queued,
         }));
     }

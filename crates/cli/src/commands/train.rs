@@ -1,0 +1,99 @@
+//! `crew train`: the merge train, the entry that lands first on top.
+
+use clap::Args;
+use model::view::TrainEntry;
+use model::{Look, Time, view};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::ui;
+use crate::ui::{Cell, Style, Table};
+use client::repository::journal;
+use client::{clock, documents, follow};
+
+/// Show the merge train: what is merged on what, what is checked, and what waits and why
+#[derive(Debug, Args)]
+pub(crate) struct Train {}
+
+impl Train {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let (place, settings) = context.ready()?;
+        let ledger = journal(&place).await?;
+        let crew = follow::present(ledger.as_ref()).await?;
+        let now = clock::now();
+        let entries = view::train(&crew, Look { now, engine: true });
+        let settings = settings.train;
+        if context.json {
+            context.out.json(&documents::Train {
+                batch: settings.batch,
+                slots: settings.slots,
+                entries: entries.into_iter().map(documents::TrainEntry::of).collect(),
+            })?;
+            return Ok(Exit::Done);
+        }
+        if entries.is_empty() {
+            context.out.line("nothing is submitted: the train is empty")?;
+            return Ok(Exit::Done);
+        }
+        let mut table = Table::new(
+            &["", "TICKET", "STATE", "ON", "SLOT", "FOR", "AGENT", "TITLE"],
+            &[0, 4, 5],
+        );
+        for entry in &entries {
+            row(&mut table, entry, now);
+        }
+        context.out.table(&table)?;
+        context.out.write("\n")?;
+        let checkouts = match settings.slots {
+            1 => "1 checkout".to_owned(),
+            slots => format!("{slots} checkouts"),
+        };
+        let limits = format!(
+            "up to {} tickets by one run of the checks, {checkouts}",
+            settings.batch
+        );
+        context.out.styled(&limits, Style::Dim)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn row(table: &mut Table, entry: &TrainEntry, now: Time) {
+    let on = match (&entry.ahead, entry.place) {
+        (Some(ahead), _) => ahead.to_string(),
+        (None, Some(_)) => "target".to_owned(),
+        (None, None) => String::new(),
+    };
+    let style = match entry.trial {
+        Some("failed") => Style::Yellow,
+        Some("passed") => Style::Green,
+        Some(_) => Style::Cyan,
+        None => Style::Dim,
+    };
+    table.row([
+        entry
+            .place
+            .map(|place| place.to_string())
+            .unwrap_or_default()
+            .into(),
+        entry.ticket.to_string().into(),
+        Cell::styled(entry.word, style),
+        on.into(),
+        entry
+            .slot
+            .map(|slot| slot.0.to_string())
+            .unwrap_or_default()
+            .into(),
+        ui::span(now.since(entry.since)).into(),
+        entry.agent.to_string().into(),
+        entry.title.as_str().into(),
+    ]);
+    if let Some(what) = &entry.what {
+        table.below(1, what, Style::Dim);
+    }
+    let is_new = |why: &String| entry.what.as_ref() != Some(why);
+    let uncoupled = entry.uncoupled.as_ref().map(|uncoupled| uncoupled.why.words());
+    if let Some(why) = uncoupled.filter(is_new) {
+        table.below(1, &format!("taken out of the train before: {why}"), Style::Dim);
+    }
+}

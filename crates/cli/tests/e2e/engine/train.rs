@@ -1,0 +1,189 @@
+//! The merge train: one run of the checks decides on many tickets, and finds the one at fault.
+
+use std::fs;
+use std::path::PathBuf;
+
+use testkit::world::{Engine, World};
+
+/// A world in which so many tickets are submitted at once: their agents end while the checks of the bare
+/// target run, before which none is merged. The checks append a line to a log outside of the tree for each run
+/// on a merged result, and fail where there is a file `bad`.
+struct Submitted {
+    world: World,
+    /// The file that a run on a merged result appends to.
+    log: PathBuf,
+    tickets: usize,
+}
+
+impl Submitted {
+    /// `bad`: the ticket that brings the file in, and takes it away when it is asked to.
+    fn new(tickets: usize, (batch, slots): (u32, u32), bad: Option<usize>) -> Self {
+        let world = World::with(|s| {
+            s.run = format!("max_workers = {tickets}");
+            s.agents = format!("count = {tickets}");
+            s.checks = "commands = ['sh \"$HOME/check.sh\"']".to_owned();
+            s.land = format!("[train]\nbatch = {batch}\nslots = {slots}");
+        });
+        let (log, gates) = (world.path("checked"), world.path("gates"));
+        fs::write(&log, "").unwrap();
+        let check = format!(
+            "if ls t-*.txt >/dev/null 2>&1; then echo run >> '{}'; gate=merged; else gate=target; fi\n\
+             until [ -e '{}'/$gate ]; do sleep 0.02; done\n! [ -e bad ]\n",
+            log.display(),
+            gates.display()
+        );
+        fs::write(world.path("home/check.sh"), check).unwrap();
+        for gate in ["target", "merged"] {
+            world.open(gate);
+        }
+        for n in 1..=tickets {
+            let more = match bad == Some(n) {
+                true => "if [ \"$RUN\" = 1 ]; then work bad x; else git rm -q bad; fi\n",
+                false => "",
+            };
+            let script = format!(
+                "touch \"$GATES/begun-$CREW_TICKET_ID\"\nuntil_there \"$GATES/go\"\n\
+                 work \"$CREW_TICKET_ID.txt\" \"$RUN\"\n{more}echo DONE"
+            );
+            world.ticket(&id(n)).agent(&script).write();
+        }
+        let mut engine = world.engine();
+        let begun = |n: usize| world.path(&format!("gates/begun-{}", id(n))).exists();
+        world.wait("every agent is at work", || (1..=tickets).all(begun));
+        world.must(&["stop", "--leave"]);
+        engine.end();
+        // The next engine has another target to check.
+        fs::remove_file(world.path("gates/target")).unwrap();
+        world.commit("README", "hello again\n");
+        world.open("go");
+        Self { world, log, tickets }
+    }
+
+    /// An engine with everything submitted, and nothing merged yet.
+    fn begin(&self, args: &[&str]) -> Engine {
+        let engine = self.world.start_at(&self.world.path("project"), args);
+        self.world.wait("everything is submitted", || {
+            (1..=self.tickets).all(|n| self.world.state_name(&id(n)) == "verify/checking")
+        });
+        self.world.open("target");
+        engine
+    }
+
+    /// The number of times that the checks ran on a merged result.
+    fn runs(&self) -> usize {
+        fs::read_to_string(&self.log).unwrap().lines().count()
+    }
+
+    fn merges(&self) -> usize {
+        let log = self
+            .world
+            .git(&["log", "--first-parent", "--merges", "--format=%s", "main"]);
+        log.lines().filter(|line| line.starts_with("Merge t-")).count()
+    }
+
+    fn landed(&self) -> usize {
+        let is_landed = |n: &usize| self.world.state_name(&id(*n)) == "done/landed";
+        (1..=self.tickets).filter(is_landed).count()
+    }
+}
+
+fn id(n: usize) -> String {
+    format!("t-{n:02}")
+}
+
+#[test]
+fn sixteen_tickets_land_after_at_most_two_runs_of_the_checks() {
+    let it = Submitted::new(16, (16, 2), None);
+    let said = it.begin(&["run", "--until-idle"]).end();
+    assert_eq!(said.code, Some(0), "{said}");
+    it.world.assert_at_rest();
+    assert_eq!((it.landed(), it.merges()), (16, 16));
+    assert!((1..=2).contains(&it.runs()), "{} runs", it.runs());
+    let format = "--format=%(trailers:key=Train,valueonly)";
+    let trailers = it.world.git(&["log", "--first-parent", format, "main"]);
+    assert!(trailers.contains("2/16"), "{trailers}");
+}
+
+#[test]
+fn one_ticket_at_fault_is_found_by_at_most_eight_runs_and_all_others_land() {
+    let it = Submitted::new(16, (16, 2), Some(5));
+    let mut engine = it.begin(&["run"]);
+    it.world.wait("all innocent tickets have landed", || {
+        (1..=16).all(|n| n == 5 || it.world.state_name(&id(n)) == "done/landed")
+    });
+    // One more may have begun by now, on the work that its agent has mended.
+    let mended = usize::from(it.world.runs(&id(5)) > 1);
+    assert!(it.runs() <= 8 + mended, "{} runs", it.runs());
+    it.world.wait_for(&id(5), "done/landed");
+    it.world.must(&["stop", "--wait"]);
+    engine.end();
+    assert_eq!(it.merges(), 16);
+    for n in 1..=16 {
+        let failed = it.world.count(&id(n), "checks_failed");
+        assert_eq!(failed, usize::from(n == 5), "{}", id(n));
+    }
+    assert_eq!(it.world.on_main("bad"), None);
+}
+
+#[test]
+fn a_batch_lands_whole_or_not_at_all_wherever_the_engine_is_killed() {
+    for point in [
+        "durable.batch_landing",
+        "land.ready",
+        "land.moved",
+        "decided.landed",
+        "durable.landed",
+    ] {
+        let it = Submitted::new(4, (4, 1), None);
+        it.world.around("CREW_FAILPOINT_AT", point);
+        let said = it.begin(&["run", "--until-idle"]).end();
+        assert_eq!(said.signal, Some(9), "{point}: {said}");
+        it.world.around("CREW_FAILPOINT_AT", "");
+        assert!([0, 4].contains(&it.landed()), "{point}: {} of 4", it.landed());
+        assert!([0, 4].contains(&it.merges()), "{point}: {} of 4", it.merges());
+        it.world.drain_all();
+        assert_eq!((it.landed(), it.merges(), it.runs()), (4, 4, 1), "{point}");
+        for n in 1..=4 {
+            assert_eq!(it.world.count(&id(n), "landed"), 1, "{point}");
+        }
+    }
+}
+
+#[test]
+fn the_train_says_what_is_merged_on_what_and_a_dropped_entry_leaves_it() {
+    let it = Submitted::new(3, (3, 1), None);
+    let world = &it.world;
+    fs::remove_file(world.path("gates/merged")).unwrap();
+    let mut engine = it.begin(&["run"]);
+    let entries = || world.json(&["train"])["entries"].as_array().unwrap().clone();
+    world.wait("the tip is tried", || {
+        entries()
+            .iter()
+            .any(|entry| entry["trial"] == "running" && entry["place"] == 3)
+    });
+    let seen = entries();
+    let trials: Vec<_> = seen.iter().map(|entry| entry["trial"].clone()).collect();
+    assert_eq!(trials, ["untried", "untried", "running"]);
+    assert!(seen[0]["on"].is_null());
+    assert_eq!(
+        (&seen[1]["on"], &seen[2]["on"]),
+        (&seen[0]["ticket"], &seen[1]["ticket"])
+    );
+    let first = seen[0]["ticket"].as_str().unwrap();
+    world.must(&["drop", first]);
+    world.wait("the others are merged anew", || {
+        let entries = entries();
+        entries.len() == 2
+            && entries
+                .iter()
+                .any(|entry| entry["trial"] == "running" && entry["place"] == 2)
+    });
+    let shown = world.must(&["train"]).out;
+    assert!(shown.contains("was ahead of it, left the train"), "{shown}");
+    world.open("merged");
+    world.wait("they have landed", || it.landed() == 2);
+    world.must(&["stop", "--wait"]);
+    engine.end();
+    assert_eq!((it.runs(), it.merges()), (2, 2));
+    assert_eq!(world.state_name(first), "done/dropped");
+}

@@ -1,0 +1,578 @@
+//! The merge train: branches are merged one on another, and one run of the checks decides on several of them.
+//!
+//! The train is no stream of its own. It follows from the states of the tickets, so every engine finds it in
+//! the journal; [`policy::train`] has the rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::policy::review;
+use model::policy::train::{self as policy, Entry, Queue, Step, Trial, Window};
+use model::ticket::{
+    self, AfterLanding, Batch, BatchEntry, Candidate, CheckPlan, CheckSlot, Clearance, Coupling, Done, Event,
+    InTheWay, Stage, State, Ticket, Verify, WhyUncoupled,
+};
+use model::{Oid, RunId, TicketId, Time};
+
+use super::{Core, Duty};
+use crate::Report;
+
+/// More rounds than any train needs until nothing is left to decide.
+const MOST_ROUNDS: usize = 256;
+
+/// The things about the train that no ticket's state has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TrainWindow {
+    /// The most entries that one run decides on; none before a verdict changed it.
+    size: Option<usize>,
+}
+
+impl TrainWindow {
+    fn size(self, batch: usize) -> usize {
+        self.size.map_or(batch, |size| size.min(batch))
+    }
+
+    /// Takes in an event that may be the verdict on a batch, or on the entry at fault.
+    pub(super) fn note(&mut self, event: &Event, batch: u32) {
+        let is_green = match event {
+            Event::ChecksPassed { .. } | Event::TrialPassed { .. } => true,
+            Event::ChecksFailed { which, .. } if which != model::attempt::Prompt::TAKING_OVER => false,
+            _ => return,
+        };
+        let batch = batch as usize;
+        self.size = Some(policy::resized(self.size(batch), is_green, batch));
+    }
+}
+
+/// A ticket in the train, or on its way to the target by itself.
+#[derive(Clone, Debug)]
+struct Member {
+    id: TicketId,
+    commit: Oid,
+    target: Oid,
+    ahead: Option<TicketId>,
+    joined_at: Time,
+    trial: Trial,
+    is_landing: bool,
+    is_alone: bool,
+}
+
+impl Core {
+    /// Whether branches are merged one on another. Without checks there is nothing to decide together.
+    pub(super) fn has_train(&self) -> bool {
+        let is_on = !self.settings.train.is_single() && !CheckPlan::of(&self.settings).commands.is_empty();
+        self.duty == Duty::Drain && is_on
+    }
+
+    /// Moves the train on as far as it goes.
+    pub(super) fn follow_train(&mut self) {
+        // The target's own checks have the first checkout.
+        if self.checking_target().is_some() {
+            return;
+        }
+        for _ in 0..MOST_ROUNDS {
+            let line = self.connected_line();
+            if !self.follow_plan(&line) {
+                return;
+            }
+        }
+    }
+
+    /// Takes every entry out of the train that waits in it, for an engine that has none.
+    pub(super) fn dissolve_train(&mut self) {
+        let waits = |ticket: &Ticket| matches!(ticket.stage(), Some(Stage::InTrain(_)));
+        let meant = |id: &TicketId| match &self.duty {
+            Duty::Drain => true,
+            Duty::Command { lands } => lands.as_ref() == Some(id),
+        };
+        let entries: Vec<TicketId> = self
+            .active_tickets()
+            .filter(|(id, ticket)| ticket.held.is_none() && waits(ticket) && meant(id))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in entries {
+            self.uncouple(&id, WhyUncoupled::Alone);
+        }
+    }
+
+    /// Whether a candidate that was just built waits in the train. One that nobody is ahead of or behind is
+    /// checked at once, and lands by itself.
+    pub(super) fn joins_train(&self, id: &TicketId) -> bool {
+        let Some((ticket, verify)) = self.ticket(id).and_then(submitted) else {
+            return false;
+        };
+        if !self.has_train() || self.is_alone(ticket, verify) {
+            return false;
+        }
+        let line = self.line(&self.members());
+        verify.train.ahead.is_some() || !line.is_empty() || self.next_in_queue(&line).is_some()
+    }
+
+    /// Whether the entry ahead of a ticket has not landed: then a failure of its checks may be that one's.
+    pub(super) fn has_entry_ahead(&self, ticket: &Ticket) -> bool {
+        let Some((_, verify)) = submitted(ticket) else {
+            return false;
+        };
+        let (Some(ahead), Some(candidate)) = (&verify.train.ahead, ticket.candidate()) else {
+            return false;
+        };
+        !self.has_landed_as(ahead, &candidate.target)
+    }
+
+    fn has_landed_as(&self, id: &TicketId, wanted: &Oid) -> bool {
+        let state = self.ticket(id).map(|ticket| &ticket.state);
+        matches!(state, Some(State::Done(Done::Landed { commit, .. })) if commit == wanted)
+    }
+
+    /// Every ticket that is in the train, or has a candidate of its own under way.
+    fn members(&self) -> BTreeMap<TicketId, Member> {
+        let free = self.active_tickets().filter(|(_, ticket)| ticket.held.is_none());
+        let member = |ticket: &Ticket| {
+            let (_, verify) = submitted(ticket)?;
+            let (trial, is_landing) = match &verify.stage {
+                Stage::Checking(_) => (Trial::Running, false),
+                Stage::InTrain(entry) => match entry.trial {
+                    ticket::Trial::Untried => (Trial::Untried, false),
+                    ticket::Trial::Passed { .. } => (Trial::Passed, false),
+                    ticket::Trial::Failed { .. } => (Trial::Failed, false),
+                },
+                Stage::Landing { waiting: None, .. } => (Trial::Passed, true),
+                Stage::Landing { waiting: Some(_), .. }
+                | Stage::Queued
+                | Stage::Building
+                | Stage::Reviewing(_) => return None,
+            };
+            let candidate = ticket.candidate()?;
+            Some(Member {
+                id: ticket.id.clone(),
+                commit: candidate.commit.clone(),
+                target: candidate.target.clone(),
+                ahead: verify.train.ahead.clone(),
+                joined_at: verify.train.joined_at.unwrap_or(verify.submitted_at),
+                trial,
+                is_landing,
+                is_alone: self.is_alone(ticket, verify),
+            })
+        };
+        let members = free.filter_map(|(id, ticket)| Some((id.clone(), member(ticket)?)));
+        members.collect()
+    }
+
+    /// Whether a member begins a line: it was merged on the target, or on an entry that has landed since.
+    fn is_head(&self, member: &Member) -> bool {
+        let ahead = member.ahead.as_ref();
+        ahead.is_none_or(|ahead| self.has_landed_as(ahead, &member.target))
+    }
+
+    /// The train, the first entry on the target first. A ticket that lands by itself beside it, since a
+    /// person's edits were in its way before, is no part of it.
+    fn line(&self, members: &BTreeMap<TicketId, Member>) -> Vec<Member> {
+        let behind: BTreeMap<&TicketId, &Member> = members
+            .values()
+            .filter_map(|member| Some((member.ahead.as_ref()?, member)))
+            .filter(|(ahead, member)| members.get(*ahead).is_some_and(|it| it.commit == member.target))
+            .collect();
+        let lines = members
+            .values()
+            .filter(|member| self.is_head(member))
+            .map(|head| {
+                std::iter::successors(Some(head), |last| behind.get(&last.id).copied())
+                    .take(members.len())
+                    .cloned()
+                    .collect::<Vec<Member>>()
+            });
+        let key = |line: &Vec<Member>| (line.iter().any(|member| !member.is_landing), line.len());
+        lines.max_by_key(key).unwrap_or_default()
+    }
+
+    /// The train, once every entry is taken out of it whose entry ahead has left it without landing.
+    fn connected_line(&mut self) -> Vec<Member> {
+        loop {
+            let members = self.members();
+            let line = self.line(&members);
+            let in_line: BTreeSet<&TicketId> = line.iter().map(|member| &member.id).collect();
+            let stray = members
+                .values()
+                .find(|member| !member.is_landing && !in_line.contains(&member.id));
+            let Some(stray) = stray else { return line };
+            let why = match &stray.ahead {
+                Some(ahead) => WhyUncoupled::AheadLeft { ahead: ahead.clone() },
+                None => WhyUncoupled::TargetMoved,
+            };
+            if !self.uncouple(&stray.id.clone(), why) {
+                return line;
+            }
+        }
+    }
+
+    fn uncouple(&mut self, id: &TicketId, why: WhyUncoupled) -> bool {
+        let cause = "it cannot land with the train as it is";
+        let before = self.tickets.version(id);
+        self.apply_or_note(id, Event::Uncoupled { why, at: self.now }, cause);
+        self.tickets.version(id) > before
+    }
+
+    /// The next ticket that may be merged on the last entry, the one that was submitted first before all
+    /// others. One that has to land alone lets nobody pass it.
+    fn next_in_queue(&self, line: &[Member]) -> Option<TicketId> {
+        if line.last().is_some_and(|last| last.is_alone) {
+            return None;
+        }
+        let mut queue: Vec<(Time, &TicketId, &Ticket, &Verify)> = self
+            .active_tickets()
+            .filter(|(_, ticket)| ticket.held.is_none())
+            .filter_map(|(id, ticket)| {
+                let (_, verify) = submitted(ticket)?;
+                let is_queued = matches!(verify.stage, Stage::Queued);
+                is_queued.then_some((place_in_line(ticket, verify), id, ticket, verify))
+            })
+            .collect();
+        queue.sort_by_key(|(since, id, _, _)| (*since, *id));
+        for (_, id, ticket, verify) in queue {
+            if self.is_alone(ticket, verify) {
+                return line.is_empty().then(|| id.clone());
+            }
+            let why = verify.train.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
+            let is_behind = |ahead: &TicketId| line.iter().any(|member| member.id == *ahead);
+            match why {
+                Some(WhyUncoupled::Conflict { ahead, .. }) if is_behind(ahead) => {}
+                Some(_) | None => return Some(id.clone()),
+            }
+        }
+        None
+    }
+
+    /// Does what the plan says next; gives whether it said anything.
+    fn follow_plan(&mut self, line: &[Member]) -> bool {
+        let batch = self.settings.train.batch as usize;
+        let landing = line.iter().take_while(|member| member.is_landing).count();
+        let entries: Vec<Entry<'_>> = line[landing..]
+            .iter()
+            .map(|member| Entry {
+                ticket: &member.id,
+                trial: member.trial,
+                joined_at: member.joined_at,
+            })
+            .collect();
+        let next = self.next_in_queue(line);
+        let is_building =
+            |ticket: &Ticket| ticket.held.is_none() && matches!(ticket.stage(), Some(Stage::Building));
+        let queue = Queue {
+            next: next.as_ref(),
+            is_building: self.at_work().any(is_building),
+            is_landing: landing > 0,
+        };
+        let window = Window {
+            size: self.train.size(batch),
+            now: self.now,
+        };
+        let slots = self.settings.train.slots as usize;
+        let plan = policy::plan(&entries, queue, slots, window);
+        if let Some(at) = plan.wake_at {
+            self.wake_at(at);
+        }
+        let before = self.out.writes.len();
+        for step in plan.steps {
+            self.take_step(line, landing, &step);
+        }
+        self.out.writes.len() > before
+    }
+
+    fn take_step(&mut self, line: &[Member], landing: usize, step: &Step) {
+        match step {
+            Step::Couple { ticket } => {
+                let event = match line.last() {
+                    None => Event::CheckStarted,
+                    Some(last) => Event::Coupled {
+                        coupling: Coupling {
+                            ahead: last.id.clone(),
+                            on: last.commit.clone(),
+                            place: u32::try_from(line.len() + 1).unwrap_or(u32::MAX),
+                            batch: self.settings.train.batch,
+                        },
+                    },
+                };
+                self.apply_or_note(ticket, event, "it was the next in the queue for checks");
+            }
+            Step::Try { ticket } => self.begin_trial(ticket),
+            Step::Cancel { ticket } => {
+                let cause = "another verdict of the train has made it needless";
+                self.apply_or_note(ticket, Event::TrialCancelled, cause);
+            }
+            Step::Land { tip } => self.land_batch(&line[landing..], tip),
+            Step::Blame { ticket } => {
+                let found = match self.ticket(ticket).and_then(Ticket::stage) {
+                    Some(Stage::InTrain(entry)) => Some(entry.clone()),
+                    Some(_) | None => None,
+                };
+                if let Some(ticket::Trial::Failed { which, output }) =
+                    found.as_ref().map(|entry| &entry.trial)
+                {
+                    let tip = found.as_ref().map(|entry| entry.candidate.tip.clone());
+                    let event = self.checks_failed(ticket, which.clone(), output.clone(), tip);
+                    self.apply_or_note(ticket, event, "the train up to the entry ahead of it has passed");
+                }
+            }
+            Step::Uncouple { ticket } => {
+                let ahead = line.iter().find(|member| member.id == *ticket);
+                let why = match ahead.and_then(|member| member.ahead.clone()) {
+                    Some(ahead) => WhyUncoupled::AheadLeft { ahead },
+                    None => WhyUncoupled::TargetMoved,
+                };
+                self.uncouple(ticket, why);
+            }
+        }
+    }
+
+    /// Orders the first run of an entry's checks, in the first checkout that is free.
+    fn begin_trial(&mut self, id: &TicketId) {
+        let used: BTreeSet<CheckSlot> = self
+            .at_work()
+            .filter(|ticket| ticket.held.is_none())
+            .filter_map(|ticket| Some(ticket.checks()?.slot))
+            .collect();
+        let slots = (1..=self.settings.train.slots).map(CheckSlot);
+        let Some(slot) = slots.into_iter().find(|slot| !used.contains(slot)) else {
+            return;
+        };
+        let Some((_, verify)) = self.ticket(id).and_then(submitted) else {
+            return;
+        };
+        let n = verify.train.runs + 1;
+        let event = Event::CheckOrdered {
+            run: RunId::of_check(id, verify.attempt.claim.fence, verify.round, n),
+            task: ticket::CheckTask::Candidate,
+            slot,
+            at: self.now,
+        };
+        self.apply_or_note(id, event, "the train up to it is tried");
+    }
+
+    /// Lands every entry up to one on which the checks have passed.
+    fn land_batch(&mut self, entries: &[Member], tip: &TicketId) {
+        let Some(last) = entries.iter().position(|member| member.id == *tip) else {
+            return;
+        };
+        let entries = &entries[..=last];
+        let by = match self.ticket(tip).and_then(Ticket::stage) {
+            Some(Stage::InTrain(entry)) => match &entry.trial {
+                ticket::Trial::Passed { by } => by.clone(),
+                ticket::Trial::Untried | ticket::Trial::Failed { .. } => return,
+            },
+            Some(_) | None => return,
+        };
+        let batch = Batch {
+            base: entries[0].target.clone(),
+            entries: entries
+                .iter()
+                .map(|member| BatchEntry {
+                    ticket: member.id.clone(),
+                    commit: member.commit.clone(),
+                })
+                .collect(),
+        };
+        let with_tip = by
+            .iter()
+            .map(|command| format!("{command} (on {tip}, with which it landed)"));
+        let with_tip: Vec<String> = with_tip.collect();
+        for member in entries {
+            let event = Event::BatchLanding {
+                tip: tip.clone(),
+                batch: batch.clone(),
+                passed: match member.id == *tip {
+                    true => by.clone(),
+                    false => with_tip.clone(),
+                },
+            };
+            self.apply_or_note(
+                &member.id,
+                event,
+                "the train up to the tip of its batch has passed",
+            );
+        }
+    }
+
+    /// The other tickets that land with a ticket by the same move of the target.
+    fn others_of_batch(&self, id: &TicketId) -> Vec<TicketId> {
+        let tip_of = |ticket: &Ticket| {
+            let (_, verify) = submitted(ticket)?;
+            let lands = matches!(verify.stage, Stage::Landing { .. });
+            verify.train.lands_with.clone().filter(|_| lands)
+        };
+        let Some(tip) = self.ticket(id).and_then(tip_of) else {
+            return Vec::new();
+        };
+        self.active_tickets()
+            .filter(|(other, ticket)| *other != id && tip_of(ticket).as_ref() == Some(&tip))
+            .map(|(other, _)| other.clone())
+            .collect()
+    }
+
+    /// Has the landing of a ticket's whole batch ended, since a person wants something else for the ticket:
+    /// the other entries go back to the queue where the target does not hold the batch.
+    pub(super) fn end_batch_of(&mut self, id: &TicketId) {
+        for other in self.others_of_batch(id) {
+            let is_ended = self
+                .ticket(&other)
+                .is_some_and(|ticket| !matches!(ticket.stage(), Some(Stage::Landing { then: None, .. })));
+            if !is_ended {
+                let then = AfterLanding::Uncouple;
+                let cause = "the landing of its batch is ended";
+                self.apply_or_note(&other, Event::LandingEndOrdered { then }, cause);
+            }
+        }
+    }
+
+    /// Takes the report on a batch's landing in for every entry but the tip, whose own event is given.
+    pub(super) fn batch_reported(&mut self, tip: &TicketId, batch: &Batch, of_tip: &[Event]) {
+        let others = self.others_of_batch(tip);
+        for entry in batch
+            .entries
+            .iter()
+            .filter(|entry| others.contains(&entry.ticket))
+        {
+            let event = match of_tip.first() {
+                Some(Event::Landed { .. }) => Event::Landed {
+                    commit: entry.commit.clone(),
+                },
+                Some(Event::TargetMoved) => Event::TargetMoved,
+                Some(Event::NotLanded) => Event::NotLanded,
+                // The tip alone is held, or waits.
+                Some(_) => Event::BatchPutOff {
+                    plan: CheckPlan::of(&self.settings),
+                },
+                None => continue,
+            };
+            self.apply_or_note(&entry.ticket, event, "the landing of its batch was tried");
+        }
+    }
+
+    /// A person's edits are in the way of one entry of a batch: it is taken out with those behind it, and
+    /// those ahead of it are tried by themselves. Gives the tip's own event.
+    pub(super) fn batch_in_the_way(
+        &mut self,
+        tip: &TicketId,
+        batch: &Batch,
+        (edited, paths): (&TicketId, &[InTheWay]),
+    ) -> Option<Event> {
+        let at = batch.entries.iter().position(|entry| entry.ticket == *edited)?;
+        let mut of_tip = None;
+        for (n, entry) in batch.entries.iter().enumerate() {
+            let stage = self.ticket(&entry.ticket).and_then(Ticket::stage);
+            let event = match stage {
+                Some(Stage::Landing { then: Some(_), .. }) => Event::NotLanded,
+                Some(_) if n < at => Event::BatchPutOff {
+                    plan: CheckPlan::of(&self.settings),
+                },
+                Some(_) => Event::Uncoupled {
+                    why: match n == at {
+                        true => WhyUncoupled::Edited {
+                            paths: paths.to_vec(),
+                        },
+                        false => WhyUncoupled::AheadLeft {
+                            ahead: edited.clone(),
+                        },
+                    },
+                    at: self.now,
+                },
+                None => continue,
+            };
+            if entry.ticket == *tip {
+                of_tip = Some(event);
+            } else {
+                self.apply_or_note(&entry.ticket, event, "edits are in the way of its batch");
+            }
+        }
+        of_tip
+    }
+
+    /// The target fails a check by itself: every entry of the train is held for that, and none is blamed.
+    pub(super) fn hold_train(&mut self, red: &Event) {
+        let members = self.members();
+        let waiting = members.into_values().filter(|member| !member.is_landing);
+        for member in waiting.collect::<Vec<_>>() {
+            self.apply_or_note(&member.id, red.clone(), "the target itself does not pass");
+        }
+    }
+
+    /// Somebody may have moved the target. Nothing of the train could land on another commit than the one
+    /// that it was merged on, so it is merged anew.
+    pub(super) fn train_sees_target(&mut self, commit: &Oid) {
+        if !self.has_train() {
+            return;
+        }
+        let line = self.line(&self.members());
+        let Some(first) = line.first().filter(|_| line.len() > 1) else {
+            return;
+        };
+        if first.target == *commit || line.iter().any(|member| member.commit == *commit) {
+            return;
+        }
+        for member in line.iter().filter(|member| !member.is_landing) {
+            self.uncouple(&member.id, WhyUncoupled::TargetMoved);
+        }
+    }
+
+    /// Whether a ticket is merged on the target alone, with nothing merged on it. A branch that a person let
+    /// pass is not checked, so nobody may rely on it; one that is to be reviewed, or has commitments to meet,
+    /// has its own merged result looked at first.
+    fn is_alone(&self, ticket: &Ticket, verify: &Verify) -> bool {
+        let is_approved = match verify.cleared.as_ref().map(|cleared| &cleared.by) {
+            Some(Clearance::Waived { .. }) => return true,
+            Some(Clearance::Approved { .. }) => true,
+            None => false,
+        };
+        verify.train.is_alone()
+            || !is_approved && review::is_wanted(&self.settings, ticket)
+            || !ticket.commitments.is_empty()
+            || ticket.proposed.is_some()
+    }
+
+    /// The events of a report that a ticket conflicts with the train, and perhaps not with the target.
+    pub(super) fn conflicts_ahead(&self, id: &TicketId, report: &Report) -> Option<Event> {
+        let Report::ConflictsAhead { paths } = report else {
+            return None;
+        };
+        let (_, verify) = self.ticket(id).and_then(submitted)?;
+        Some(Event::Uncoupled {
+            why: WhyUncoupled::Conflict {
+                ahead: verify.train.ahead.clone()?,
+                paths: paths.clone(),
+            },
+            at: self.now,
+        })
+    }
+
+    /// The event for an entry whose candidate was built: it waits in the train.
+    pub(super) fn joined_train(&self, id: &TicketId, candidate: Candidate) -> Event {
+        // A review of another tip is none of this one.
+        let needs_review = self
+            .ticket(id)
+            .and_then(submitted)
+            .is_some_and(|(ticket, verify)| {
+                review::is_wanted(&self.settings, ticket) && verify.clearance(&candidate.tip).is_none()
+            });
+        if needs_review {
+            return Event::Uncoupled {
+                why: WhyUncoupled::Alone,
+                at: self.now,
+            };
+        }
+        Event::JoinedTrain {
+            candidate,
+            plan: CheckPlan::of(&self.settings),
+            at: self.now,
+        }
+    }
+}
+
+/// The time of a ticket's first submission, which is its place in the order of landing.
+pub(super) fn place_in_line(ticket: &Ticket, verify: &Verify) -> Time {
+    ticket.in_line_since.unwrap_or(verify.submitted_at)
+}
+
+fn submitted(ticket: &Ticket) -> Option<(&Ticket, &Verify)> {
+    match &ticket.state {
+        State::Verify(verify) => Some((ticket, verify)),
+        State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
+    }
+}

@@ -1,0 +1,304 @@
+//! The merge train: entries are merged one on another, tried as prefixes, and land together.
+
+use engine::Report;
+use model::attempt::Signal;
+use model::command::Command;
+use model::settings::Train;
+use model::ticket::{Candidate, CheckOutcome, Effect, InTheWay, Obstacle, Stage, State, Trial};
+
+use crate::scene::{Scene, Verdict, id, name, oid, secs};
+
+const ALL: [&str; 4] = ["t-1", "t-2", "t-3", "t-4"];
+
+/// A scene in which the work of four tickets is submitted, and the first is being merged.
+fn submitted(slots: u32) -> Scene {
+    let mut scene = Scene::with(|settings| {
+        settings.agents.names = ["ann", "bob", "cat", "dan"].map(name).to_vec();
+        settings.train = Train { batch: 4, slots };
+    });
+    for ticket in ALL {
+        scene.add(ticket);
+        scene.workspace_ready(ticket);
+    }
+    for ticket in ALL {
+        scene.finishes(ticket, Signal::Done);
+    }
+    scene
+}
+
+/// The merge of a ticket succeeds; the candidate's commit has the digit of the ticket.
+fn merges(scene: &mut Scene, ticket: &str) {
+    let digit = ticket.chars().last().unwrap();
+    let (_, effect) = scene.pending(ticket, "build_candidate").unwrap();
+    let Effect::BuildCandidate { coupling, .. } = effect else {
+        unreachable!("asked for by name")
+    };
+    let candidate = Candidate {
+        commit: oid(digit),
+        tree: oid(digit),
+        target: coupling.map_or(oid('a'), |coupling| coupling.on),
+        tip: oid(digit),
+        passed: Vec::new(),
+    };
+    scene.report(ticket, "build_candidate", Report::Built { candidate });
+}
+
+/// A scene in which all four are in the train, and the checks run on the last.
+fn coupled(slots: u32) -> Scene {
+    let mut scene = submitted(slots);
+    for ticket in ALL {
+        merges(&mut scene, ticket);
+    }
+    assert_eq!(tried(&scene), ["t-4"]);
+    scene
+}
+
+/// The tickets whose checks run.
+fn tried(scene: &Scene) -> Vec<String> {
+    let active = scene.core.active_tickets();
+    let running = active.filter(|(_, ticket)| ticket.check_run().is_some());
+    running.map(|(id, _)| id.to_string()).collect()
+}
+
+fn states(scene: &Scene) -> Vec<String> {
+    ALL.iter().map(|ticket| scene.state(ticket)).collect()
+}
+
+fn fails(scene: &mut Scene, ticket: &str) {
+    let output = "1 failed".to_owned();
+    scene.check_ends(ticket, CheckOutcome::Failed { output });
+}
+
+fn lands(scene: &mut Scene, tip: &str) {
+    let commit = oid(tip.chars().last().unwrap());
+    scene.report(tip, "land", Report::Landed { commit });
+}
+
+#[test]
+fn one_run_on_the_last_entry_lands_all_of_them_by_one_order() {
+    let mut scene = coupled(1);
+    scene.checks_pass("t-4");
+    assert_eq!(states(&scene), ["verify/landing"; 4]);
+    let (_, effect) = scene.pending("t-4", "land").unwrap();
+    let Effect::Land {
+        batch: Some(batch), ..
+    } = effect
+    else {
+        panic!("{effect:?}")
+    };
+    assert_eq!(batch.base, oid('a'));
+    let commits: Vec<_> = batch.entries.iter().map(|entry| entry.commit.clone()).collect();
+    assert_eq!(commits, ['1', '2', '3', '4'].map(oid));
+    for inner in &ALL[..3] {
+        assert!(scene.pending(inner, "land").is_none(), "{inner}");
+    }
+    lands(&mut scene, "t-4");
+    assert_eq!(states(&scene), ["done/landed"; 4]);
+}
+
+#[test]
+fn a_batch_that_fails_is_halved_until_the_first_entry_at_fault_is_known() {
+    let mut scene = coupled(1);
+    fails(&mut scene, "t-4");
+    assert_eq!(tried(&scene), ["t-2"]);
+    scene.checks_pass("t-2");
+    // The half that passed lands while the rest is halved on.
+    assert_eq!(scene.state("t-1"), "verify/landing");
+    assert_eq!(tried(&scene), ["t-3"]);
+    lands(&mut scene, "t-2");
+    fails(&mut scene, "t-3");
+    // What is ahead of it has landed: it is proven on that, as a ticket by itself is.
+    assert_eq!(tried(&scene), ["t-3"]);
+    scene.check_ends("t-3", CheckOutcome::PassedBefore);
+    assert!(
+        scene.state("t-3").starts_with("in_progress"),
+        "{}",
+        scene.state("t-3")
+    );
+    // The one behind it is merged anew, on the target.
+    let (_, effect) = scene.pending("t-4", "build_candidate").unwrap();
+    assert!(
+        matches!(effect, Effect::BuildCandidate { coupling: None, .. }),
+        "{effect:?}"
+    );
+    merges(&mut scene, "t-4");
+    scene.checks_pass("t-4");
+    scene.report("t-4", "land", Report::Landed { commit: oid('4') });
+    assert_eq!(scene.state("t-4"), "done/landed");
+}
+
+#[test]
+fn a_person_who_drops_an_entry_whose_batch_lands_ends_that_landing_first() {
+    let reason = || "not wanted".to_owned();
+    for has_landed in [false, true] {
+        let mut scene = coupled(1);
+        scene.checks_pass("t-4");
+        scene.ask(Command::Drop {
+            ticket: id("t-2"),
+            reason: reason(),
+        });
+        assert_eq!(
+            states(&scene),
+            ["verify/landing"; 4],
+            "it is not known whether it has landed"
+        );
+        if has_landed {
+            lands(&mut scene, "t-4");
+            assert_eq!(states(&scene), ["done/landed"; 4]);
+            continue;
+        }
+        scene.report("t-4", "land", Report::NotLanded);
+        assert_eq!(scene.state("t-2"), "done/dropped");
+        for ticket in ["t-1", "t-3", "t-4"] {
+            assert_eq!(scene.state(ticket), "verify/checking", "{ticket}");
+        }
+    }
+}
+
+#[test]
+fn a_conflict_with_an_entry_ahead_asks_no_agent_and_is_tried_again_once_that_has_landed() {
+    let mut scene = submitted(1);
+    merges(&mut scene, "t-1");
+    let paths = vec!["same".to_owned()];
+    scene.report("t-2", "build_candidate", Report::ConflictsAhead { paths });
+    assert_eq!(scene.state("t-2"), "verify/checking");
+    assert!(scene.pending("t-2", "start_step").is_none());
+    // Those behind it go on without it.
+    merges(&mut scene, "t-3");
+    merges(&mut scene, "t-4");
+    assert_eq!(tried(&scene), ["t-4"]);
+    assert!(scene.pending("t-2", "build_candidate").is_none());
+    scene.checks_pass("t-4");
+    lands(&mut scene, "t-4");
+    merges(&mut scene, "t-2");
+    assert_eq!(tried(&scene), ["t-2"]);
+}
+
+#[test]
+fn an_entry_that_is_dropped_takes_those_behind_it_out_of_the_train() {
+    let mut scene = coupled(1);
+    let reason = "not wanted".to_owned();
+    scene.ask(Command::Drop {
+        ticket: id("t-2"),
+        reason,
+    });
+    assert!(tried(&scene).is_empty(), "the run on the last entry is of no use");
+    assert!(scene.pending("t-4", "stop_run").is_some());
+    let (_, effect) = scene.pending("t-3", "build_candidate").unwrap();
+    let Effect::BuildCandidate { coupling, .. } = effect else {
+        unreachable!("asked for by name")
+    };
+    assert_eq!(coupling.unwrap().ahead, id("t-1"));
+}
+
+#[test]
+fn an_engine_that_is_killed_leaves_a_train_that_the_next_one_goes_on_with() {
+    let mut scene = coupled(1);
+    scene.restart();
+    assert_eq!(tried(&scene), ["t-4"]);
+    fails(&mut scene, "t-4");
+    scene.restart();
+    assert_eq!(tried(&scene), ["t-2"]);
+    scene.checks_pass("t-2");
+    scene.restart();
+    lands(&mut scene, "t-2");
+    assert_eq!(scene.state("t-1"), "done/landed");
+    assert_eq!(tried(&scene), ["t-3"]);
+}
+
+#[test]
+fn a_target_that_somebody_else_moved_has_the_whole_batch_merged_anew() {
+    let mut scene = coupled(1);
+    scene.checks_pass("t-4");
+    scene.report("t-4", "land", Report::TargetMoved);
+    assert_eq!(states(&scene), ["verify/checking"; 4]);
+    assert!(scene.pending("t-1", "build_candidate").is_some());
+}
+
+#[test]
+fn edits_in_the_way_of_one_entry_let_those_ahead_of_it_be_tried_and_land() {
+    let mut scene = coupled(1);
+    scene.checks_pass("t-4");
+    let paths = vec![InTheWay {
+        path: "edited".to_owned(),
+        what: Obstacle::Edited,
+    }];
+    let entry = id("t-3");
+    scene.report("t-4", "land", Report::BatchInTheWay { entry, paths });
+    assert_eq!(
+        tried(&scene),
+        ["t-2"],
+        "the target never stands at what was not checked"
+    );
+    scene.checks_pass("t-2");
+    lands(&mut scene, "t-2");
+    // It is merged alone, and nobody on it.
+    merges(&mut scene, "t-3");
+    assert_eq!(tried(&scene), ["t-3"]);
+    assert!(scene.pending("t-4", "build_candidate").is_none());
+}
+
+#[test]
+fn a_red_target_holds_the_whole_train_and_blames_nobody() {
+    let mut scene = coupled(1);
+    fails(&mut scene, "t-4");
+    fails(&mut scene, "t-2");
+    assert_eq!(tried(&scene), ["t-1"]);
+    scene.checked("t-1", Verdict::TargetRed);
+    for ticket in ALL {
+        let held = scene.core.ticket(&id(ticket)).unwrap().held.as_ref();
+        assert_eq!(held.unwrap().why, model::ticket::Why::TargetRed, "{ticket}");
+    }
+}
+
+#[test]
+fn the_next_batch_is_tried_in_the_other_checkout_once_it_has_stopped_growing() {
+    let mut scene = submitted(2);
+    // The first one is merged while the others are not submitted: only three are left for the next batch.
+    for ticket in ALL {
+        merges(&mut scene, ticket);
+    }
+    assert_eq!(tried(&scene), ["t-4"]);
+    scene.add("t-5");
+    // All agents are busy with what is not landed.
+    scene.checks_pass("t-4");
+    lands(&mut scene, "t-4");
+    scene.workspace_ready("t-5");
+    scene.finishes("t-5", Signal::Done);
+    merges(&mut scene, "t-5");
+    assert_eq!(tried(&scene), ["t-5"], "one that is alone is checked at once");
+    scene.add("t-6");
+    scene.workspace_ready("t-6");
+    scene.finishes("t-6", Signal::Done);
+    merges(&mut scene, "t-6");
+    assert_eq!(tried(&scene), ["t-5"]);
+    scene.wait(secs(2));
+    assert_eq!(tried(&scene), ["t-5", "t-6"]);
+    let slot = |ticket: &str| scene.core.ticket(&id(ticket)).unwrap().checks().unwrap().slot.0;
+    assert_eq!((slot("t-5"), slot("t-6")), (1, 2));
+    // A verdict on the longer prefix makes the other one needless.
+    scene.checks_pass("t-6");
+    assert!(tried(&scene).is_empty());
+    assert!(scene.pending("t-5", "stop_run").is_some());
+    scene.report("t-6", "land", Report::Landed { commit: oid('6') });
+    assert_eq!(
+        (scene.state("t-5"), scene.state("t-6")),
+        ("done/landed".to_owned(), "done/landed".to_owned())
+    );
+}
+
+#[test]
+fn an_engine_without_a_train_takes_what_waits_in_one_out_of_it() {
+    let mut scene = coupled(1);
+    let mut settings = scene.core.settings().clone();
+    settings.train = Train::SINGLE;
+    scene.core.set_settings(settings);
+    scene.tick();
+    for ticket in ["t-1", "t-2", "t-3"] {
+        let State::Verify(verify) = &scene.core.ticket(&id(ticket)).unwrap().state else {
+            panic!("{}", scene.state(ticket))
+        };
+        let waits = matches!(&verify.stage, Stage::InTrain(entry) if entry.trial == Trial::Untried);
+        assert!(!waits, "{ticket}");
+    }
+}

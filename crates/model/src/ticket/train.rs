@@ -1,0 +1,171 @@
+//! A ticket in the merge train: merged on the target, or on the entry ahead of it, and checked as the tip of
+//! a prefix.
+//!
+//! The first parent of an entry's candidate is the target or the entry ahead, so a verdict on an entry is a
+//! verdict on all entries up to it. A trial that runs is [`Stage::Checking`](super::Stage::Checking), as the
+//! checks of a single candidate are.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Candidate, CheckPlan, InTheWay};
+use crate::{Oid, TicketId, Time};
+
+/// An entry of the train whose checks do not run at this moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The merged result.
+    pub candidate: Candidate,
+    /// The checks of it.
+    pub plan: CheckPlan,
+    /// The result of its trial so far.
+    pub trial: Trial,
+}
+
+/// The verdict on the prefix of the train up to an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trial {
+    /// None: it was not checked.
+    Untried,
+    /// All checks passed on it.
+    Passed {
+        /// The commands that passed.
+        by: Vec<String>,
+    },
+    /// A check failed on it. The fault may be that of any entry up to it.
+    Failed {
+        /// The command that failed.
+        which: String,
+        /// The end of its output.
+        output: String,
+    },
+}
+
+/// The place of submitted work in the train.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The entry that it was merged on; none where it was merged on the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<TicketId>,
+    /// The time at which it joined the train.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined_at: Option<Time>,
+    /// The number of runs of its checks that were ordered for its present candidate: it numbers them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub runs: u32,
+    /// The tip of the batch with which it lands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lands_with: Option<TicketId>,
+    /// The last time that it was taken out of the train.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncoupled: Option<Uncoupled>,
+    /// The number of times that it conflicted with an entry ahead.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub conflicts: u32,
+}
+
+/// The coupling of a ticket to an entry of the train: its work is merged on that entry's candidate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coupling {
+    /// The entry ahead.
+    pub ahead: TicketId,
+    /// The candidate of the entry ahead.
+    pub on: Oid,
+    /// The place that the ticket gets, counted from the target.
+    pub place: u32,
+    /// The most entries that one run of the checks decides on.
+    pub batch: u32,
+}
+
+/// The entries that land by one move of the target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// The commit that the target must be at: the first parent of the first entry.
+    pub base: Oid,
+    /// The entries, the first one on the target first; the last is the tip.
+    pub entries: Vec<BatchEntry>,
+}
+
+/// An entry of a batch that lands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchEntry {
+    /// The ticket.
+    pub ticket: TicketId,
+    /// Its candidate's commit.
+    pub commit: Oid,
+}
+
+/// A ticket was taken out of the train, and stands in the queue again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncoupled {
+    /// The reason.
+    pub why: WhyUncoupled,
+    /// The time at which it was taken out.
+    pub at: Time,
+}
+
+/// The reason for which a ticket was taken out of the train.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyUncoupled {
+    /// It conflicts with the entries ahead, and perhaps not with the target.
+    Conflict {
+        /// The entry that it was to be merged on.
+        ahead: TicketId,
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
+    /// An entry ahead has left the train without landing.
+    AheadLeft {
+        /// The entry that it was merged on.
+        ahead: TicketId,
+    },
+    /// The target was moved by somebody else.
+    TargetMoved,
+    /// A person's edits are in the way of its files.
+    Edited {
+        /// The files in the way.
+        paths: Vec<InTheWay>,
+    },
+    /// The settings have the train off, or a person wants it landed alone.
+    Alone,
+}
+
+impl WhyUncoupled {
+    /// The reason, as a clause about the ticket.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            WhyUncoupled::Conflict { ahead, paths } if paths.is_empty() => {
+                format!("it adds nothing to the train up to {ahead}")
+            }
+            WhyUncoupled::Conflict { ahead, paths } => {
+                format!(
+                    "it conflicts with the train up to {ahead} in {}",
+                    paths.join(", ")
+                )
+            }
+            WhyUncoupled::AheadLeft { ahead } => format!("{ahead}, which was ahead of it, left the train"),
+            WhyUncoupled::TargetMoved => "the target was moved by somebody else".to_owned(),
+            WhyUncoupled::Edited { paths } => {
+                format!("edits are in the way: {}", crate::policy::attention::edits(paths))
+            }
+            WhyUncoupled::Alone => "it lands alone".to_owned(),
+        }
+    }
+}
+
+impl Place {
+    /// Whether the ticket is built only while no other is in the train, and nothing is merged on it: it
+    /// conflicted with the entries ahead more than once, or a person's edits are in the way of its files.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        let why = self.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
+        self.conflicts > 1 || matches!(why, Some(WhyUncoupled::Edited { .. } | WhyUncoupled::Alone))
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
