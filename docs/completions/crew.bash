@@ -100,8 +100,14 @@ _crew() {
             crew,queue)
                 cmd="crew__subcmd__queue"
                 ;;
+            crew,reject)
+                cmd="crew__subcmd__reject"
+                ;;
             crew,retry)
                 cmd="crew__subcmd__retry"
+                ;;
+            crew,revert)
+                cmd="crew__subcmd__revert"
                 ;;
             crew,run)
                 cmd="crew__subcmd__run"
@@ -120,6 +126,9 @@ _crew() {
                 ;;
             crew,ticket)
                 cmd="crew__subcmd__ticket"
+                ;;
+            crew,train)
+                cmd="crew__subcmd__train"
                 ;;
             crew,waive)
                 cmd="crew__subcmd__waive"
@@ -208,8 +217,14 @@ _crew() {
             crew__subcmd__help,queue)
                 cmd="crew__subcmd__help__subcmd__queue"
                 ;;
+            crew__subcmd__help,reject)
+                cmd="crew__subcmd__help__subcmd__reject"
+                ;;
             crew__subcmd__help,retry)
                 cmd="crew__subcmd__help__subcmd__retry"
+                ;;
+            crew__subcmd__help,revert)
+                cmd="crew__subcmd__help__subcmd__revert"
                 ;;
             crew__subcmd__help,run)
                 cmd="crew__subcmd__help__subcmd__run"
@@ -229,6 +244,9 @@ _crew() {
             crew__subcmd__help,ticket)
                 cmd="crew__subcmd__help__subcmd__ticket"
                 ;;
+            crew__subcmd__help,train)
+                cmd="crew__subcmd__help__subcmd__train"
+                ;;
             crew__subcmd__help,waive)
                 cmd="crew__subcmd__help__subcmd__waive"
                 ;;
@@ -242,7 +260,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve commit-to inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake queue train explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -576,7 +594,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve commit-to inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake queue train explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -967,7 +985,35 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__reject)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__retry)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__revert)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1052,6 +1098,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__ticket)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__train)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1293,7 +1353,43 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__reject)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__retry)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__revert)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1415,6 +1511,24 @@ _crew() {
             ;;
         crew__subcmd__ticket)
             opts="-C --json"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__train)
+            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
