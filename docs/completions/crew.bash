@@ -109,6 +109,9 @@ _crew() {
             crew,retry)
                 cmd="crew__subcmd__retry"
                 ;;
+            crew,revert)
+                cmd="crew__subcmd__revert"
+                ;;
             crew,run)
                 cmd="crew__subcmd__run"
                 ;;
@@ -126,6 +129,9 @@ _crew() {
                 ;;
             crew,ticket)
                 cmd="crew__subcmd__ticket"
+                ;;
+            crew,train)
+                cmd="crew__subcmd__train"
                 ;;
             crew,waive)
                 cmd="crew__subcmd__waive"
@@ -223,6 +229,9 @@ _crew() {
             crew__subcmd__help,retry)
                 cmd="crew__subcmd__help__subcmd__retry"
                 ;;
+            crew__subcmd__help,revert)
+                cmd="crew__subcmd__help__subcmd__revert"
+                ;;
             crew__subcmd__help,run)
                 cmd="crew__subcmd__help__subcmd__run"
                 ;;
@@ -240,6 +249,9 @@ _crew() {
                 ;;
             crew__subcmd__help,ticket)
                 cmd="crew__subcmd__help__subcmd__ticket"
+                ;;
+            crew__subcmd__help,train)
+                cmd="crew__subcmd__help__subcmd__train"
                 ;;
             crew__subcmd__help,waive)
                 cmd="crew__subcmd__help__subcmd__waive"
@@ -1039,6 +1051,20 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__revert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1110,6 +1136,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__ticket)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__train)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1387,6 +1427,24 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__revert)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__run)
             opts="-C -h --until-idle --agents --anyway --harness --log --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1491,6 +1549,24 @@ _crew() {
             ;;
         crew__subcmd__ticket)
             opts="-C --json"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__train)
+            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -45,6 +45,7 @@ complete -c crew -n "__fish_crew_needs_command" -f -a "clean" -d 'Remove everyth
 complete -c crew -n "__fish_crew_needs_command" -f -a "merge" -d 'Land a ticket\'s work by hand, through the same checks'
 complete -c crew -n "__fish_crew_needs_command" -f -a "retry" -d 'Try a held ticket again, its attempts counted afresh'
 complete -c crew -n "__fish_crew_needs_command" -f -a "drop" -d 'Give a ticket up: it is closed, its work kept under a ref'
+complete -c crew -n "__fish_crew_needs_command" -f -a "revert" -d 'Take back what a ticket has landed, as a ticket of its own that passes the same checks'
 complete -c crew -n "__fish_crew_needs_command" -f -a "waive" -d 'Let a held ticket pass in spite of what holds it; your name and reason stay in its history'
 complete -c crew -n "__fish_crew_needs_command" -f -a "approve" -d 'Approve a ticket: held paths that it changes, or its work in a gatekeeper\'s place'
 complete -c crew -n "__fish_crew_needs_command" -f -a "reject" -d 'Send work that is in review back to its agent, in a gatekeeper\'s place'
@@ -140,6 +141,9 @@ complete -c crew -n "__fish_crew_using_subcommand retry" -s h -l help -d 'Print 
 complete -c crew -n "__fish_crew_using_subcommand drop" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand drop" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand drop" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand revert" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand revert" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand revert" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand waive" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand waive" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand waive" -s h -l help -d 'Print help'
