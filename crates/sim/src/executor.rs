@@ -121,7 +121,7 @@ impl Executor<'_> {
                         }
                         Report::Done
                     }
-                    Err(report) => report,
+                    Err(report) => *report,
                 }
             }
             Effect::AddNote { text } => {

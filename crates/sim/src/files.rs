@@ -128,12 +128,12 @@ impl Files {
     ///
     /// # Errors
     /// When the file is not there, or cannot be read.
-    pub(crate) fn write(&mut self, id: &TicketId, filing: &Filing, now: Time) -> Result<bool, Report> {
+    pub(crate) fn write(&mut self, id: &TicketId, filing: &Filing, now: Time) -> Result<bool, Box<Report>> {
         let file = self.files.get_mut(id).ok_or(Report::FileMissing)?;
         if file.unreadable {
-            return Err(Report::CouldNotRun {
+            return Err(Box::new(Report::CouldNotRun {
                 why: "its file cannot be read".to_owned(),
-            });
+            }));
         }
         file.by_crew = true;
         if file.status == filing.status && file.tags == filing.tags {

@@ -33,11 +33,14 @@ impl TrainWindow {
 
     /// Takes in an event that may be the verdict on a batch, or on the entry at fault.
     pub(super) fn note(&mut self, event: &Event, batch: u32) {
-        let is_green = match event {
-            Event::ChecksPassed { .. } | Event::TrialPassed { .. } => true,
-            Event::ChecksFailed { which, .. } if which != model::attempt::Prompt::TAKING_OVER => false,
-            _ => return,
-        };
+        let is_green = matches!(event, Event::ChecksPassed { .. } | Event::TrialPassed { .. });
+        let is_red = matches!(
+            event,
+            Event::ChecksFailed { which, .. } if which != model::attempt::Prompt::TAKING_OVER
+        );
+        if !is_green && !is_red {
+            return;
+        }
         let batch = batch as usize;
         self.size = Some(policy::resized(self.size(batch), is_green, batch));
     }

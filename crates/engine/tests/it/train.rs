@@ -40,7 +40,9 @@ fn merges(scene: &mut Scene, ticket: &str) {
         tip: oid(digit),
         passed: Vec::new(),
     };
-    scene.report(ticket, "build_candidate", Report::Built { candidate });
+    let untouched = Vec::new();
+    let built = Report::Built { candidate, untouched };
+    scene.report(ticket, "build_candidate", built);
 }
 
 /// A scene in which all four are in the train, and the checks run on the last.

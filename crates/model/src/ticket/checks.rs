@@ -108,7 +108,6 @@ impl CheckSlot {
 
     /// Whether it is the first.
     #[must_use]
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub fn is_first(&self) -> bool {
         *self == Self::FIRST
     }

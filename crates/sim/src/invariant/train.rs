@@ -17,15 +17,18 @@ pub(super) struct Batches {
 impl Batches {
     /// Takes in an event of a ticket.
     pub(super) fn note(&mut self, id: &TicketId, event: &Event) {
-        match event {
-            Event::BatchLanding { tip, batch, .. } if tip == id => {
-                self.landing.insert(id.clone(), batch.clone());
-            }
-            Event::Landed { .. } => self.landed.extend(self.landing.remove(id)),
-            Event::NotLanded | Event::TargetMoved | Event::Uncoupled { .. } | Event::BatchPutOff { .. } => {
-                self.landing.remove(id);
-            }
-            _ => {}
+        if let Event::BatchLanding { tip, batch, .. } = event
+            && tip == id
+        {
+            self.landing.insert(id.clone(), batch.clone());
+        } else if let Event::Landed { .. } = event {
+            self.landed.extend(self.landing.remove(id));
+        } else if let Event::NotLanded
+        | Event::TargetMoved
+        | Event::Uncoupled { .. }
+        | Event::BatchPutOff { .. } = event
+        {
+            self.landing.remove(id);
         }
     }
 
