@@ -105,7 +105,7 @@ printed! {
     Document ForgotVerdicts: "checks --forget";
     Document Cost: "cost";
     Document Events: "events";
-    Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "reject", "commit-to", "answer", "wake", "stop";
+    Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "reject", "commit-to", "revert", "answer", "wake", "stop";
     Document Clean: "clean";
     Document Removed: "clean --older";
     Document ForgotSetUp: "clean --checks";

@@ -324,7 +324,8 @@ impl Executor {
     }
 }
 
-/// Forgets which checks have passed on which trees: each runs the next time. Gives how many verdicts there were.
+/// Forgets which checks have passed on which trees: each runs the next time. Gives how many verdicts there
+/// were.
 ///
 /// # Errors
 /// The notes cannot be removed.

@@ -58,7 +58,8 @@ impl Options {
             _ => Looks::Checked { anyway: false },
         };
         draw_review(&mut settings, &mut own);
-        // These numbers are its own, so that the worlds that were drawn before there was a train stay the same.
+        // These numbers are its own, so that the worlds that were drawn before there was a train stay the
+        // same.
         let mut of_train = Rng::new(rng.clone().next().wrapping_add(1));
         if of_train.percent(30) {
             settings.train = Train {

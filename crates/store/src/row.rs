@@ -156,8 +156,8 @@ pub struct Timer {
     pub due: Time,
 }
 
-/// An agent at a ticket. No agent is in two slots, and no claim: the attempt at a ticket and each review of it
-/// have a fence of their own.
+/// An agent at a ticket. No agent is in two slots, and no claim: the attempt at a ticket and each review of
+/// it have a fence of their own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Slot {
     /// The agent.

@@ -45,12 +45,16 @@ pub async fn older_schema(path: &Path, id: &str) -> Result<()> {
 }
 
 /// The shortest way from `ticket` to every shape of state that can be reached from it, the nearest state
-/// first.
-fn ways(ticket: &Ticket) -> Vec<(Way, Ticket)> {
+/// first, up to the first that `is_last`.
+fn ways(ticket: &Ticket, is_last: impl Fn(&Ticket) -> bool) -> Vec<(Way, Ticket)> {
     let mut seen = BTreeSet::from([samples::ticket::shape(ticket)]);
     let mut queue = VecDeque::from([(Way::new(), ticket.clone())]);
     let mut found = Vec::new();
     while let Some((way, ticket)) = queue.pop_front() {
+        if is_last(&ticket) {
+            found.push((way, ticket));
+            break;
+        }
         for Sample { event, .. } in samples::ticket::alphabet(&ticket) {
             let Ok(change) = ticket.after(&event, BEGUN) else {
                 continue;
@@ -68,7 +72,7 @@ fn ways(ticket: &Ticket) -> Vec<(Way, Ticket)> {
 /// Ways that together contain every event which any state accepts, each of them to the end of its ticket.
 fn histories() -> Vec<Way> {
     let mut wanted: BTreeMap<&'static str, Way> = BTreeMap::new();
-    for (way, ticket) in ways(&samples::ticket::first()) {
+    for (way, ticket) in ways(&samples::ticket::first(), |_| false) {
         for Sample { event, .. } in samples::ticket::alphabet(&ticket) {
             if ticket.after(&event, BEGUN).is_ok() {
                 let whole = || way.iter().cloned().chain([event.clone()]).collect();
@@ -96,8 +100,13 @@ fn to_the_end(way: Way) -> Way {
     let stands = way.iter().try_fold(first, |ticket, event| {
         ticket.after(event, BEGUN).map(|change| change.ticket)
     });
-    let rest = stands.map(|ticket| ways(&ticket)).unwrap_or_default();
-    let end = rest.into_iter().find(|(_, ticket)| ticket.is_done());
+    let rest = stands
+        .map(|ticket| ways(&ticket, Ticket::is_done))
+        .unwrap_or_default();
+    let end = rest
+        .into_iter()
+        .next_back()
+        .filter(|(_, ticket)| ticket.is_done());
     way.into_iter()
         .chain(end.into_iter().flat_map(|(way, _)| way))
         .collect()

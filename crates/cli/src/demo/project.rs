@@ -17,6 +17,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 const SETTINGS: &str = include_str!("files/crew.toml");
 const AGENT: &str = include_str!("files/agent.sh");
+const GATEKEEPER: &str = include_str!("files/gatekeeper.sh");
 const TICKETS: [(&str, &str); 8] = [
     ("t-1", include_str!("files/tickets/t-1.md")),
     ("t-2", include_str!("files/tickets/t-2.md")),
@@ -42,8 +43,13 @@ pub(crate) fn make(ground: &Ground) -> Result<Place> {
         write(&root.join(name), text)?;
     }
     write(&ground.path("agent.sh"), AGENT)?;
+    write(&ground.path("gatekeeper.sh"), GATEKEEPER)?;
     let settings = SETTINGS
         .replace("{{agent}}", &quoted(&ground.path("agent.sh").to_string_lossy()))
+        .replace(
+            "{{gatekeeper}}",
+            &quoted(&ground.path("gatekeeper.sh").to_string_lossy()),
+        )
         .replace("{{notes}}", &quoted(&ground.path("notes").to_string_lossy()))
         .replace("{{pace}}", &quoted(PACE));
     write(&root.join("crew.toml"), &settings)?;
@@ -69,10 +75,12 @@ pub(crate) fn queue() -> [(&'static str, &'static str, &'static str); ALL] {
             .unwrap_or(id);
         let note = if text.contains("\npriority: 0\n") {
             "urgent: goes first, though written last"
-        } else if text.contains("\ndeps: []\n") {
-            ""
+        } else if text.contains("\ntags: [review]\n") {
+            "needs t-2; another agent reviews it"
+        } else if text.contains("`$ ") {
+            "promises a line in the README"
         } else {
-            "needs t-2: waits until that has landed"
+            ""
         };
         (id, title, note)
     })

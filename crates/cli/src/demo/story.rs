@@ -2,8 +2,9 @@
 
 use model::attempt::{self, AfterStop, Class, Signal};
 use model::journal::{Fact, State, Stream};
-use model::ticket::Event;
+use model::ticket::{Event, ReviewEvent, Verdict};
 use model::view::{self, Snapshot};
+use model::{Fence, TicketId};
 use runtime::Signal as Ask;
 use store::Recorded;
 
@@ -54,6 +55,23 @@ impl Tell for Story {
                     "merged with main it fails the tests, so main stays as it is; {agent} is told what failed"
                 ),
                 Style::Yellow,
+            )),
+            Event::CommitmentUnmet { id: promise, .. } => {
+                let mut promises = after.commitments.iter();
+                let says = promises.find(|one| one.id == *promise);
+                let says = says.map_or("", |one| one.promise.says.as_str());
+                Some((
+                    format!("passes the tests, and does not keep its promise ({says}): {agent} is told"),
+                    Style::Yellow,
+                ))
+            }
+            Event::Review { fence, event } => of_review(before, id, *fence, event),
+            Event::BatchLanding { tip, batch, .. } if tip == id => Some((
+                format!(
+                    "{} merged results passed one run of the tests together: main moves to all of them at once",
+                    batch.entries.len()
+                ),
+                Style::Plain,
             )),
             Event::Conflicted { paths, .. } => Some((
                 format!(
@@ -115,7 +133,7 @@ fn claimed(counts: &tally::Counts, agent: &str) -> String {
     if counts.priority == 0 {
         return format!("{agent} takes it, before all others, because it is urgent: {title}");
     }
-    let needs: Vec<&str> = counts.needs.iter().map(model::TicketId::as_str).collect();
+    let needs: Vec<&str> = counts.needs.iter().map(TicketId::as_str).collect();
     if needs.is_empty() {
         format!("{agent} takes it: {title}")
     } else {
@@ -124,6 +142,30 @@ fn claimed(counts: &tally::Counts, agent: &str) -> String {
             needs.join(", ")
         )
     }
+}
+
+fn of_review(before: &Snapshot, id: &TicketId, fence: Fence, event: &ReviewEvent) -> Option<(String, Style)> {
+    let ReviewEvent::VerdictNoted { verdict } = event else {
+        return None;
+    };
+    let reviewing = before.tickets.get(id)?.reviewing()?;
+    let gatekeeper = &reviewing.review(fence)?.agent;
+    Some(match verdict {
+        Verdict::Approve { acceptance_test, .. } => (
+            format!("{gatekeeper} has reviewed it and approves: {acceptance_test}"),
+            Style::Plain,
+        ),
+        Verdict::Reject { reason, .. } => (
+            format!(
+                "passes the tests, and {gatekeeper} rejects it in review: {reason}. It goes back to the queue"
+            ),
+            Style::Yellow,
+        ),
+        Verdict::Fail { reason } => (
+            format!("{gatekeeper} says that it cannot be done: {reason}"),
+            Style::Red,
+        ),
+    })
 }
 
 fn of_attempt(event: &attempt::Event, agent: &str) -> Option<(String, Style)> {

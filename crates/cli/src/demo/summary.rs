@@ -57,6 +57,14 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
             "{} answered",
             count(tally.sum(|counts| counts.answered), "question")
         ),
+        format!(
+            "{} sent back by a reviewer",
+            count(tally.sum(|counts| counts.rejected), "result")
+        ),
+        format!(
+            "up to {} landed at once",
+            count(u32::try_from(tally.batch.max(1)).unwrap_or(u32::MAX), "result")
+        ),
     ];
     out.wrapped(&figures.join("; "), 0, Style::Plain)?;
     out.line("")?;
@@ -108,6 +116,8 @@ fn did(counts: &Counts) -> Vec<&'static str> {
         ),
         (counts.asked > 0, "passed its question on, and the answer back"),
         (counts.checks_failed > 0, "kept a wrong result off main"),
+        (counts.unmet > 0, "held it to its promise"),
+        (counts.rejected > 0, "sent it back with the reviewer's reason"),
         (counts.conflicts > 0, "had its conflict resolved"),
         (counts.crashed > 0, "started the crashed agent again"),
         (counts.hung > 0, "ended the agent that hung, and started it again"),

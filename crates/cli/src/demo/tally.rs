@@ -22,6 +22,8 @@ pub(crate) struct Tally {
     pub(crate) landed: Vec<TicketId>,
     /// Merged results that were checked.
     pub(crate) checked: u32,
+    /// The most that landed by one move of the target.
+    pub(crate) batch: usize,
 }
 
 /// The counts of one ticket.
@@ -42,6 +44,9 @@ pub(crate) struct Counts {
     pub(crate) answered: u32,
     pub(crate) checks_failed: u32,
     pub(crate) conflicts: u32,
+    pub(crate) rejected: u32,
+    /// Commitments that were not met at first.
+    pub(crate) unmet: u32,
 }
 
 impl Counts {
@@ -74,7 +79,12 @@ impl Tally {
                 counts.landed = Some((fold.at, commit.clone()));
                 self.landed.push(id.clone());
             }
-            Event::ChecksPassed { .. } => self.checked += 1,
+            Event::ChecksPassed { .. } | Event::TrialPassed { .. } | Event::TrialFailed { .. } => {
+                self.checked += 1;
+            }
+            Event::BatchLanding { batch, .. } => self.batch = self.batch.max(batch.entries.len()),
+            Event::CommitmentUnmet { .. } => counts.unmet += 1,
+            Event::Rejected { .. } => counts.rejected += 1,
             Event::ChecksFailed { .. } => {
                 self.checked += 1;
                 counts.checks_failed += 1;

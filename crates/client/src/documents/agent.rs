@@ -14,7 +14,8 @@ use crate::outputs;
 pub struct Agent {
     /// Its name.
     name: AgentName,
-    /// Its role. A gatekeeper is listed while it is at a review, and the fields about its work belong to that.
+    /// Its role. A gatekeeper is listed while it is at a review, and the fields about its work belong to
+    /// that.
     role: Role,
     /// Its state.
     state: Status,

@@ -1,8 +1,8 @@
 //! The merge train: which branch is merged on which, which prefix is checked, and what a verdict leads to.
 //!
 //! Each entry is merged on the one ahead of it, so the verdict on an entry is the verdict on the prefix up to
-//! it. A prefix that passes lands by one move of the target. One that fails is halved until the first entry is
-//! found with which it fails: only that one is at fault.
+//! it. A prefix that passes lands by one move of the target. One that fails is halved until the first entry
+//! is found with which it fails: only that one is at fault.
 
 #[cfg(test)]
 mod tests;

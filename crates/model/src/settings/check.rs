@@ -10,7 +10,8 @@ use super::reader::{Reader, Table, Value, Zero};
 use super::{duration, names};
 use crate::ticket::TestCount;
 
-/// `[[check]]`: a check with a name and limits of its own. These run after `[checks] commands`, in their order.
+/// `[[check]]`: a check with a name and limits of its own. These run after `[checks] commands`, in their
+/// order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Check {
@@ -28,8 +29,8 @@ pub struct Check {
     #[schemars(default, with = "duration::Text")]
     pub timeout: Option<Duration>,
     /// The way in which the tests that it ran are counted: `"auto"` reads the output of the runners that crew
-    /// knows, `"none"` counts nothing, and a regular expression finds the number in its first group. Where the
-    /// target's last pass ran some, work with which it runs none does not pass.
+    /// knows, `"none"` counts nothing, and a regular expression finds the number in its first group. Where
+    /// the target's last pass ran some, work with which it runs none does not pass.
     #[serde(serialize_with = "as_text", skip_serializing_if = "TestCount::is_auto")]
     #[schemars(default, with = "String")]
     pub tests: TestCount,

@@ -17,8 +17,8 @@ const MAX_TRIES: u32 = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Review {
-    /// When work is reviewed: `"never"`, `"always"`, or `{ labels = ["risky"] }` for the tickets that have one
-    /// of these tags.
+    /// When work is reviewed: `"never"`, `"always"`, or `{ labels = ["risky"] }` for the tickets that have
+    /// one of these tags.
     pub when: ReviewWhen,
     /// The harness that gatekeepers run on: the name of a `[harness.<name>]` table. Without one, that of the
     /// agents.

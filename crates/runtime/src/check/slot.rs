@@ -164,7 +164,8 @@ impl Executor {
         Ok(self.place.check_slots_dir()?.join(slot.0.to_string()))
     }
 
-    /// Whether the commands of the checkout in which a run was made run in one whose set-up was made for another commit.
+    /// Whether the commands of the checkout in which a run was made run in one whose set-up was made for
+    /// another commit.
     pub(super) fn is_set_up_kept(&self, ran_in: &Path) -> bool {
         let Ok(slots) = self.place.check_slots_dir() else {
             return false;

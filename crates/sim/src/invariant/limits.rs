@@ -232,6 +232,8 @@ impl Witness {
                 | Event::ClosedByPerson
                 | Event::Submitted { .. }
                 | Event::Waived { .. }
+                | Event::ReviewApproved { .. }
+                | Event::Returned { .. }
                 // A person has written a ticket for this.
                 | Event::RecoveryLanded { .. }
         );

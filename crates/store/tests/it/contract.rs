@@ -598,7 +598,7 @@ async fn a_batch_is_all_or_nothing<B: Backend>() {
             ..append("x", 2)
         },
         Append {
-            slots: vec![take("eve", "x", 1)],
+            slots: vec![take("eve", "x", 5)],
             ..append("y", 0)
         },
         Append {

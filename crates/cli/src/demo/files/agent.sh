@@ -89,6 +89,15 @@ END
     commit 'Count the words of a text'
     ;;
 t-2)
+    if is_told 'this commitment is not met'; then
+        say 'reading which promise is not kept'
+        say 'adding trim to README.md'
+        printf "    sh textkit trim '  a b '     # a b\\n" >> README.md
+        commit 'Show trim in the README'
+        say "SUMMARY: $summary"
+        echo DONE
+        exit 0
+    fi
     say 'reading lib/ and tests/'
     say 'writing lib/trim.sh'
     cat > lib/trim.sh <<'END'
@@ -115,17 +124,23 @@ END
 t-3)
     say 'reading lib/trim.sh'
     [ -e lib/trim.sh ] || { echo 'BLOCKED: there is no trim yet'; exit 0; }
+    squeeze=
+    if is_told 'two blanks become two dashes'; then
+        say 'reading what the gatekeeper has found'
+        squeeze=" | tr -s '-'"
+    fi
     say 'writing lib/slug.sh'
-    cat > lib/slug.sh <<'END'
+    cat > lib/slug.sh <<END
 # slug TITLE: a title as the name of a file.
 slug() {
-    trim "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-\n'
+    trim "\$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-\n'$squeeze
 }
 END
     say 'writing tests/slug.test'
-    cat > tests/slug.test <<'END'
-expect 'hello-world' slug ' Hello World! '
-END
+    echo "expect 'hello-world' slug ' Hello World! '" > tests/slug.test
+    if [ -n "$squeeze" ]; then
+        echo "expect 'hello-world' slug 'Hello  World'" >> tests/slug.test
+    fi
     commit 'Turn a title into the name of a file'
     ;;
 t-4)

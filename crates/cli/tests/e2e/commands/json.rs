@@ -34,7 +34,7 @@ struct Seen {
 impl Seen {
     /// What a command says; it is checked there.
     fn said(&mut self, args: &[&str]) -> Said {
-        let args = [args, &["--json"]].concat();
+        let args = [&["--json"], args].concat();
         self.commands.extend(schema::command(&args));
         self.repo.crew(&args)
     }
@@ -150,6 +150,9 @@ fn what_every_command_prints_fits_the_committed_schema() {
         &["summary", "--all"],
         &["events", "--all"],
         &["diagram", "ticket"],
+        &["train"],
+        &["checks"],
+        &["checks", "--forget"],
         &["doctor"],
     ] {
         seen.said(args);
@@ -164,6 +167,8 @@ fn what_every_command_prints_fits_the_committed_schema() {
         &["approve", "t-guarded"],
         &["merge", "t-guarded"],
         &["waive", "t-lands", "it may"],
+        &["reject", "t-lands", "no"],
+        &["commit-to", "t-blocked", "it is there", "--", "test", "-e", "it"],
         &["retry", "t-blocked"],
         &["kill", "ada"],
         &["drop", "t-waits", "not wanted"],
@@ -172,6 +177,7 @@ fn what_every_command_prints_fits_the_committed_schema() {
         let said = seen.said(asks);
         assert!(said.json()["accepted"].is_boolean(), "{said}");
     }
+    assert_eq!(seen.json(&["revert", "t-lands"])["accepted"], true);
     assert_eq!(seen.json(&["clean", "--older", "1d"])["steps"], 0);
     assert_eq!(seen.json(&["clean", "--checks"])["was_kept"], false);
     seen.json(&["clean", "--yes"]);

@@ -24,6 +24,7 @@ pub(crate) fn command(args: &[&str]) -> Option<String> {
     Some(match name {
         "config" if has(&["--schema"]) => return None,
         "events" | "inbox" if has(&["-f", "--follow"]) => format!("{name} -f"),
+        "checks" if has(&["--forget"]) => "checks --forget".to_owned(),
         "clean" if has(&["--older"]) => "clean --older".to_owned(),
         "clean" if has(&["--checks"]) => "clean --checks".to_owned(),
         "history" if has(&["--at"]) => "history --at".to_owned(),

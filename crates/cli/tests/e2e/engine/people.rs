@@ -452,7 +452,8 @@ fn endlessly_checked() -> World {
         s.agents = "count = 2".to_owned();
         let forever = World::until_home("never");
         let endless = format!("setsid sleep 1000 & echo x >> \"$HOME/checking\"; {forever}");
-        s.checks = format!("commands = ['''if [ -e t-1.txt ]; then {endless}; fi''']");
+        // Each is checked for itself: else the check of the second would have the first in its tree.
+        s.checks = format!("commands = ['''if [ -e t-1.txt ]; then {endless}; fi''']\n[train]\nbatch = 1");
     });
     for id in ["t-1", "t-2"] {
         world.ticket(id).agent(DONE).write();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use testkit::world::{Engine, World};
 
 /// A world in which so many tickets are submitted at once: their agents end while the checks of the bare
-/// target run, before which none is merged. The checks append a line to a log outside of the tree for each run
-/// on a merged result, and fail where there is a file `bad`.
+/// target run, before which none is merged. The checks append a line to a log outside of the tree for each
+/// run on a merged result, and fail where there is a file `bad`.
 struct Submitted {
     world: World,
     /// The file that a run on a merged result appends to.

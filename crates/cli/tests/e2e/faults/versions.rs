@@ -36,6 +36,11 @@ const COMMANDS: &[&[&str]] = &[
     &["kill", "ada"],
     &["cleanup", "ada"],
     &["merge", "t-1"],
+    &["revert", "t-1"],
+    &["reject", "t-1", "because"],
+    &["commit-to", "t-1", "it is there", "--", "true"],
+    &["train"],
+    &["checks"],
     &["peek", "ada"],
     &["logs", "ada"],
 ];

@@ -282,6 +282,7 @@ impl World {
              [agents]\ncount = {}\nharness = \"scripted\"\n\n\
              [harness.scripted]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\nenv = {{ KILL_DIR = \"{}\" }}\n\n\
              [workspace]\nsetup = [\"true\"]\n\n\
+             [train]\nbatch = 1\n\n\
              [checks]\ncommands = [\"sh check.sh {}\"]\n{}",
             kit.settings.0,
             kit.agents,

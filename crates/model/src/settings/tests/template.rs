@@ -161,8 +161,6 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "check.tests",
             "check.retry",
             "review.when",
-            "review.harness",
-            "review.count",
             "review.agree",
             "review.tries",
             "review.when.labels"

@@ -1,0 +1,13 @@
+#!/bin/sh
+# The gatekeeper of `crew demo`: it reviews the work on tickets with the tag `review`, in a checkout of its own. It tries the
+# work out, and its last line is its verdict.
+set -e
+cat > "$DEMO/review"
+printf '%s\n' "trying out: textkit slug 'Hello  World'"
+sleep "$PACE"
+got=$(sh textkit slug 'Hello  World')
+if [ "$got" = hello-world ]; then
+    echo '{"crew":"verdict","verdict":"approve","acceptance_test":"two blanks become one dash","feedback":""}'
+else
+    echo '{"crew":"verdict","verdict":"reject","reason":"two blanks become two dashes","feedback":"squeeze them, with a test"}'
+fi
