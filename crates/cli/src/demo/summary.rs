@@ -61,11 +61,9 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
             "{} sent back by a reviewer",
             count(tally.sum(|counts| counts.rejected), "result")
         ),
-        format!(
-            "up to {} landed at once",
-            count(u32::try_from(tally.batch.max(1)).unwrap_or(u32::MAX), "result")
-        ),
     ];
+    let batch = (tally.batch > 1).then(|| format!("up to {} results landed at once", tally.batch));
+    let figures: Vec<String> = figures.into_iter().chain(batch).collect();
     out.wrapped(&figures.join("; "), 0, Style::Plain)?;
     out.line("")?;
     out.styled("git log --graph --oneline", Style::Dim)?;
