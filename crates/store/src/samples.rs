@@ -44,42 +44,40 @@ pub async fn older_schema(path: &Path, id: &str) -> Result<()> {
     crate::sqlite::create_older(path, id).await
 }
 
-/// The shortest way from `ticket` to every shape of state that can be reached from it, the nearest state
-/// first, up to the first that `is_last`.
-fn ways(ticket: &Ticket, is_last: impl Fn(&Ticket) -> bool) -> Vec<(Way, Ticket)> {
+/// Goes the shortest way from `ticket` to every shape of state that can be reached from it, the nearest state
+/// first. `is_enough` gets each way up to and with an event that a state accepts, and the state after it; it
+/// ends the search.
+fn search(ticket: &Ticket, mut is_enough: impl FnMut(&Way, &Ticket) -> bool) {
     let mut seen = BTreeSet::from([samples::ticket::shape(ticket)]);
     let mut queue = VecDeque::from([(Way::new(), ticket.clone())]);
-    let mut found = Vec::new();
     while let Some((way, ticket)) = queue.pop_front() {
-        if is_last(&ticket) {
-            found.push((way, ticket));
-            break;
-        }
         for Sample { event, .. } in samples::ticket::alphabet(&ticket) {
             let Ok(change) = ticket.after(&event, BEGUN) else {
                 continue;
             };
+            let way: Way = way.iter().cloned().chain([event]).collect();
+            if is_enough(&way, &change.ticket) {
+                return;
+            }
             if seen.insert(samples::ticket::shape(&change.ticket)) {
-                let way = way.iter().cloned().chain([event]).collect();
                 queue.push_back((way, change.ticket));
             }
         }
-        found.push((way, ticket));
     }
-    found
 }
 
 /// Ways that together contain every event which any state accepts, each of them to the end of its ticket.
 fn histories() -> Vec<Way> {
+    let first = samples::ticket::first();
+    let alphabet = samples::ticket::alphabet(&first);
+    let names: BTreeSet<&str> = alphabet.iter().map(|sample| sample.event.name()).collect();
     let mut wanted: BTreeMap<&'static str, Way> = BTreeMap::new();
-    for (way, ticket) in ways(&samples::ticket::first(), |_| false) {
-        for Sample { event, .. } in samples::ticket::alphabet(&ticket) {
-            if ticket.after(&event, BEGUN).is_ok() {
-                let whole = || way.iter().cloned().chain([event.clone()]).collect();
-                wanted.entry(event.name()).or_insert_with(whole);
-            }
+    search(&first, |way, _| {
+        if let Some(last) = way.last() {
+            wanted.entry(last.name()).or_insert_with(|| way.clone());
         }
-    }
+        wanted.len() == names.len()
+    });
     let mut longest: Vec<Way> = wanted.into_values().collect();
     longest.sort_by_key(|way| std::cmp::Reverse(way.len()));
     let mut held: BTreeSet<&'static str> = BTreeSet::new();
@@ -100,16 +98,16 @@ fn to_the_end(way: Way) -> Way {
     let stands = way.iter().try_fold(first, |ticket, event| {
         ticket.after(event, BEGUN).map(|change| change.ticket)
     });
-    let rest = stands
-        .map(|ticket| ways(&ticket, Ticket::is_done))
-        .unwrap_or_default();
-    let end = rest
-        .into_iter()
-        .next_back()
-        .filter(|(_, ticket)| ticket.is_done());
-    way.into_iter()
-        .chain(end.into_iter().flat_map(|(way, _)| way))
-        .collect()
+    let mut rest = Way::new();
+    if let Some(ticket) = stands.ok().filter(|ticket| !ticket.is_done()) {
+        search(&ticket, |way, after| {
+            if after.is_done() {
+                rest.clone_from(way);
+            }
+            after.is_done()
+        });
+    }
+    way.into_iter().chain(rest).collect()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands alone in `map_err`")]
