@@ -12,7 +12,7 @@ use crate::{AgentName, attempt};
 pub struct Limits {
     /// Agents busy at once.
     pub busy: u32,
-    /// Agents that crew names by itself: the busy ones, and as many again that only wait for landing. Those
+    /// Agents that crew names by itself: the busy ones, and as many again whose work is being landed. Those
     /// who wait for a person or for a time are not counted. With fixed names, as many as there are names.
     pub names: u32,
     /// True if the names are fixed: then no agent is named beyond them, whatever waits.
@@ -39,14 +39,28 @@ impl Limits {
     }
 }
 
-/// Agents whose slot is taken by work that goes on: one that waits for its work to land, for an answer or for
-/// its wakeup is not busy, and a queue behind sleeping agents goes on.
+/// Agents whose slot is taken by work that goes on: one whose work is on its way to the target (it is checked,
+/// reviewed, or in the train), or that waits for an answer or for its wakeup, is not busy. A batch of the train
+/// may so be larger than the number of agents at work.
 #[must_use]
 pub fn busy<'t>(tickets: impl Iterator<Item = &'t Ticket>) -> u32 {
     count(tickets, |t| {
         t.attempt()
-            .is_some_and(|a| a.claim.has_slot() && !matches!(a.state, attempt::State::Done) && !waits(a))
+            .is_some_and(|a| a.claim.has_slot() && !submitted(a) && !waits(a))
     })
+}
+
+/// True if the agent of an attempt has said that its work is done, and nothing came back to it.
+fn submitted(attempt: &attempt::Attempt) -> bool {
+    match attempt.state {
+        attempt::State::Verifying | attempt::State::Done => true,
+        attempt::State::Preparing
+        | attempt::State::Ready
+        | attempt::State::Working(_)
+        | attempt::State::WaitingForInput { .. }
+        | attempt::State::WaitingForWakeup { .. }
+        | attempt::State::Stuck { .. } => false,
+    }
 }
 
 /// True if an attempt waits for a person or for a time, which may be for days.
@@ -157,7 +171,7 @@ mod tests {
     };
 
     #[test]
-    fn an_agent_that_waits_for_landing_makes_room_for_another_at_most_as_many_again() {
+    fn an_agent_whose_work_is_submitted_makes_room_for_another_at_most_as_many_again() {
         let roster = BTreeSet::from([name("a"), name("b")]);
         let mut tickets = BTreeMap::from([
             taken("t-1", "a", attempt::State::Ready),
@@ -167,7 +181,7 @@ mod tests {
         assert_eq!(further(tickets.values(), &roster, LIMITS, 9), 0, "both are busy");
 
         tickets.extend([
-            taken("t-1", "a", attempt::State::Done),
+            taken("t-1", "a", attempt::State::Verifying),
             taken("t-2", "b", attempt::State::Done),
         ]);
         assert_eq!((busy(tickets.values()), free(tickets.values(), LIMITS)), (0, 2));
@@ -185,8 +199,8 @@ mod tests {
 
         let full = BTreeSet::from([name("a"), name("b"), name("c"), name("d")]);
         tickets.extend([
-            taken("t-3", "c", attempt::State::Done),
-            taken("t-4", "d", attempt::State::Done),
+            taken("t-3", "c", attempt::State::Verifying),
+            taken("t-4", "d", attempt::State::Verifying),
         ]);
         assert_eq!(
             further(tickets.values(), &full, LIMITS, 9),
