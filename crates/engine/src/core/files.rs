@@ -251,7 +251,8 @@ impl Core {
                 continue;
             }
             let (by, reason) = (Actor::File, "its file was deleted".to_owned());
-            let event = if ticket.is_landing() {
+            let is_landing = ticket.is_landing();
+            let event = if is_landing {
                 let then = AfterLanding::Drop { by, reason };
                 Event::LandingEndOrdered { then }
             } else if let Some(reviewing) = ticket.reviewing().filter(|reviewing| reviewing.is_live()) {
@@ -273,6 +274,9 @@ impl Core {
                 continue;
             };
             self.apply_or_note(&id, event, "its file is gone");
+            if is_landing {
+                self.end_batch_of(&id);
+            }
         }
     }
 

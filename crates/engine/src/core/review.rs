@@ -143,7 +143,9 @@ impl Core {
         if *report == Report::TargetMoved {
             let gone = Failure::new(Class::KilledByUs, "the candidate is gone");
             let failed = self.review_failed(id, fence, (Usage::default(), None), gone)?;
-            return Some(vec![failed, Event::TargetMoved]);
+            // A person may have decided while the gatekeeper was being stopped.
+            let next = self.after_review(id).unwrap_or(Event::TargetMoved);
+            return Some(vec![failed, next]);
         }
         None
     }

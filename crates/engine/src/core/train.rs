@@ -80,9 +80,16 @@ impl Core {
         }
     }
 
-    /// Takes every entry out of the train that waits in it, for an engine that has none.
+    /// Takes every entry out of the train, for an engine that has none. One that is at its checks goes on with
+    /// them only if nobody is ahead of it: without a train their verdict would be on itself alone.
     pub(super) fn dissolve_train(&mut self) {
-        let waits = |ticket: &Ticket| matches!(ticket.stage(), Some(Stage::InTrain(_)));
+        let waits = |ticket: &Ticket| match ticket.stage() {
+            Some(Stage::InTrain(_)) => true,
+            Some(Stage::Checking(_)) => self.has_entry_ahead(ticket),
+            Some(Stage::Queued | Stage::Building | Stage::Reviewing(_) | Stage::Landing { .. }) | None => {
+                false
+            }
+        };
         let meant = |id: &TicketId| match &self.duty {
             Duty::Drain => true,
             Duty::Command { lands } => lands.as_ref() == Some(id),
@@ -187,17 +194,21 @@ impl Core {
         lines.max_by_key(key).unwrap_or_default()
     }
 
-    /// The train, once every entry is taken out of it whose entry ahead has left it without landing.
+    /// The train, once every entry is taken out of it whose entry ahead has left it without landing, or that
+    /// may not land with others any more: since it joined, its file has got a commitment, or it is to be
+    /// reviewed.
     fn connected_line(&mut self) -> Vec<Member> {
         loop {
             let members = self.members();
             let line = self.line(&members);
             let in_line: BTreeSet<&TicketId> = line.iter().map(|member| &member.id).collect();
+            let waits_alone = |member: &Member| member.is_alone && member.trial != Trial::Running;
             let stray = members
                 .values()
-                .find(|member| !member.is_landing && !in_line.contains(&member.id));
+                .find(|member| !member.is_landing && (!in_line.contains(&member.id) || waits_alone(member)));
             let Some(stray) = stray else { return line };
             let why = match &stray.ahead {
+                _ if waits_alone(stray) => WhyUncoupled::Alone,
                 Some(ahead) => WhyUncoupled::AheadLeft { ahead: ahead.clone() },
                 None => WhyUncoupled::TargetMoved,
             };
@@ -316,8 +327,8 @@ impl Core {
                 }
             }
             Step::Uncouple { ticket } => {
-                let ahead = line.iter().find(|member| member.id == *ticket);
-                let why = match ahead.and_then(|member| member.ahead.clone()) {
+                let member = line.iter().find(|member| member.id == *ticket);
+                let why = match member.and_then(|member| member.ahead.clone()) {
                     Some(ahead) => WhyUncoupled::AheadLeft { ahead },
                     None => WhyUncoupled::TargetMoved,
                 };
@@ -433,13 +444,15 @@ impl Core {
             .iter()
             .filter(|entry| others.contains(&entry.ticket))
         {
+            let stage = self.ticket(&entry.ticket).and_then(Ticket::stage);
+            let is_ended = matches!(stage, Some(Stage::Landing { then: Some(_), .. }));
             let event = match of_tip.first() {
                 Some(Event::Landed { .. }) => Event::Landed {
                     commit: entry.commit.clone(),
                 },
                 Some(Event::TargetMoved) => Event::TargetMoved,
-                Some(Event::NotLanded) => Event::NotLanded,
-                // The tip alone is held, or waits.
+                // Each entry has a wish of its own, or none, whatever became of the tip.
+                Some(_) if is_ended => Event::NotLanded,
                 Some(_) => Event::BatchPutOff {
                     plan: CheckPlan::of(&self.settings),
                 },

@@ -1,10 +1,13 @@
 //! The merge train: entries are merged one on another, tried as prefixes, and land together.
 
+use std::collections::BTreeSet;
+
 use engine::Report;
 use model::attempt::Signal;
 use model::command::Command;
-use model::settings::Train;
-use model::ticket::{Candidate, CheckOutcome, Effect, InTheWay, Obstacle, Stage, State, Trial};
+use model::commitment::Promise;
+use model::settings::{ReviewOf, ReviewWhen, Train};
+use model::ticket::{Candidate, CheckCommand, CheckOutcome, Effect, InTheWay, Obstacle, Stage, State, Trial};
 
 use crate::scene::{Scene, Verdict, id, name, oid, secs};
 
@@ -158,6 +161,75 @@ fn a_person_who_drops_an_entry_whose_batch_lands_ends_that_landing_first() {
 }
 
 #[test]
+fn a_file_that_is_deleted_while_its_batch_lands_ends_the_landing_of_the_whole_batch() {
+    for (deleted, goes_on) in [("t-4", ["t-1", "t-2", "t-3"]), ("t-2", ["t-1", "t-3", "t-4"])] {
+        let mut scene = coupled(1);
+        scene.checks_pass("t-4");
+        scene.delete(deleted);
+        assert_eq!(states(&scene), ["verify/landing"; 4], "{deleted}");
+        scene.report("t-4", "land", Report::NotLanded);
+        assert_eq!(scene.state(deleted), "done/dropped");
+        for ticket in goes_on {
+            assert_eq!(scene.state(ticket), "verify/checking", "{deleted}: {ticket}");
+        }
+        // The next of them is merged or tried: the train does not stand still.
+        let is_building = |ticket: &&str| scene.pending(ticket, "build_candidate").is_some();
+        assert!(
+            goes_on.iter().any(is_building) || !tried(&scene).is_empty(),
+            "{deleted}"
+        );
+    }
+}
+
+#[test]
+fn an_entry_that_gets_a_commitment_while_it_waits_does_not_land_with_the_others() {
+    let mut scene = coupled(1);
+    scene.write("t-2", |file| {
+        file.spec.commitments = vec![Promise {
+            says: "the page is there".to_owned(),
+            run: Some(CheckCommand::Shell("test -f page".to_owned())),
+        }];
+    });
+    assert_lands_without(&mut scene, "t-2");
+}
+
+#[test]
+fn an_entry_that_is_to_be_reviewed_while_it_waits_does_not_land_with_the_others() {
+    let mut scene = coupled(1);
+    let mut settings = scene.core.settings().clone();
+    settings.review.when = ReviewWhen::Some(ReviewOf {
+        labels: BTreeSet::from(["risky".to_owned()]),
+    });
+    scene.core.set_settings(settings);
+    scene.write("t-2", |file| {
+        file.spec.tags = BTreeSet::from(["risky".to_owned()])
+    });
+    assert_lands_without(&mut scene, "t-2");
+}
+
+/// The checks of the train pass, and what is ahead of the ticket lands. Of the ticket itself nothing does.
+fn assert_lands_without(scene: &mut Scene, ticket: &str) {
+    assert_eq!(
+        tried(scene),
+        ["t-1"],
+        "the verdict on the last entry is of no use"
+    );
+    scene.checks_pass("t-1");
+    lands(scene, "t-1");
+    assert_eq!(scene.state("t-1"), "done/landed");
+    let ticket = scene.core.ticket(&id(ticket)).unwrap();
+    assert!(
+        !ticket.is_landing() && !ticket.is_done(),
+        "{}",
+        ticket.state_name()
+    );
+    let State::Verify(verify) = &ticket.state else {
+        panic!("{}", ticket.state_name())
+    };
+    assert!(verify.train.is_alone(), "{:?}", verify.train);
+}
+
+#[test]
 fn a_conflict_with_an_entry_ahead_asks_no_agent_and_is_tried_again_once_that_has_landed() {
     let mut scene = submitted(1);
     merges(&mut scene, "t-1");
@@ -303,4 +375,7 @@ fn an_engine_without_a_train_takes_what_waits_in_one_out_of_it() {
         let waits = matches!(&verify.stage, Stage::InTrain(entry) if entry.trial == Trial::Untried);
         assert!(!waits, "{ticket}");
     }
+    // The run on the last one would decide on all of them.
+    assert!(tried(&scene).is_empty());
+    assert!(scene.pending("t-4", "stop_run").is_some());
 }

@@ -1,8 +1,8 @@
 //! The merge train: which branch is merged on which, which prefix is checked, and what a verdict leads to.
 //!
 //! Each entry is merged on the one ahead of it, so the verdict on an entry is the verdict on the prefix up to
-//! it. A prefix that passes lands by one move of the target. One that fails is halved until the first entry
-//! is found with which it fails: only that one is at fault.
+//! it. A prefix that passes lands by one move of the target. One that fails is cut in two parts, or in three by
+//! two runs at once, until the first entry is found with which it fails: only that one is at fault.
 
 #[cfg(test)]
 mod tests;
@@ -11,8 +11,12 @@ use std::time::Duration;
 
 use crate::{TicketId, Time};
 
-/// How long a batch that is not full waits for a branch that is being saved or merged.
+/// How long a batch that is not full waits for a branch that is being merged, since the last one joined it.
 pub const WAIT: Duration = Duration::from_secs(2);
+
+/// How many runs look for an entry at fault at once, however many slots there are: more runs would be paid for
+/// less and less time.
+const MOST_CUTS: usize = 2;
 
 /// An entry of the train that is not landing, the first one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,11 +131,12 @@ pub fn plan(entries: &[Entry<'_>], queue: Queue<'_>, slots: usize, window: Windo
             plan.steps
                 .extend(behind.map(|at| Step::Uncouple { ticket: id(at) }));
         } else if !(first..failed).any(|at| is(at, Trial::Running)) {
-            // One of `first ..= failed` is at fault: try the first half of them.
-            let half = (failed - first).div_ceil(2);
-            plan.steps.push(Step::Try {
-                ticket: id(first + half - 1),
-            });
+            // One of `first ..= failed` is at fault: cut them in equal parts, with a run for each cut.
+            let suspects = failed - first + 1;
+            let cuts = slots.min(MOST_CUTS).min(suspects - 1);
+            plan.steps.extend((1..=cuts).map(|cut| Step::Try {
+                ticket: id(first + (suspects * cut).div_ceil(cuts + 1) - 1),
+            }));
         }
         return plan;
     }
@@ -162,7 +167,7 @@ fn try_batches(
         let waits_until = match under_way {
             _ if is_full => None,
             // Nothing runs: only a branch that is about to come is worth a wait.
-            0 if is_more_coming => Some(entries[start].joined_at + WAIT),
+            0 if is_more_coming => Some(entries[end - 1].joined_at + WAIT),
             0 => None,
             // The batch ahead is at its checks: this one has time to grow, as long as it does.
             _ => Some(entries[end - 1].joined_at + WAIT),

@@ -177,8 +177,16 @@ impl World {
     }
 }
 
-fn log2(n: usize) -> usize {
-    n.next_power_of_two().trailing_zeros() as usize
+/// The most runs that cutting a prefix of `n` entries takes, with so many runs at once: each cuts what is left
+/// into `slots + 1` parts.
+fn cuts(n: usize, slots: usize) -> usize {
+    let (mut left, mut runs) = (n, 0);
+    while left > 1 {
+        let at_once = slots.min(MOST_CUTS).min(left - 1);
+        runs += at_once;
+        left = left.div_ceil(at_once + 1);
+    }
+    runs
 }
 
 #[test]
@@ -196,7 +204,7 @@ fn every_set_of_culprits_is_found_within_the_bound_and_every_innocent_branch_lan
                 let blamed: BTreeSet<usize> = world.blamed.iter().copied().collect();
                 assert_eq!(blamed, at_fault.iter().map(|one| one[0]).collect());
                 assert_eq!(world.landed.len() + world.blamed.len(), n);
-                let bound = at_fault.len() * log2(batch.min(n) * slots);
+                let bound = at_fault.len() * cuts(batch.min(n) * slots, slots);
                 assert!(
                     world.halvings <= bound + world.voids,
                     "{n} branches, culprits {culprits:b}, {slots} slots, batches of {batch}: {} halvings",
@@ -295,9 +303,13 @@ fn a_batch_that_is_not_full_waits_two_seconds_for_a_branch_that_is_coming() {
     }];
     assert_eq!(at(8, 1_500, Queue::default()).steps, tries_b, "nothing is coming");
     assert_eq!(at(2, 1_500, coming).steps, tries_b, "it is full");
-    let waits = at(8, 2_999, coming);
-    assert_eq!((waits.steps, waits.wake_at), (Vec::new(), Some(Time(3_000))));
-    assert_eq!(at(8, 3_000, coming).steps, tries_b, "it has waited");
+    let waits = at(8, 3_499, coming);
+    assert_eq!((waits.steps, waits.wake_at), (Vec::new(), Some(Time(3_500))));
+    assert_eq!(
+        at(8, 3_500, coming).steps,
+        tries_b,
+        "it has waited since the last one joined"
+    );
     // Behind checks that run, a batch waits until it has not grown for as long.
     let mut behind = entries.clone();
     behind[0].trial = Trial::Running;

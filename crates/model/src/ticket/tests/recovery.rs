@@ -2,6 +2,7 @@
 
 use super::rows::{Story, boss, oid, session};
 use crate::attempt::{Class, StartPoint};
+use crate::commitment::Promise;
 use crate::ticket::{Done, Effect, Event, FileStatus, State, Why};
 use crate::{Fence, TicketId};
 
@@ -52,6 +53,22 @@ fn a_ticket_that_is_over_and_has_failed_is_opened_again_from_the_work_that_was_k
         (story.name().as_str(), &story.ticket.from),
         ("open", &StartPoint::Kept { number: 1 })
     );
+}
+
+#[test]
+fn a_ticket_that_is_opened_again_has_the_commitments_that_its_file_lists_by_then() {
+    let mut story = in_conflict();
+    story.ticket.state = State::Done(Done::Failed {
+        reason: "no".to_owned(),
+    });
+    story.ticket.held = None;
+    let promise = Promise {
+        says: "the page is there".to_owned(),
+        run: None,
+    };
+    story.ticket.spec.commitments = vec![promise.clone()];
+    story.then(landed(false));
+    assert!(story.ticket.has_promised(&promise));
 }
 
 #[test]

@@ -32,10 +32,15 @@ impl Draft<'_> {
         }
         if self.ticket.attempt().is_some() {
             self.back_to_open()?;
-        } else if self.ticket.is_done() && self.ticket.attempts > 0 {
-            self.ticket.from = attempt::StartPoint::Kept {
-                number: self.ticket.attempts,
-            };
+        } else if self.ticket.is_done() {
+            // What its file lists may have changed since it was done.
+            let listed = self.ticket.spec.commitments.clone();
+            self.ticket.take_listed(&listed);
+            if self.ticket.attempts > 0 {
+                self.ticket.from = attempt::StartPoint::Kept {
+                    number: self.ticket.attempts,
+                };
+            }
         }
         let ticket = &mut self.ticket;
         ticket.state = State::Open;

@@ -4,8 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt;
 use crate::machine::Rejected;
 use crate::ticket::{
-    Batch, Candidate, CheckPlan, Checks, Coupling, Effect, Entry, Stage, Trial, Uncoupled, Verify,
-    WhyUncoupled,
+    Batch, Candidate, CheckPlan, Checks, Coupling, Effect, Entry, Stage, Trial, Uncoupled, WhyUncoupled,
 };
 use crate::{Oid, TicketId, Time};
 
@@ -101,28 +100,32 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn entry(&mut self) -> Result<(&mut Verify, Entry), Rejected> {
-        let in_train = |stage: &Stage| matches!(stage, Stage::InTrain(_));
-        let verify = self.stage(in_train, "it does not wait in the train")?;
-        let Stage::InTrain(entry) = &verify.stage else {
-            unreachable!("asked above")
-        };
-        let entry = Entry::clone(entry);
-        Ok((verify, entry))
+    fn entry(&mut self) -> Result<Entry, Rejected> {
+        match &self.verify()?.stage {
+            Stage::InTrain(entry) => Ok(Entry::clone(entry)),
+            Stage::Queued
+            | Stage::Building
+            | Stage::Checking(_)
+            | Stage::Reviewing(_)
+            | Stage::Landing { .. } => self.no("it does not wait in the train"),
+        }
     }
 
     /// It lands with the batch of this tip. The tip's own ticket orders the one move of the target.
     pub(super) fn land_in_batch(&mut self, tip: &TicketId, batch: &Batch, passed: &[String]) -> Taken {
         let is_tip = self.ticket.id == *tip;
-        let (verify, entry) = self.entry()?;
+        let entry = self.entry()?;
         let commit = &entry.candidate.commit;
-        let id = &batch.entries;
-        if !id.iter().any(|one| one.commit == *commit) {
+        if !batch.entries.iter().any(|entry| entry.commit == *commit) {
             return self.no("the batch does not hold its merged result");
         }
         if is_tip && !matches!(entry.trial, Trial::Passed { .. }) {
             return self.no("its checks have not passed");
         }
+        if self.ticket.unmet(&entry.candidate.tip).next().is_some() || self.ticket.proposed.is_some() {
+            return self.no("not every commitment is met");
+        }
+        let verify = self.verify()?;
         let candidate = Candidate {
             passed: passed.to_vec(),
             ..entry.candidate

@@ -82,19 +82,16 @@ impl Draft<'_> {
         if self.ticket.unmet(&tip).next().is_some() || self.ticket.proposed.is_some() {
             return self.no("not every commitment is met");
         }
-        let checks = self.checks()?;
-        let candidate = Candidate {
-            passed: passed.to_vec(),
-            ..checks.candidate.clone()
-        };
         let met = self.ticket.commitments.iter().map(|one| one.promise.to_string());
-        let mut candidate = candidate;
-        candidate.passed.extend(met);
+        let passed = passed.iter().cloned().chain(met).collect();
+        let mut candidate = Candidate {
+            passed,
+            ..self.checks()?.candidate.clone()
+        };
         self.ticket.repeat = None;
         let verify = self.verify()?;
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
         if let Some(Clearance::Approved { acceptance_test, .. }) = verify.clearance(&candidate.tip) {
-            let mut candidate = candidate;
             candidate.passed.push(acceptance_test.clone());
             return self.land(candidate);
         }
