@@ -8,7 +8,7 @@ use model::policy::route::Refusal;
 use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Event, State, Ticket, Why, remedy};
-use model::view::{Failing, MEND, printed};
+use model::view::{self, Failing, MEND, Standing, TrainEntry, printed, standing_since};
 use model::{Look, Moment, RunId, TicketId};
 use store::Ledger;
 
@@ -76,6 +76,9 @@ impl Explain {
             (_, _) if let Some(of) = facts.renamed.get(&id) => {
                 format!("{id}.md seems to be the file of {of} under another name")
             }
+            (_, Some(Refusal::Submitted { .. })) if let Some(ticket) = ticket => {
+                submitted(&beside.standing(ticket, now))
+            }
             (_, Some(refusal)) => refusal.to_string(),
             (_, None) if runs => "nothing is in the way: it is given out next".to_owned(),
             (_, None) => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
@@ -104,6 +107,7 @@ impl Explain {
             None if facts.is_closed_unseen(&id) => "closed".to_owned(),
             None => "unknown".to_owned(),
         };
+        let since = ticket.and_then(standing_since);
         let kept: Vec<_> = ticket.into_iter().flat_map(Ticket::work_apart).collect();
         let commitments = ticket
             .map(|ticket| ticket.commitments.as_slice())
@@ -115,6 +119,7 @@ impl Explain {
                 ticket: id,
                 title,
                 state,
+                since: since.map(Moment),
                 engine: runs,
                 says,
                 refusal,
@@ -134,8 +139,16 @@ impl Explain {
         }
         let out = &mut context.out;
         out.wrapped(&format!("{id}  {title}"), 2, Style::Bold)?;
-        out.wrapped(&format!("state: {state}"), HANG, Style::Plain)?;
+        let since = since.map(|since| {
+            let (span, clock) = (ui::span(now.since(since)), ui::clock_time(since));
+            format!(" for {span}, since {clock} UTC")
+        });
+        let state = format!("state: {state}{}", since.unwrap_or_default());
+        out.wrapped(&state, HANG, Style::Plain)?;
         out.wrapped(&says, HANG, Style::Plain)?;
+        if let Some(place) = place_in_train(&view::train(&crew, look), &id) {
+            out.wrapped(&format!("  {place}"), HANG, Style::Plain)?;
+        }
         for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
             out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
         }
@@ -207,10 +220,12 @@ impl Explain {
         for work in kept {
             out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;
         }
-        // The agent of a ticket that waits for a person waits for that too.
+        // The agent of a ticket that waits for a person waits for that too, and that of submitted work for the
+        // same as the work.
+        let is_told = runs && matches!(refusal, Some(Refusal::Submitted { .. }));
         if let Some(waits) = agent
             .and_then(|agent| agent.waiting(look))
-            .filter(|_| reason.is_none())
+            .filter(|_| reason.is_none() && !is_told)
         {
             out.wrapped(&format!("  it {waits}"), HANG, Style::Plain)?;
         }
@@ -264,6 +279,30 @@ impl Explain {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Where submitted work stands, in words.
+fn submitted(standing: &Standing) -> String {
+    let why = standing.why.as_ref().map(|why| format!(": {why}"));
+    format!("it is submitted, {}{}", standing.word, why.unwrap_or_default())
+}
+
+/// The place of submitted work in the merge train, or before it; none where it is alone.
+fn place_in_train(train: &[TrainEntry], id: &TicketId) -> Option<String> {
+    let at = train.iter().position(|entry| entry.ticket == *id)?;
+    let entry = &train[at];
+    let is_alone = train.iter().filter(|entry| entry.place.is_some()).count() < 2;
+    Some(match (entry.place, &entry.ahead) {
+        (Some(place), Some(ahead)) => format!("place {place} in the merge train, merged on {ahead}"),
+        (Some(_), None) if is_alone => return None,
+        (Some(place), None) => format!("place {place} in the merge train, merged on the target"),
+        (None, _) if entry.word != "queued" => return None,
+        (None, _) => match at {
+            0 => "it is the next to be merged".to_owned(),
+            1 => "one ticket is before it".to_owned(),
+            before => format!("{before} tickets are before it"),
+        },
+    })
 }
 
 /// What a person can say about a change of the ticket's file that crew cannot explain.

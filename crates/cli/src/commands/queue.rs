@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use model::ticket::{State, Ticket};
-use model::view::{Landed, Sign, Snapshot, Standing, Summaries};
+use model::view::{Landed, Sign, Snapshot, Standing, Summaries, standing_since};
 use model::{AgentName, TicketId, Time};
 use store::Ledger;
 
@@ -140,18 +140,14 @@ fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, now: Time) {
         0 => standing.word.to_owned(),
         step => format!("{}, step {step}", standing.word),
     };
-    let known = ticket.since > Time(0) && !matches!(ticket.state, State::Open if ticket.held.is_none());
-    let since = ticket.held.as_ref().map_or(ticket.since, |held| held.since);
     table.row([
         ticket.id.to_string().into(),
         format!("P{}", ticket.spec.priority).into(),
         Cell::styled(&state, style(standing.sign)),
         agent.into(),
-        if known {
-            ui::span(now.since(since)).into()
-        } else {
-            Cell::default()
-        },
+        standing_since(ticket)
+            .map(|since| ui::span(now.since(since)).into())
+            .unwrap_or_default(),
         ticket.spec.title.as_str().into(),
     ]);
     if let Some(why) = &standing.why {
