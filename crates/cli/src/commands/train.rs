@@ -50,7 +50,7 @@ impl Train {
             slots => format!("{slots} checkouts"),
         };
         let limits = format!(
-            "up to {} tickets by one run of the checks, {checkouts}",
+            "one run of the checks decides on up to {} tickets; checks run in {checkouts}",
             settings.batch
         );
         context.out.styled(&limits, Style::Dim)?;
@@ -94,6 +94,6 @@ fn row(table: &mut Table, entry: &TrainEntry, now: Time) {
     let is_new = |why: &String| entry.what.as_ref() != Some(why);
     let uncoupled = entry.uncoupled.as_ref().map(|uncoupled| uncoupled.why.words());
     if let Some(why) = uncoupled.filter(is_new) {
-        table.below(1, &format!("taken out of the train before: {why}"), Style::Dim);
+        table.below(1, &format!("it was taken out of the train: {why}"), Style::Dim);
     }
 }

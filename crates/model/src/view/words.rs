@@ -286,7 +286,9 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::TrialFailed { which, output } => {
             format!("the train up to it failed: {which}{}", in_brackets(output))
         }
-        Event::TrialCancelled => "its checks in the train are of no use any more".to_owned(),
+        Event::TrialCancelled => {
+            "its checks in the train are ended: their verdict is not needed any more".to_owned()
+        }
         Event::Uncoupled { why, .. } => format!("taken out of the train: {}", why.words()),
         Event::BatchLanding { tip, batch, .. } => {
             format!("landing in a batch of {} with {tip}", batch.entries.len())
@@ -474,7 +476,7 @@ fn of_review(event: &ReviewEvent) -> String {
                     acceptance_test,
                     feedback,
                 } => format!(
-                    "its gatekeeper approves, tested by {acceptance_test}{}",
+                    "its gatekeeper approves. It has tested: {acceptance_test}{}",
                     with(feedback)
                 ),
                 TicketVerdict::Reject { reason, feedback } => {
