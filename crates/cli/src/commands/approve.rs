@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use client::repository::journal;
 use client::{follow, lookup};
 
-/// Approve what a ticket waits for: held paths, its commitments, or its work in a gatekeeper's place
+/// Approve what a ticket waits for: held paths, its commitments, or a review
 #[derive(Debug, Args)]
 pub(crate) struct Approve {
     /// The ticket.
