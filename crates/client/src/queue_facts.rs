@@ -303,7 +303,8 @@ impl Facts {
             Some(_) => {}
             None if status == FileStatus::Closed => {}
             None => {
-                let created = Ticket::new(id.clone()).after(&Event::Created { spec }, self.now);
+                // No engine has seen it: it is in the queue since its file was written.
+                let created = Ticket::new(id.clone()).after(&Event::Created { spec }, changed_at);
                 if let Ok(change) = created {
                     self.tickets.insert(id, Arc::new(change.ticket));
                 }

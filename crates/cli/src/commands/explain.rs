@@ -9,7 +9,7 @@ use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Event, State, Ticket, Why, remedy};
 use model::view::{self, Failing, MEND, Standing, TrainEntry, printed, standing_since};
-use model::{Look, Moment, RunId, TicketId};
+use model::{AgentName, Look, Moment, RunId, TicketId};
 use store::Ledger;
 
 use crate::commands::ps;
@@ -67,6 +67,11 @@ impl Explain {
             Some(_) => None,
             None => commits::landed_as(&place, &settings, &id),
         };
+        let agents = crew.agents();
+        let waits = |name: &AgentName| {
+            let mut all = agents.iter();
+            all.any(|agent| agent.name == *name && agent.waiting(look).is_some())
+        };
         let says = match (&need, &refusal) {
             (_, _) if let Some(commit) = &landed => {
                 format!("it landed in {commit}, by an earlier journal")
@@ -79,11 +84,11 @@ impl Explain {
             (_, Some(Refusal::Submitted { .. })) if let Some(ticket) = ticket => {
                 submitted(&beside.standing(ticket, now))
             }
+            (_, Some(Refusal::InProgress { agent })) if waits(agent) => format!("{agent} has it"),
             (_, Some(refusal)) => refusal.to_string(),
             (_, None) if runs => "nothing is in the way: it is given out next".to_owned(),
             (_, None) => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
         };
-        let agents = crew.agents();
         let agent = agents.iter().find(|agent| agent.ticket.as_ref() == Some(&id));
         let failure = agent
             .and_then(|agent| agent.failure.as_ref())
@@ -313,15 +318,36 @@ fn file_hint(is_done: bool) -> &'static str {
     }
 }
 
-/// Why an agent that is ready for a step is not given one, where that is for want of a process.
+/// Why an agent that is ready for a step is not given one, or work no gatekeeper, where that is for want of a
+/// process or of a gatekeeper.
 fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Ticket>) -> Option<String> {
-    let attempt = ticket?.attempt()?;
+    let ticket = ticket?;
     let limits = capacity::Limits::new(&settings.agents, &settings.run);
-    let tickets = facts.tickets.values().map(AsRef::as_ref);
-    let is_full = capacity::workers(tickets, limits) == 0;
-    (matches!(attempt.state, attempt::State::Ready) && is_full).then(|| {
+    let tickets = || facts.tickets.values().map(AsRef::as_ref);
+    let is_full = capacity::workers(tickets(), limits) == 0;
+    let is_ready = ticket
+        .attempt()
+        .is_some_and(|attempt| matches!(attempt.state, attempt::State::Ready));
+    let waits_for_gatekeeper = ticket.held.is_none()
+        && ticket
+            .reviewing()
+            .is_some_and(|reviewing| reviewing.open().is_none());
+    if (is_ready || waits_for_gatekeeper) && is_full {
         let n = limits.workers;
-        format!("as many agent processes run as may: [run] max_workers = {n}")
+        return Some(format!(
+            "as many agent processes run as may: [run] max_workers = {n}"
+        ));
+    }
+    let reviews = tickets().flat_map(|other| other.open_reviews().map(move |review| (other, review)));
+    let busy: Vec<String> = reviews
+        .map(|(other, review)| format!("{} at {}", review.agent, other.id))
+        .collect();
+    (waits_for_gatekeeper && !busy.is_empty() && busy.len() >= settings.review.count as usize).then(|| {
+        let n = settings.review.count;
+        format!(
+            "no gatekeeper is free ([review] count = {n}): {}",
+            busy.join(", ")
+        )
     })
 }
 
@@ -384,7 +410,7 @@ fn because(reason: &Reason<'_>, look: Look) -> String {
 }
 
 /// The answer that waits for the agent's next step, in words.
-fn waiting_answer(ticket: &Ticket, agent: &model::AgentName, is_target_in_the_way: bool) -> Option<String> {
+fn waiting_answer(ticket: &Ticket, agent: &AgentName, is_target_in_the_way: bool) -> Option<String> {
     let answer = ticket.attempt()?.waiting_answer()?;
     let when = match is_target_in_the_way {
         true => ", once the target passes its checks",
@@ -431,6 +457,11 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
         Some(Refusal::Held { retry_at: None, .. }) => {
             hint(held(id, facts.tickets.get(id).map(AsRef::as_ref)))
         }
+        Some(Refusal::Held {
+            retry_at: Some(_), ..
+        }) => hint(format!(
+            "`crew retry {id}` tries it at once, `crew drop {id}` gives it up"
+        )),
         Some(Refusal::DayBudget { .. }) => {
             hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
         }
@@ -453,9 +484,6 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
             | Refusal::Done { .. }
             | Refusal::InProgress { .. }
             | Refusal::Submitted { .. }
-            | Refusal::Held {
-                retry_at: Some(_), ..
-            }
             | Refusal::NoFile
             | Refusal::Unreadable
             | Refusal::FileClosed

@@ -32,8 +32,23 @@ impl Train {
             })?;
             return Ok(Exit::Done);
         }
+        let held = crew.held().into_iter().filter(|held| held.submitted);
+        let held: Vec<String> = held
+            .map(|held| format!("{} ({})", held.ticket, held.why))
+            .collect();
+        let says = match held.is_empty() {
+            true => String::new(),
+            false => format!(
+                "held, and not in the train: {}; `crew inbox` says why",
+                held.join(", ")
+            ),
+        };
         if entries.is_empty() {
-            context.out.line("nothing is submitted: the train is empty")?;
+            let empty = match says.as_str() {
+                "" => "nothing is submitted: the train is empty",
+                says => says,
+            };
+            context.out.wrapped(empty, 0, Style::Plain)?;
             return Ok(Exit::Done);
         }
         let mut table = Table::new(
@@ -54,6 +69,9 @@ impl Train {
             settings.batch
         );
         context.out.styled(&limits, Style::Dim)?;
+        if !says.is_empty() {
+            context.out.wrapped(&says, 0, Style::Yellow)?;
+        }
         Ok(Exit::Done)
     }
 }

@@ -141,8 +141,11 @@ fn of_stage(ticket: &Ticket, verify: &Verify, now: Time) -> Standing {
     match &verify.stage {
         Stage::Queued => {
             let uncoupled = verify.train.uncoupled.as_ref();
-            let why = uncoupled.map(|uncoupled| format!("taken out of the train: {}", uncoupled.why.words()));
-            new(Sign::Queued, "queued", why)
+            let why = match uncoupled {
+                Some(uncoupled) => format!("taken out of the train: {}", uncoupled.why.words()),
+                None => "waits for its turn to be merged".to_owned(),
+            };
+            new(Sign::Queued, "queued", Some(why))
         }
         Stage::Building => new(Sign::Verifying, "merging", None),
         Stage::Checking(checks) => {

@@ -168,7 +168,9 @@ pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
             let id = id.as_str().into();
             vec![symbol, id, priority.into(), state, agent, since]
         };
-        ticket(app, id, place == app.in_queue.at(), cells)
+        // The reason why a held ticket waits matters more than its title.
+        let is_held = app.ticket(id)?.held.is_some();
+        ticket(app, id, (place == app.in_queue.at(), is_held), cells)
     });
     let table = Table {
         columns: &columns,
@@ -245,7 +247,7 @@ pub(super) fn train(app: &App, buffer: &mut Buffer, area: Rect) {
             let id = id.as_str().into();
             vec![symbol, nth.into(), id, state, on.into(), agent, since]
         };
-        ticket(app, id, place == app.in_train.at(), cells)
+        ticket(app, id, (place == app.in_train.at(), true), cells)
     });
     let table = Table {
         columns: &columns,
@@ -265,11 +267,12 @@ fn place_in_train(entry: &TrainEntry) -> (String, String) {
     (place.to_string(), on.to_owned())
 }
 
-/// The row of a ticket. `cells` puts its columns in order: symbol, state, agent, time.
+/// The row of a ticket. `why_first`: whether its reason stands before its title. `cells` puts its columns in
+/// order: symbol, state, agent, time.
 fn ticket(
     app: &App,
     id: &TicketId,
-    chosen: bool,
+    (chosen, why_first): (bool, bool),
     cells: impl FnOnce(Cell, Cell, Cell, Cell) -> Vec<Cell>,
 ) -> Option<Row> {
     let ticket = app.ticket(id)?;
@@ -279,14 +282,13 @@ fn ticket(
         .attempt()
         .map_or("", |attempt| attempt.claim.agent.as_str());
     let mut last = Vec::new();
-    // The reason why a held ticket waits matters more than its title.
     let why = standing.why.as_deref().unwrap_or_default();
     let title = Cell::new(
         &ticket.spec.title,
         if ticket.is_done() { Tone::Dim } else { Tone::Plain },
     );
     let why = Cell::new(why, Tone::Dim);
-    if ticket.held.is_some() {
+    if why_first {
         last.extend([why, title]);
     } else {
         last.extend([title, why]);
