@@ -7,6 +7,7 @@ mod project;
 mod story;
 mod summary;
 mod tally;
+mod watch;
 
 pub(crate) use ground::Ground;
 pub(crate) use person::Person;
@@ -14,3 +15,4 @@ pub(crate) use project::{BRANCH, make, queue};
 pub(crate) use story::Story;
 pub(crate) use summary::{document, show};
 pub(crate) use tally::Tally;
+pub(crate) use watch::Meeting;

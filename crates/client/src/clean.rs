@@ -29,6 +29,8 @@ pub struct Cleaned {
     pub kept: Vec<Kept>,
     /// Folders that stay as they are: git cannot save all of them, or they are none of crew's.
     pub kept_folders: Vec<PathBuf>,
+    /// The gatekeepers whose checkouts were removed.
+    pub reviews: Vec<String>,
     /// The error about parts that may not be deleted; all else is gone.
     pub undeletable: Option<Error>,
 }
@@ -72,6 +74,7 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
     } = made.sweep(repository, &workspaces)?;
     failpoint::hit("clean.swept");
     folder::remove_checks(&place)?;
+    let reviews = folder::remove_reviews(&place)?;
     folder::remove(&place)?;
     repository.unlock_root()?;
     folder::remove_workspaces(&workspaces)?;
@@ -79,6 +82,7 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
     Ok(Cleaned {
         kept: kept.into_iter().filter_map(Kept::of).collect(),
         kept_folders,
+        reviews,
         undeletable: undeletable_of(&undeletable),
     })
 }

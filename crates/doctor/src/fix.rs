@@ -32,6 +32,8 @@ pub enum Fix {
         /// The ticket that it was for.
         ticket: TicketId,
     },
+    /// Removes the checkout of a review that is over. No work is ever taken from one.
+    RemoveReview(PathBuf),
     /// Removes a branch that no attempt uses, after keeping what the target does not have.
     RemoveBranch {
         /// The branch, by its short name.
@@ -55,6 +57,7 @@ impl fmt::Display for Fix {
             Fix::Exclude => f.write_str("adds /.crew/ to .git/info/exclude"),
             Fix::EndRun(_) => f.write_str("ends it"),
             Fix::RemoveWorkspace { .. } => f.write_str("keeps its work under refs/crew/ and removes it"),
+            Fix::RemoveReview(_) => f.write_str("removes it"),
             Fix::RemoveBranch { .. } => f.write_str("keeps its work under refs/crew/ and deletes it"),
             Fix::ReleaseLock(_) => f.write_str("gives it back, if it is an engine's"),
         }
@@ -78,6 +81,7 @@ impl Fix {
                 let workspace = workspaces::workspace_of(root, (agent, ticket), 0, &base)?;
                 workspaces::workspace(repository, &workspace)
             }
+            Fix::RemoveReview(folder) => Ok(git::delete_tree(folder)?),
             Fix::RemoveBranch {
                 branch,
                 tip,

@@ -55,7 +55,10 @@ async fn slots(subject: &Subject, found: &mut Vec<Finding>) {
         .audit
         .tickets()
         .values()
-        .filter_map(|ticket| Some((ticket.slot()?.clone(), ticket.id.clone())))
+        .flat_map(|ticket| {
+            let agents = ticket.slots().map(|(agent, _)| agent);
+            agents.map(|agent| (agent.clone(), ticket.id.clone()))
+        })
         .collect();
     for (agent, ticket) in slots.symmetric_difference(&slot) {
         found.push(bug(format!(

@@ -19,6 +19,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
     steps(subject, found);
     checks(subject, found);
     workspaces(subject, found);
+    reviews(subject, found);
     branches(subject, found);
     if found.len() == before {
         found.push(Finding::fine(AREA, "none"));
@@ -187,6 +188,33 @@ fn workspaces(subject: &Subject, found: &mut Vec<Finding>) {
                 format!("{}: a folder that is not crew's", dir.display()),
                 "look at it; crew leaves it alone",
             )),
+        }
+    }
+}
+
+/// Checkouts of reviews that are over. While an engine works, it removes them itself.
+fn reviews(subject: &Subject, found: &mut Vec<Finding>) {
+    let Ok(root) = subject.place.reviews_dir() else {
+        return;
+    };
+    if subject.holder.is_some() {
+        return;
+    }
+    let is_used = |gatekeeper: &str| {
+        let tickets = subject.crew.tickets.values();
+        let mut reviews = tickets.flat_map(|ticket| ticket.open_reviews());
+        reviews.any(|review| review.agent.as_str() == gatekeeper)
+    };
+    for dir in runtime::folders(&root).unwrap_or_default() {
+        if !is_used(&name_of(&dir)) {
+            found.push(
+                Finding::wrong(
+                    AREA,
+                    format!("{}: the checkout of a review that is over", dir.display()),
+                    "crew doctor --fix removes it: nothing in it is kept anywhere, or is to be",
+                )
+                .mended_by(Fix::RemoveReview(dir)),
+            );
         }
     }
 }

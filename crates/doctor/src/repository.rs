@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use git::{Branch, Git, Surroundings};
+use git::{Branch, Git, Remote, Surroundings};
 use model::settings::Settings;
 use runtime::Place;
 use runtime::log::Log;
@@ -43,6 +43,9 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
     const AREA: Area = Area::Repository;
     if let Some(settings) = settings {
         target(place, &settings.project.target, found);
+        if let Some(name) = settings.land.pushes_to() {
+            remote(place, name, &settings.project.target, found);
+        }
         let empty = place.empty_submodules(&format!("refs/heads/{}", settings.project.target));
         if !empty.is_empty() {
             found.push(Finding::note(
@@ -202,6 +205,48 @@ fn target(place: &Place, target: &str, found: &mut Vec<Finding>) {
                     ));
                 }
             }
+        }
+    }
+}
+
+/// The remote that work lands on. It is asked once, with a deadline, and nobody is asked for a password.
+fn remote(place: &Place, name: &str, target: &str, found: &mut Vec<Finding>) {
+    const AREA: Area = Area::Repository;
+    let repository = &place.repository;
+    let asked = || -> git::Result<_> {
+        let (remote, branch) = (name.parse::<Remote>()?, Branch::parse(target)?);
+        repository.require_remote(&remote)?;
+        Ok((
+            repository.remote_tip(&remote, &branch)?,
+            repository.branch_tip(&branch)?,
+        ))
+    };
+    match asked() {
+        Err(error) => found.push(Finding::error(AREA, &Error::Git(error))),
+        Ok((None, _)) => found.push(Finding::wrong(
+            AREA,
+            format!("the remote {name} answers, and has no branch {target}: no work can land there"),
+            format!("git push {name} {target}"),
+        )),
+        Ok((Some(there), here)) => {
+            // A commit that is not here yet is newer, or of another history: the next fetch shows it.
+            let is_ahead =
+                |here: &git::Oid| *here != there && repository.is_ancestor(&there, here).unwrap_or_default();
+            found.push(match here.filter(is_ahead) {
+                Some(here) => Finding::wrong(
+                    AREA,
+                    format!(
+                        "{target} has commits that the remote {name} does not have: it is at {} here, at {} there",
+                        here.short(),
+                        there.short()
+                    ),
+                    format!("push them, or take them off {target}: until then submitted work is held (`diverged`)"),
+                ),
+                None => Finding::fine(
+                    AREA,
+                    format!("the remote {name} answers, and has {target} at {}", there.short()),
+                ),
+            });
         }
     }
 }

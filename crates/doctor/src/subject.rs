@@ -83,9 +83,9 @@ impl Subject {
             .collect()
     }
 
-    /// The ticket whose attempt waits for the end of a run.
+    /// The ticket whose attempt, review or checks wait for the end of a run.
     pub(crate) fn waits_for(&self, run: &RunId) -> Option<&Ticket> {
         let mut tickets = self.crew.tickets.values().map(AsRef::as_ref);
-        tickets.find(|ticket| ticket.live_run() == Some(run))
+        tickets.find(|ticket| ticket.waits_for(run))
     }
 }

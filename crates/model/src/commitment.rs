@@ -192,8 +192,13 @@ impl Commitment {
     /// The commitment with its author and its state, in words.
     #[must_use]
     pub fn words(&self) -> String {
-        let (id, by, state) = (self.id, self.by.name(), self.state.name());
-        format!("commitment {id}, by {by}, {state}: {}", self.promise)
+        let (id, state) = (self.id, self.state.name());
+        let from = match &self.by {
+            By::Ticket => "from the ticket's file".to_owned(),
+            By::Assigner(actor) => format!("by {actor}"),
+            By::Agent(agent) => format!("by {agent}"),
+        };
+        format!("commitment {id}, {from}, {state}: {}", self.promise)
     }
 
     /// True if the ticket's own agent has made it.

@@ -82,7 +82,7 @@ pub struct Ticket {
     pub due: Option<Time>,
     /// The start of the next attempt.
     pub from: attempt::StartPoint,
-    /// The reviewers' feedback on earlier attempts, oldest first.
+    /// The gatekeepers' feedback on earlier attempts, oldest first.
     pub feedback: Vec<String>,
     /// The questions of its agents that a person answered, oldest first: a new session gets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -300,7 +300,7 @@ impl Ticket {
         !self.is_done() && (self.attempt().is_some() || self.held.is_some() || !self.kept.is_empty())
     }
 
-    /// True if its work has failed: a reviewer found that it cannot be done, or it is held for a failure of
+    /// True if its work has failed: a gatekeeper found that it cannot be done, or it is held for a failure of
     /// its own. The label `failed`, recovery tickets and their short cut all depend on this.
     #[must_use]
     pub fn has_failed(&self) -> bool {

@@ -39,7 +39,7 @@ pub use figures::{clock, cost, dollars, left, span, tokens};
 pub use inbox::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency, inbox};
 pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
-pub use standing::{Sign, Standing};
+pub use standing::{Sign, Standing, standing_since};
 pub use state_file::state_json;
 pub use train::{TrainEntry, train};
 pub use words::{describe, describe_effect, describe_with, matters, printed};

@@ -266,7 +266,7 @@ impl App {
         };
         self.queue = queue::order(&self.crew);
         self.queue.retain(matches);
-        self.train = queue::train(&self.crew);
+        self.train = queue::train(&self.crew, self.look());
         self.train.retain(matches);
         self.inbox = view::inbox(tickets, &self.files.beside);
         self.inbox.retain(|item| {

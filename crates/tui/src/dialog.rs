@@ -58,6 +58,8 @@ pub(crate) enum Purpose {
     Drop,
     /// To waive the hold of a ticket.
     Waive,
+    /// To send work that is in review back to its agent.
+    Reject,
 }
 
 /// The ways to stop the engine: the key, its description, the argument of the command.
@@ -97,7 +99,8 @@ pub(crate) const KEYS: [(&str, &[(&str, &str)]); 3] = [
             ("r", "retry a held ticket, its attempts fresh"),
             ("m", "merge the ticket, through the same checks"),
             ("w", "waive the hold, with a reason: it passes"),
-            ("p", "approve the sensitive paths it touches"),
+            ("p", "approve: held paths, commitments, a review"),
+            ("x", "reject work in review, with the reason"),
             ("W", "wake the agent that sleeps before its time"),
             ("K", "kill the agent: its ticket goes back, held"),
             ("D", "drop the ticket, its work kept"),

@@ -236,7 +236,7 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
     let acts = match app.focus {
         Pane::Agents => "s assign  W wake  K kill  n spawn  / filter",
         Pane::Queue => "s assign  r retry  m merge  D drop  / filter",
-        Pane::Train => "m merge  D drop  / filter",
+        Pane::Train => "p approve  x reject  m merge  D drop  / filter",
         Pane::Inbox => {
             inbox = app.chosen_item().map(key_words).unwrap_or_default();
             inbox.as_str()

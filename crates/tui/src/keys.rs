@@ -80,6 +80,7 @@ impl App {
             Key::Char('W') => self.wake(actions),
             Key::Char('D') => self.ask_reason(Purpose::Drop),
             Key::Char('w') => self.ask_reason(Purpose::Waive),
+            Key::Char('x') => self.ask_reason(Purpose::Reject),
             Key::Char('r') => self.submit_ticket("retry", actions, |ticket| Command::Retry { ticket }),
             Key::Char('m') => self.submit_ticket("merge", actions, |ticket| Command::Merge { ticket }),
             Key::Char('p') => self.submit_ticket("approve", actions, |ticket| Command::Approve { ticket }),
@@ -222,6 +223,13 @@ impl App {
                     let (request, command) = match what {
                         Purpose::Drop => (format!("drop {ticket}"), Command::Drop { ticket, reason }),
                         Purpose::Waive => (format!("waive {ticket}"), Command::Waive { ticket, reason }),
+                        Purpose::Reject => {
+                            let command = Command::Reject {
+                                ticket: ticket.clone(),
+                                why: reason,
+                            };
+                            (format!("reject {ticket}"), command)
+                        }
                     };
                     self.submit(request, command, actions);
                     return None;
@@ -475,17 +483,14 @@ pub(crate) fn key_of(act: &Act) -> Option<(char, &'static str)> {
     Some(match act {
         Act::Answer { .. } => ('a', "answer"),
         Act::Approve { .. } => ('p', "approve"),
+        Act::Reject { .. } => ('x', "reject"),
         Act::Retry { .. } => ('r', "retry"),
         Act::Waive { .. } => ('w', "waive"),
         Act::Drop { .. } => ('D', "drop"),
         Act::Merge { .. } => ('m', "merge"),
         Act::Wake { .. } => ('W', "wake"),
         Act::Kill { .. } => ('K', "kill"),
-        Act::Reject { .. }
-        | Act::Undep { .. }
-        | Act::Reopen { .. }
-        | Act::Close { .. }
-        | Act::ByHand { .. } => return None,
+        Act::Undep { .. } | Act::Reopen { .. } | Act::Close { .. } | Act::ByHand { .. } => return None,
     })
 }
 

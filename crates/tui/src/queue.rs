@@ -1,8 +1,8 @@
 //! The order of the tickets in the queue and in the train, and the filter.
 
-use model::ticket::{Stage, State, Ticket};
-use model::view::{Context, Sign, Snapshot};
-use model::{TicketId, Time};
+use model::ticket::{State, Ticket};
+use model::view::{self, Context, Sign, Snapshot};
+use model::{Look, TicketId, Time};
 
 use crate::theme::Tone;
 
@@ -40,29 +40,12 @@ pub(crate) fn order(crew: &Snapshot) -> Vec<TicketId> {
         .collect()
 }
 
-/// The submitted tickets in the order in which they will land: those that land or are checked, then the
-/// waiting ones, the oldest first, then the held ones.
-pub(crate) fn train(crew: &Snapshot) -> Vec<TicketId> {
-    let mut train: Vec<_> = crew
-        .tickets
-        .values()
-        .filter_map(|ticket| {
-            let State::Verify(verify) = &ticket.state else {
-                return None;
-            };
-            let rank = match &verify.stage {
-                _ if ticket.held.is_some() => 4,
-                Stage::Landing { waiting: None, .. } => 0,
-                Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => 1,
-                Stage::Queued => 2,
-                Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => 3,
-            };
-            let since = ticket.in_line_since.unwrap_or(verify.submitted_at);
-            Some((rank, since, &ticket.id))
-        })
-        .collect();
-    train.sort();
-    train.into_iter().map(|(.., id)| id.clone()).collect()
+/// The submitted tickets: the merge train with those that wait for a place in it, then the held ones.
+pub(crate) fn train(crew: &Snapshot, look: Look) -> Vec<TicketId> {
+    let is_held = |ticket: &Ticket| ticket.held.is_some() && matches!(ticket.state, State::Verify(_));
+    let held = crew.tickets.values().filter(|ticket| is_held(ticket));
+    let train = view::train(crew, look).into_iter().map(|entry| entry.ticket);
+    train.chain(held.map(|ticket| ticket.id.clone())).collect()
 }
 
 /// Whether a ticket has all words of a filter in its id, title, state, agent, priority, type or tags.

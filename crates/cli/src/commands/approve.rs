@@ -1,4 +1,4 @@
-//! `crew approve`: approve a ticket's sensitive paths, or its work in a gatekeeper's place.
+//! `crew approve`: approve a ticket's sensitive paths, its commitments, or its work in a gatekeeper's place.
 
 use clap::Args;
 use model::command::Command;
@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use client::repository::journal;
 use client::{follow, lookup};
 
-/// Approve a ticket: held paths that it changes, or its work in a gatekeeper's place
+/// Approve what a ticket waits for: held paths, its commitments, or a review
 #[derive(Debug, Args)]
 pub(crate) struct Approve {
     /// The ticket.

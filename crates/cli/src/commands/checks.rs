@@ -76,9 +76,9 @@ fn forget(context: &mut Context, place: &Place) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let says = match forgotten {
-        0 => "no verdict is kept: each check runs the next time in any case".to_owned(),
-        1 => "one verdict is forgotten: each check runs the next time".to_owned(),
-        count => format!("{count} verdicts are forgotten: each check runs the next time"),
+        0 => "nothing to forget: no tree is remembered on which all checks have passed".to_owned(),
+        1 => "forgot one tree on which all checks have passed: they run again on it".to_owned(),
+        count => format!("forgot {count} trees on which all checks have passed: they run again on them"),
     };
     context.out.wrapped(&says, 0, Style::Plain)?;
     Ok(Exit::Done)
@@ -150,7 +150,11 @@ fn below(table: &mut Table, check: &Check, tally: &CheckTally, settings: &Settin
         .iter()
         .find(|it| Some(&it.name) == check.name.as_ref());
     if let Some(named) = named.filter(|named| !named.paths.is_empty()) {
-        table.below(1, &format!("only for {}", named.paths.join(", ")), Style::Dim);
+        table.below(
+            1,
+            &format!("runs only for changes in {}", named.paths.join(", ")),
+            Style::Dim,
+        );
     }
     let counts = [
         (tally.passed, "passed"),

@@ -47,6 +47,7 @@ impl Clean {
         let Cleaned {
             kept,
             kept_folders,
+            reviews,
             undeletable,
         } = clean::everything(place, self.yes, ui::warn).await?;
         let undeletable = undeletable.map_or(Ok(Exit::Done), |error| Err(error.into()));
@@ -58,12 +59,17 @@ impl Clean {
                 cleaned: true,
                 kept,
                 kept_folders: kept_folders.iter().map(folder).collect(),
+                removed_reviews: reviews,
             })?;
             return Ok(Exit::Done);
         }
         context
             .out
             .line("removed the journal, all agents and their workspaces; crew.toml and .tickets/ stay")?;
+        if !reviews.is_empty() {
+            let says = format!("removed the checkouts of the reviews by {}", reviews.join(", "));
+            context.out.wrapped(&ui::clean(&says), 0, Style::Plain)?;
+        }
         if !kept.is_empty() {
             list(context, "kept, since no branch has it", &kept)?;
             context.out.styled(

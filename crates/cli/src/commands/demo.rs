@@ -9,7 +9,7 @@ use runtime::{Options, Place};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::context::Context;
-use crate::demo::{self, Ground, Person, Story, Tally};
+use crate::demo::{self, Ground, Meeting, Person, Story, Tally};
 use crate::engine_log::Filter;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -137,6 +137,7 @@ async fn make(ground: Ground) -> Result<(Ground, Result<Place>)> {
 /// ended.
 async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<Ended> {
     let mut person = Person::watches(place.clone(), context.person());
+    let _meeting = Meeting::watches(place.clone(), ground);
     let mut story = Story::default();
     let (interrupted, landed) = loop {
         let options = Options {

@@ -8,8 +8,8 @@ use model::policy::route::Refusal;
 use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Event, State, Ticket, Why, remedy};
-use model::view::{Failing, MEND, printed};
-use model::{Look, Moment, RunId, TicketId};
+use model::view::{self, Failing, MEND, Standing, TrainEntry, printed, standing_since};
+use model::{AgentName, Look, Moment, RunId, TicketId};
 use store::Ledger;
 
 use crate::commands::ps;
@@ -67,6 +67,11 @@ impl Explain {
             Some(_) => None,
             None => commits::landed_as(&place, &settings, &id),
         };
+        let agents = crew.agents();
+        let waits = |name: &AgentName| {
+            let mut all = agents.iter();
+            all.any(|agent| agent.name == *name && agent.waiting(look).is_some())
+        };
         let says = match (&need, &refusal) {
             (_, _) if let Some(commit) = &landed => {
                 format!("it landed in {commit}, by an earlier journal")
@@ -76,11 +81,14 @@ impl Explain {
             (_, _) if let Some(of) = facts.renamed.get(&id) => {
                 format!("{id}.md seems to be the file of {of} under another name")
             }
+            (_, Some(Refusal::Submitted { .. })) if let Some(ticket) = ticket => {
+                submitted(&beside.standing(ticket, now))
+            }
+            (_, Some(Refusal::InProgress { agent })) if waits(agent) => format!("{agent} has it"),
             (_, Some(refusal)) => refusal.to_string(),
             (_, None) if runs => "nothing is in the way: it is given out next".to_owned(),
             (_, None) => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
         };
-        let agents = crew.agents();
         let agent = agents.iter().find(|agent| agent.ticket.as_ref() == Some(&id));
         let failure = agent
             .and_then(|agent| agent.failure.as_ref())
@@ -104,6 +112,8 @@ impl Explain {
             None if facts.is_closed_unseen(&id) => "closed".to_owned(),
             None => "unknown".to_owned(),
         };
+        let seen = ticket.filter(|_| crew.tickets.contains_key(&id));
+        let since = seen.and_then(standing_since);
         let kept: Vec<_> = ticket.into_iter().flat_map(Ticket::work_apart).collect();
         let commitments = ticket
             .map(|ticket| ticket.commitments.as_slice())
@@ -115,6 +125,7 @@ impl Explain {
                 ticket: id,
                 title,
                 state,
+                since: since.map(Moment),
                 engine: runs,
                 says,
                 refusal,
@@ -134,8 +145,16 @@ impl Explain {
         }
         let out = &mut context.out;
         out.wrapped(&format!("{id}  {title}"), 2, Style::Bold)?;
-        out.wrapped(&format!("state: {state}"), HANG, Style::Plain)?;
+        let since = since.map(|since| {
+            let (span, clock) = (ui::span(now.since(since)), ui::clock_time(since));
+            format!(" for {span}, since {clock} UTC")
+        });
+        let state = format!("state: {state}{}", since.unwrap_or_default());
+        out.wrapped(&state, HANG, Style::Plain)?;
         out.wrapped(&says, HANG, Style::Plain)?;
+        if let Some(place) = place_in_train(&view::train(&crew, look), &id) {
+            out.wrapped(&format!("  {place}"), HANG, Style::Plain)?;
+        }
         for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
             out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
         }
@@ -207,10 +226,12 @@ impl Explain {
         for work in kept {
             out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;
         }
-        // The agent of a ticket that waits for a person waits for that too.
+        // The agent of a ticket that waits for a person waits for that too, and that of submitted work for the
+        // same as the work.
+        let is_told = runs && matches!(refusal, Some(Refusal::Submitted { .. }));
         if let Some(waits) = agent
             .and_then(|agent| agent.waiting(look))
-            .filter(|_| reason.is_none())
+            .filter(|_| reason.is_none() && !is_told)
         {
             out.wrapped(&format!("  it {waits}"), HANG, Style::Plain)?;
         }
@@ -266,6 +287,30 @@ impl Explain {
     }
 }
 
+/// Where submitted work stands, in words.
+fn submitted(standing: &Standing) -> String {
+    let why = standing.why.as_ref().map(|why| format!(": {why}"));
+    format!("it is submitted, {}{}", standing.word, why.unwrap_or_default())
+}
+
+/// The place of submitted work in the merge train, or before it; none where it is alone.
+fn place_in_train(train: &[TrainEntry], id: &TicketId) -> Option<String> {
+    let at = train.iter().position(|entry| entry.ticket == *id)?;
+    let entry = &train[at];
+    let is_alone = train.iter().filter(|entry| entry.place.is_some()).count() < 2;
+    Some(match (entry.place, &entry.ahead) {
+        (Some(place), Some(ahead)) => format!("place {place} in the merge train, merged on {ahead}"),
+        (Some(_), None) if is_alone => return None,
+        (Some(place), None) => format!("place {place} in the merge train, merged on the target"),
+        (None, _) if entry.word != "queued" => return None,
+        (None, _) => match at {
+            0 => "it is the next to be merged".to_owned(),
+            1 => "one ticket is before it".to_owned(),
+            before => format!("{before} tickets are before it"),
+        },
+    })
+}
+
 /// What a person can say about a change of the ticket's file that crew cannot explain.
 fn file_hint(is_done: bool) -> &'static str {
     match is_done {
@@ -274,15 +319,36 @@ fn file_hint(is_done: bool) -> &'static str {
     }
 }
 
-/// Why an agent that is ready for a step is not given one, where that is for want of a process.
+/// Why an agent that is ready for a step is not given one, or work no gatekeeper, where that is for want of a
+/// process or of a gatekeeper.
 fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Ticket>) -> Option<String> {
-    let attempt = ticket?.attempt()?;
+    let ticket = ticket?;
     let limits = capacity::Limits::new(&settings.agents, &settings.run);
-    let tickets = facts.tickets.values().map(AsRef::as_ref);
-    let is_full = capacity::workers(tickets, limits) == 0;
-    (matches!(attempt.state, attempt::State::Ready) && is_full).then(|| {
+    let tickets = || facts.tickets.values().map(AsRef::as_ref);
+    let is_full = capacity::workers(tickets(), limits) == 0;
+    let is_ready = ticket
+        .attempt()
+        .is_some_and(|attempt| matches!(attempt.state, attempt::State::Ready));
+    let waits_for_gatekeeper = ticket.held.is_none()
+        && ticket
+            .reviewing()
+            .is_some_and(|reviewing| reviewing.open().is_none());
+    if (is_ready || waits_for_gatekeeper) && is_full {
         let n = limits.workers;
-        format!("as many agent processes run as may: [run] max_workers = {n}")
+        return Some(format!(
+            "as many agent processes run as may: [run] max_workers = {n}"
+        ));
+    }
+    let reviews = tickets().flat_map(|other| other.open_reviews().map(move |review| (other, review)));
+    let busy: Vec<String> = reviews
+        .map(|(other, review)| format!("{} at {}", review.agent, other.id))
+        .collect();
+    (waits_for_gatekeeper && !busy.is_empty() && busy.len() >= settings.review.count as usize).then(|| {
+        let n = settings.review.count;
+        format!(
+            "no gatekeeper is free ([review] count = {n}): {}",
+            busy.join(", ")
+        )
     })
 }
 
@@ -345,7 +411,7 @@ fn because(reason: &Reason<'_>, look: Look) -> String {
 }
 
 /// The answer that waits for the agent's next step, in words.
-fn waiting_answer(ticket: &Ticket, agent: &model::AgentName, is_target_in_the_way: bool) -> Option<String> {
+fn waiting_answer(ticket: &Ticket, agent: &AgentName, is_target_in_the_way: bool) -> Option<String> {
     let answer = ticket.attempt()?.waiting_answer()?;
     let when = match is_target_in_the_way {
         true => ", once the target passes its checks",
@@ -392,6 +458,11 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
         Some(Refusal::Held { retry_at: None, .. }) => {
             hint(held(id, facts.tickets.get(id).map(AsRef::as_ref)))
         }
+        Some(Refusal::Held {
+            retry_at: Some(_), ..
+        }) => hint(format!(
+            "`crew retry {id}` tries it at once, `crew drop {id}` gives it up"
+        )),
         Some(Refusal::DayBudget { .. }) => {
             hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
         }
@@ -414,9 +485,6 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
             | Refusal::Done { .. }
             | Refusal::InProgress { .. }
             | Refusal::Submitted { .. }
-            | Refusal::Held {
-                retry_at: Some(_), ..
-            }
             | Refusal::NoFile
             | Refusal::Unreadable
             | Refusal::FileClosed

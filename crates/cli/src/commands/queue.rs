@@ -1,10 +1,11 @@
 //! `crew queue`: the tickets, what is nearest to the target first.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use clap::Args;
 use model::ticket::{State, Ticket};
-use model::view::{Landed, Sign, Snapshot, Standing, Summaries};
+use model::view::{Landed, Sign, Snapshot, Standing, Summaries, standing_since};
 use model::{AgentName, TicketId, Time};
 use store::Ledger;
 
@@ -71,7 +72,10 @@ impl Queue {
             let mut table = Table::new(&["TICKET", "P", "STATE", "AGENT", "FOR", "TITLE"], &[4]);
             for ticket in shown {
                 let standing = beside.standing(ticket, now);
-                row(&mut table, ticket, &standing, now);
+                // Nobody knows since when a ticket waits that no engine has seen.
+                let is_seen = crew.tickets.contains_key(&ticket.id);
+                let since = standing_since(ticket).filter(|_| is_seen);
+                row(&mut table, ticket, &standing, since.map(|since| now.since(since)));
             }
             context.out.table(&table)?;
         }
@@ -125,7 +129,7 @@ async fn all_landed(ledger: &Ledger, crew: &Snapshot) -> Result<Vec<Landed>> {
     Ok(all.into_values().collect())
 }
 
-fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, now: Time) {
+fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, lasts: Option<Duration>) {
     let attempt = ticket.attempt();
     let agent = attempt
         .map(|attempt| attempt.claim.agent.to_string())
@@ -140,18 +144,12 @@ fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, now: Time) {
         0 => standing.word.to_owned(),
         step => format!("{}, step {step}", standing.word),
     };
-    let known = ticket.since > Time(0) && !matches!(ticket.state, State::Open if ticket.held.is_none());
-    let since = ticket.held.as_ref().map_or(ticket.since, |held| held.since);
     table.row([
         ticket.id.to_string().into(),
         format!("P{}", ticket.spec.priority).into(),
         Cell::styled(&state, style(standing.sign)),
         agent.into(),
-        if known {
-            ui::span(now.since(since)).into()
-        } else {
-            Cell::default()
-        },
+        lasts.map(|span| ui::span(span).into()).unwrap_or_default(),
         ticket.spec.title.as_str().into(),
     ]);
     if let Some(why) = &standing.why {

@@ -32,8 +32,23 @@ impl Train {
             })?;
             return Ok(Exit::Done);
         }
+        let held = crew.held().into_iter().filter(|held| held.submitted);
+        let held: Vec<String> = held
+            .map(|held| format!("{} ({})", held.ticket, held.why))
+            .collect();
+        let says = match held.is_empty() {
+            true => String::new(),
+            false => format!(
+                "held, and not in the train: {}; `crew inbox` says why",
+                held.join(", ")
+            ),
+        };
         if entries.is_empty() {
-            context.out.line("nothing is submitted: the train is empty")?;
+            let empty = match says.as_str() {
+                "" => "nothing is submitted: the train is empty",
+                says => says,
+            };
+            context.out.wrapped(empty, 0, Style::Plain)?;
             return Ok(Exit::Done);
         }
         let mut table = Table::new(
@@ -50,10 +65,13 @@ impl Train {
             slots => format!("{slots} checkouts"),
         };
         let limits = format!(
-            "up to {} tickets by one run of the checks, {checkouts}",
+            "one run of the checks decides on up to {} tickets; checks run in {checkouts}",
             settings.batch
         );
         context.out.styled(&limits, Style::Dim)?;
+        if !says.is_empty() {
+            context.out.wrapped(&says, 0, Style::Yellow)?;
+        }
         Ok(Exit::Done)
     }
 }
@@ -94,6 +112,6 @@ fn row(table: &mut Table, entry: &TrainEntry, now: Time) {
     let is_new = |why: &String| entry.what.as_ref() != Some(why);
     let uncoupled = entry.uncoupled.as_ref().map(|uncoupled| uncoupled.why.words());
     if let Some(why) = uncoupled.filter(is_new) {
-        table.below(1, &format!("taken out of the train before: {why}"), Style::Dim);
+        table.below(1, &format!("it was taken out of the train: {why}"), Style::Dim);
     }
 }

@@ -10,9 +10,9 @@ use model::view::Snapshot;
 use runtime::Place;
 use tokio::task::JoinHandle;
 
+use super::watch;
 use crate::error::{Error, Result};
 use client::clock;
-use client::follow::Follow;
 
 /// How long the person thinks, so that whoever watches can read the question.
 const THINKS: Duration = Duration::from_secs(4);
@@ -28,17 +28,7 @@ impl Person {
     pub(crate) fn watches(place: Place, name: String) -> Self {
         Self(tokio::spawn(async move {
             let ledger = place.open_journal().await?;
-            let mut rows = Follow::new(place.open_journal().await?, 0);
-            let mut crew = Snapshot::default();
-            let agent = loop {
-                for fold in rows.more().await? {
-                    crew.apply(fold.row());
-                }
-                match asks(&crew) {
-                    Some(agent) => break agent,
-                    None => rows.changed().await,
-                }
-            };
+            let agent = watch::until(&place, asks).await?;
             tokio::time::sleep(THINKS).await;
             let answer = Command::Answer {
                 agent,

@@ -18,6 +18,7 @@ const FILES: [(&str, &str); 5] = [
 const SETTINGS: &str = include_str!("files/crew.toml");
 const AGENT: &str = include_str!("files/agent.sh");
 const GATEKEEPER: &str = include_str!("files/gatekeeper.sh");
+const SLOW: &str = include_str!("files/slow.sh");
 const TICKETS: [(&str, &str); 8] = [
     ("t-1", include_str!("files/tickets/t-1.md")),
     ("t-2", include_str!("files/tickets/t-2.md")),
@@ -33,6 +34,8 @@ const PACE: &str = "0.8";
 
 /// The branch that work lands on.
 pub(crate) const BRANCH: &str = "main";
+/// The tickets that land together: while the slow check runs on the work of t-2, both are submitted.
+pub(super) const MEET: [&str; 2] = ["t-4", "t-8"];
 /// How many tickets there are.
 pub(crate) const ALL: usize = TICKETS.len();
 
@@ -44,12 +47,14 @@ pub(crate) fn make(ground: &Ground) -> Result<Place> {
     }
     write(&ground.path("agent.sh"), AGENT)?;
     write(&ground.path("gatekeeper.sh"), GATEKEEPER)?;
+    write(&ground.path("slow.sh"), SLOW)?;
     let settings = SETTINGS
         .replace("{{agent}}", &quoted(&ground.path("agent.sh").to_string_lossy()))
         .replace(
             "{{gatekeeper}}",
             &quoted(&ground.path("gatekeeper.sh").to_string_lossy()),
         )
+        .replace("{{slow}}", &quoted(&ground.path("slow.sh").to_string_lossy()))
         .replace("{{notes}}", &quoted(&ground.path("notes").to_string_lossy()))
         .replace("{{pace}}", &quoted(PACE));
     write(&root.join("crew.toml"), &settings)?;

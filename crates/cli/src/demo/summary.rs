@@ -58,7 +58,7 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
             count(tally.sum(|counts| counts.answered), "question")
         ),
         format!(
-            "{} sent back by a reviewer",
+            "{} sent back by a gatekeeper",
             count(tally.sum(|counts| counts.rejected), "result")
         ),
     ];
@@ -115,8 +115,9 @@ fn did(counts: &Counts) -> Vec<&'static str> {
         (counts.asked > 0, "passed its question on, and the answer back"),
         (counts.checks_failed > 0, "kept a wrong result off main"),
         (counts.unmet > 0, "held it to its promise"),
-        (counts.rejected > 0, "sent it back with the reviewer's reason"),
+        (counts.rejected > 0, "sent it back with the gatekeeper's reason"),
         (counts.conflicts > 0, "had its conflict resolved"),
+        (counts.shared, "landed it with others, by one run of the tests"),
         (counts.crashed > 0, "started the crashed agent again"),
         (counts.hung > 0, "ended the agent that hung, and started it again"),
     ]

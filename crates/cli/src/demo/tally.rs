@@ -47,6 +47,8 @@ pub(crate) struct Counts {
     pub(crate) rejected: u32,
     /// Commitments that were not met at first.
     pub(crate) unmet: u32,
+    /// Whether it landed by the same move of the target as another.
+    pub(crate) shared: bool,
 }
 
 impl Counts {
@@ -82,7 +84,10 @@ impl Tally {
             Event::ChecksPassed { .. } | Event::TrialPassed { .. } | Event::TrialFailed { .. } => {
                 self.checked += 1;
             }
-            Event::BatchLanding { batch, .. } => self.batch = self.batch.max(batch.entries.len()),
+            Event::BatchLanding { batch, .. } => {
+                counts.shared = batch.entries.len() > 1;
+                self.batch = self.batch.max(batch.entries.len());
+            }
             Event::CommitmentUnmet { .. } => counts.unmet += 1,
             Event::Rejected { .. } => counts.rejected += 1,
             Event::ChecksFailed { .. } => {

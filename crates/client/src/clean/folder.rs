@@ -38,6 +38,22 @@ pub(super) fn remove_checks(place: &Place) -> Result<()> {
     }
 }
 
+/// Removes the checkouts of reviews, from which no work is ever taken, and returns their gatekeepers' names.
+/// The runs in them have ended.
+pub(super) fn remove_reviews(place: &Place) -> Result<Vec<String>> {
+    let root = match place.reviews_dir() {
+        Ok(root) => root,
+        // No review can have run where there is no place for one.
+        Err(runtime::Error::NoStateDir | runtime::Error::ChecksInside { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let folders = runtime::folders(&root).doing("list", &root)?;
+    let names = folders.iter().filter_map(|folder| folder.file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    delete(&root)?;
+    Ok(names)
+}
+
 /// Removes the folder that the workspaces stood in, when it is empty. This follows [`remove`]: while crew's
 /// own folder names the workspaces' folder, a reader that finds none misses them.
 pub(super) fn remove_workspaces(workspaces: &Path) -> Result<()> {

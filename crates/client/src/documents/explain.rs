@@ -16,6 +16,8 @@ pub struct Explanation {
     pub title: String,
     /// Its state, with that of its attempt; `unknown` when it cannot be read.
     pub state: String,
+    /// The time since which it stands so; `null` where no engine has seen it.
+    pub since: Option<Moment>,
     /// `true` while an engine runs.
     pub engine: bool,
     /// The reason in words.

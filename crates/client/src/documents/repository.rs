@@ -39,6 +39,8 @@ pub struct Clean {
     pub kept: Vec<Kept>,
     /// Folders that stay as they are, since something in them cannot be saved by git.
     pub kept_folders: Vec<String>,
+    /// Gatekeepers whose checkouts were removed. Nothing in such a checkout is work.
+    pub removed_reviews: Vec<String>,
 }
 
 /// The outputs that were removed, and the commits that are kept for as long.

@@ -118,12 +118,13 @@ pub fn further<'t>(
     missing.min(names.saturating_sub(size(roster.len())))
 }
 
-/// Steps that may be started now.
+/// Steps that may be started now. Those of gatekeepers count too.
 #[must_use]
 pub fn workers<'t>(tickets: impl Iterator<Item = &'t Ticket>, limits: Limits) -> u32 {
+    let live: usize = tickets.map(|t| t.live_conversations().count()).sum();
     limits
         .workers
-        .saturating_sub(count(tickets, |t| t.live_run().is_some()))
+        .saturating_sub(u32::try_from(live).unwrap_or(u32::MAX))
 }
 
 fn count<'t>(tickets: impl Iterator<Item = &'t Ticket>, what: impl Fn(&Ticket) -> bool) -> u32 {

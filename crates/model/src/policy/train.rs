@@ -75,7 +75,7 @@ pub enum Step {
         /// The entry.
         ticket: TicketId,
     },
-    /// End the checks of this entry: their verdict is of no use any more.
+    /// End the checks of this entry: their verdict is not needed any more.
     Cancel {
         /// The entry.
         ticket: TicketId,

@@ -66,7 +66,7 @@ pub enum TimerKey {
     Answer,
     /// Landing is tried again.
     Land,
-    /// It may be given to a reviewer again.
+    /// It may be given to a gatekeeper again.
     Review,
 }
 

@@ -12,12 +12,12 @@ pub enum Done {
     Landed {
         /// The merge commit.
         commit: Oid,
-        /// The proof: the reviewer's acceptance test, else the checks that passed.
+        /// The proof: the gatekeeper's acceptance test, else the checks that passed.
         acceptance: String,
         /// The agent that did the work.
         agent: AgentName,
     },
-    /// A reviewer found it cannot be done.
+    /// A gatekeeper found that it cannot be done.
     Failed {
         /// The reason, in words.
         reason: String,

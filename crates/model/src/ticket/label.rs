@@ -20,7 +20,7 @@ pub enum Label {
     Killed,
     /// Its agent was given up.
     Reaped,
-    /// A reviewer sent it back.
+    /// A gatekeeper or a person sent it back.
     Rejected,
     /// The last review ended in errors.
     EvaluatorError,

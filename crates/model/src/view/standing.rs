@@ -4,8 +4,8 @@ use super::checking::checking;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Done, Entry, Stage, State, Ticket, Trial, Verify};
-use crate::{Look, Time};
+use crate::ticket::{Done, Entry, Label, Reviewing, Stage, State, Ticket, Trial, Verify};
+use crate::{AgentName, Look, Time};
 
 /// The state of a ticket in a word or two, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Standing {
                 Some(Refusal::TargetUnchecked { .. }) if attempt.needs_target() => of_refusal(facts.refusal),
                 Some(_) | None => of_attempt(attempt),
             },
-            State::Verify(verify) => of_stage(verify, look.now),
+            State::Verify(verify) => of_stage(ticket, verify, look.now),
             State::Done(done) => of_end(done),
             State::Open | State::New => return of_refusal(facts.refusal),
         };
@@ -81,6 +81,21 @@ impl Standing {
         }
         standing
     }
+}
+
+/// The time since which a ticket stands as it does; none for one that only has a file so far.
+#[must_use]
+pub fn standing_since(ticket: &Ticket) -> Option<Time> {
+    let since = match (&ticket.held, &ticket.state) {
+        (Some(held), _) => held.since,
+        (None, State::InProgress(attempt)) => attempt.since.max(ticket.since),
+        (None, State::Verify(_)) => {
+            let review = ticket.reviewing().and_then(Reviewing::open);
+            review.map_or(ticket.since, |review| review.since.max(ticket.since))
+        }
+        (None, State::New | State::Open | State::Done(_)) => ticket.since,
+    };
+    Some(since).filter(|since| *since > Time(0))
 }
 
 /// A ticket that waits for a person.
@@ -122,12 +137,15 @@ fn of_attempt(attempt: &Attempt) -> Standing {
     }
 }
 
-fn of_stage(verify: &Verify, now: Time) -> Standing {
+fn of_stage(ticket: &Ticket, verify: &Verify, now: Time) -> Standing {
     match &verify.stage {
         Stage::Queued => {
             let uncoupled = verify.train.uncoupled.as_ref();
-            let why = uncoupled.map(|uncoupled| format!("taken out of the train: {}", uncoupled.why.words()));
-            new(Sign::Queued, "queued", why)
+            let why = match uncoupled {
+                Some(uncoupled) => format!("taken out of the train: {}", uncoupled.why.words()),
+                None => "waits for its turn to be merged".to_owned(),
+            };
+            new(Sign::Queued, "queued", Some(why))
         }
         Stage::Building => new(Sign::Verifying, "merging", None),
         Stage::Checking(checks) => {
@@ -136,16 +154,11 @@ fn of_stage(verify: &Verify, now: Time) -> Standing {
             new(Sign::Verifying, "checking", Some(what))
         }
         Stage::InTrain(entry) => new(Sign::Verifying, "in the train", Some(in_train(entry))),
-        Stage::Reviewing(reviewing) => {
-            let commit = reviewing.candidate.commit.short();
-            let again = reviewing.waits_until().filter(|until| *until > now);
-            let again = again.map(|until| format!(" (again in {})", super::left(until.since(now))));
-            let what = match reviewing.open() {
-                Some(review) => format!("{commit} by {}{}", review.agent, again.unwrap_or_default()),
-                None => format!("{commit}, by nobody yet{}", again.unwrap_or_default()),
-            };
-            new(Sign::Verifying, "reviewing", Some(what))
-        }
+        Stage::Reviewing(reviewing) => new(
+            Sign::Verifying,
+            "reviewing",
+            Some(in_review(ticket, reviewing, now)),
+        ),
         Stage::Landing { candidate, .. } => new(
             Sign::Landing,
             "landing",
@@ -154,11 +167,36 @@ fn of_stage(verify: &Verify, now: Time) -> Standing {
     }
 }
 
+/// The gatekeeper that looks at a candidate, or the reason why none does.
+fn in_review(ticket: &Ticket, reviewing: &Reviewing, now: Time) -> String {
+    let commit = reviewing.candidate.commit.short();
+    let left = reviewing.waits_until().filter(|until| *until > now);
+    let left = left.map(|until| super::left(until.since(now)));
+    let approvers: Vec<&str> = reviewing.approvers().map(AgentName::as_str).collect();
+    let approved = match approvers.is_empty() {
+        true => String::new(),
+        false => format!("; {} approved already", approvers.join(", ")),
+    };
+    let what = match (reviewing.open(), left) {
+        (Some(review), None) => format!("{commit} by {}", review.agent),
+        (Some(review), Some(left)) => format!("{commit} by {} (next step in {left})", review.agent),
+        (None, None) => format!("{commit} waits for a gatekeeper"),
+        (None, Some(left)) => {
+            let why = match ticket.labels.contains(&Label::EvaluatorError) {
+                true => "an error",
+                false => "no verdict",
+            };
+            format!("{commit} is given to a gatekeeper again in {left}: the last review ended with {why}")
+        }
+    };
+    what + &approved
+}
+
 /// The trial of an entry that is not being checked at this moment.
 pub(super) fn in_train(entry: &Entry) -> String {
     let commit = entry.candidate.commit.short();
     match &entry.trial {
-        Trial::Untried => format!("{commit} waits for a trial"),
+        Trial::Untried => format!("{commit} waits for its checks"),
         Trial::Passed { .. } => format!("{commit} passed, and waits for landing"),
         Trial::Failed { which, .. } => {
             format!("`{which}` fails on {commit}: the entries ahead are tried, to find the one at fault")

@@ -197,11 +197,20 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
                     format!("Waive the hold of {ticket}?"),
                     "The ticket passes nevertheless. Why? The reason is kept in the journal.",
                 ),
+                Purpose::Reject => (
+                    format!("Reject the work on {ticket}?"),
+                    "It goes back to its agent. Why? The agent gets the reason with its next step.",
+                ),
             };
             let mut lines = wrapped(Tone::Bold, &title);
             lines.extend(wrapped(Tone::Plain, follows));
             if *refused {
-                let says = "A reason is needed: people will read it in the journal later.";
+                let says = match what {
+                    Purpose::Drop | Purpose::Waive => {
+                        "A reason is needed: people will read it in the journal later."
+                    }
+                    Purpose::Reject => "A reason is needed: the agent goes by it.",
+                };
                 lines.extend(wrapped(Tone::Wrong, says));
             }
             Front {
@@ -211,6 +220,7 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
                 keys: match what {
                     Purpose::Drop => "Enter drops it, Esc leaves it",
                     Purpose::Waive => "Enter waives it, Esc leaves it",
+                    Purpose::Reject => "Enter rejects it, Esc leaves it",
                 },
             }
         }

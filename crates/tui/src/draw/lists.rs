@@ -1,7 +1,7 @@
 //! Drawing the lists: agents, queue, train.
 
 use model::target::Verdict;
-use model::view::{self, Agent, Status};
+use model::view::{self, Agent, Status, TrainEntry, standing_since};
 use model::{TicketId, Time};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -160,15 +160,25 @@ pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
         column("AGENT", 2),
         figure("FOR", 4),
     ];
-    tickets(
-        app,
-        buffer,
-        area,
-        Pane::Queue,
-        &app.queue,
-        app.in_queue.at(),
-        &columns,
-    );
+    let (from, lines) = window(app.in_queue.at(), app.queue.len(), area);
+    let shown = app.queue.iter().enumerate().skip(from).take(lines);
+    let rows = shown.filter_map(|(place, id)| {
+        let priority = format!("P{}", app.ticket(id)?.spec.priority);
+        let cells = |symbol, state, agent, since| {
+            let id = id.as_str().into();
+            vec![symbol, id, priority.into(), state, agent, since]
+        };
+        // The reason why a held ticket waits matters more than its title.
+        let is_held = app.ticket(id)?.held.is_some();
+        ticket(app, id, (place == app.in_queue.at(), is_held), cells)
+    });
+    let table = Table {
+        columns: &columns,
+        last: "TITLE",
+        rows: rows.collect(),
+        focused: app.focus == Pane::Queue,
+    };
+    table.draw(buffer, area, app.theme);
 }
 
 /// The column in which the text about the target begins, behind its symbol.
@@ -220,80 +230,78 @@ pub(super) fn train(app: &App, buffer: &mut Buffer, area: Rect) {
     }
     let columns = [
         column("", 0),
+        figure("#", 0),
         column("TICKET", 0),
-        column("P", 9),
         column("STATE", 0),
+        column("ON", 6),
         column("AGENT", 5),
         figure("FOR", 4),
     ];
-    tickets(
-        app,
-        buffer,
-        area,
-        Pane::Train,
-        &app.train,
-        app.in_train.at(),
-        &columns,
-    );
-}
-
-fn tickets(
-    app: &App,
-    buffer: &mut Buffer,
-    area: Rect,
-    pane: Pane,
-    ids: &[TicketId],
-    at: usize,
-    columns: &[Column],
-) {
-    let (from, lines) = window(at, ids.len(), area);
-    let shown = ids.iter().enumerate().skip(from).take(lines);
-    let rows = shown
-        .filter_map(|(place, id)| ticket(app, id, place == at))
-        .collect();
+    let entries = view::train(&app.crew, app.look());
+    let (from, lines) = window(app.in_train.at(), app.train.len(), area);
+    let shown = app.train.iter().enumerate().skip(from).take(lines);
+    let rows = shown.filter_map(|(place, id)| {
+        let entry = entries.iter().find(|entry| entry.ticket == *id);
+        let (nth, on) = entry.map(place_in_train).unwrap_or_default();
+        let cells = |symbol, state, agent, since| {
+            let id = id.as_str().into();
+            vec![symbol, nth.into(), id, state, on.into(), agent, since]
+        };
+        ticket(app, id, (place == app.in_train.at(), true), cells)
+    });
     let table = Table {
-        columns,
+        columns: &columns,
         last: "TITLE",
-        rows,
-        focused: app.focus == pane,
+        rows: rows.collect(),
+        focused: app.focus == Pane::Train,
     };
     table.draw(buffer, area, app.theme);
 }
 
-fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
+/// The place of an entry, and the entry that it is merged on; both empty while it waits for a place.
+fn place_in_train(entry: &TrainEntry) -> (String, String) {
+    let Some(place) = entry.place else {
+        return (String::new(), String::new());
+    };
+    let on = entry.ahead.as_ref().map_or("target", TicketId::as_str);
+    (place.to_string(), on.to_owned())
+}
+
+/// The row of a ticket. `why_first`: whether its reason stands before its title. `cells` puts its columns in
+/// order: symbol, state, agent, time.
+fn ticket(
+    app: &App,
+    id: &TicketId,
+    (chosen, why_first): (bool, bool),
+    cells: impl FnOnce(Cell, Cell, Cell, Cell) -> Vec<Cell>,
+) -> Option<Row> {
     let ticket = app.ticket(id)?;
     let standing = app.files.beside.standing(ticket, app.now);
     let (symbol, tone) = symbol_and_tone(standing.sign);
     let agent = ticket
         .attempt()
         .map_or("", |attempt| attempt.claim.agent.as_str());
-    let since = match (&ticket.held, ticket.attempt()) {
-        (Some(held), _) => Some(held.since),
-        (None, Some(attempt)) => Some(attempt.since.max(ticket.since)),
-        (None, None) => Some(ticket.since).filter(|_| ticket.is_done()),
-    };
+    // Nobody knows since when a ticket waits that no engine has seen.
+    let is_seen = !app.files.unseen.contains_key(id);
     let mut last = Vec::new();
-    // The reason why a held ticket waits matters more than its title.
     let why = standing.why.as_deref().unwrap_or_default();
     let title = Cell::new(
         &ticket.spec.title,
         if ticket.is_done() { Tone::Dim } else { Tone::Plain },
     );
     let why = Cell::new(why, Tone::Dim);
-    if ticket.held.is_some() {
+    if why_first {
         last.extend([why, title]);
     } else {
         last.extend([title, why]);
     }
     Some(Row {
-        cells: vec![
+        cells: cells(
             Cell::new(symbol, tone),
-            id.as_str().into(),
-            format!("P{}", ticket.spec.priority).into(),
             Cell::new(standing.word, tone),
             agent.into(),
-            ago(app, since),
-        ],
+            ago(app, standing_since(ticket).filter(|_| is_seen)),
+        ),
         last,
         chosen,
         below: Vec::new(),

@@ -115,6 +115,20 @@ fn held_tickets_are_retried_merged_waived_approved() {
 }
 
 #[test]
+fn work_is_rejected_with_the_reason_that_its_agent_gets() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('3'));
+    scene.press(Key::Char('x'));
+    let screen = scene.screen(80, 24);
+    assert!(screen.contains("Reject the work on t-check?"), "{screen}");
+    assert_eq!(scene.press(Key::Enter), [], "the agent needs a reason");
+    assert!(scene.screen(80, 24).contains("the agent goes by it"));
+    scene.type_in("no test for it");
+    let (ticket, why) = (id("t-check"), "no test for it".to_owned());
+    assert_eq!(command(scene.press(Key::Enter)), Command::Reject { ticket, why });
+}
+
+#[test]
 fn a_ticket_is_assigned_from_either_side() {
     let mut scene = Scene::busy(80, 24);
     // edith is idle, and the last in the list.

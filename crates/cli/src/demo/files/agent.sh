@@ -54,14 +54,19 @@ merge() {
     git commit --quiet --message "Merge what landed meanwhile"
 }
 
+# await NOTE TEXT: goes on when the note is there; says the text until then.
+await() {
+    tries=0
+    while [ ! -e "$DEMO/$1" ] && [ "$tries" -lt 1200 ]; do
+        tries=$((tries + 1))
+        say "$2"
+    done
+}
+
 # together OTHER: goes on when the other agent has begun too; the two are to get in each other's way.
 together() {
     : > "$DEMO/begun-$CREW_TICKET_ID"
-    tries=0
-    while [ ! -e "$DEMO/begun-$1" ] && [ "$tries" -lt 1200 ]; do
-        tries=$((tries + 1))
-        say 'reading lib/greet.sh'
-    done
+    await "begun-$1" 'reading lib/greet.sh'
 }
 
 case $CREW_TICKET_ID in
@@ -94,6 +99,8 @@ t-2)
         say 'adding trim to README.md'
         printf "    sh textkit trim '  a b '     # a b\\n" >> README.md
         commit 'Show trim in the README'
+        # t-4 and t-8 wait for the checks of this one: they are to land together.
+        await mending 'running the tests'
         say "SUMMARY: $summary"
         echo DONE
         exit 0
@@ -147,6 +154,7 @@ t-4)
     more=gt
     if is_told 'FAIL: textkit repeat'; then
         say 'reading what the tests complained of'
+        : > "$DEMO/mending"
         say 'mending lib/repeat.sh: it stops one too early'
         more=ge
     else
@@ -170,6 +178,7 @@ expect 'ababab' repeat 3 ab
 expect '' repeat 0 ab
 END
     commit 'Repeat a text'
+    if [ "$more" = ge ]; then await slow 'running the tests again'; fi
     ;;
 t-5 | t-6)
     if is_told 'does not merge'; then
@@ -233,6 +242,7 @@ version() {
 END
     echo "expect $version version" > tests/version.test
     commit "Say that this is version $version"
+    await slow 'running the tests'
     ;;
 esac
 say "SUMMARY: $summary"

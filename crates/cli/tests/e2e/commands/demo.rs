@@ -114,6 +114,11 @@ fn it_lands_eight_tickets_in_the_worst_of_environments_and_leaves_nothing() {
         "hangs: no word",
         "asks a person: Is this 0.9 or 1.0 already?",
         "answered with `crew answer ada Call it 1.0`",
+        "passes the tests, and does not keep its promise",
+        "rejects it in review: two blanks become two dashes",
+        "merged results passed one run of the tests together",
+        "landed it with others, by one run of the tests",
+        "results landed at once",
         "(8 of 8)",
         "all 8 tickets landed",
         "Merge t-1: Count the words of a text",
@@ -162,6 +167,10 @@ fn what_it_tells_is_what_the_journal_of_the_kept_repository_has() {
     }
     has("t-1", "step stopped: stalled");
     has("t-4", "check failed");
+    has("t-2", "commitment 1 is not met");
+    has("t-3", "rejected in review");
+    has("t-4", "landing in a batch of");
+    has("t-8", "landing in a batch of");
     has("t-7", "step failed (lost, 1 of 5 in a row");
     has("t-8", "asks: Is this 0.9 or 1.0 already?");
     has("t-8", "answers: Call it 1.0");

@@ -31,7 +31,9 @@ fn an_acceptance_test_that_fails_keeps_the_work_from_landing_and_its_agent_gets_
     assert_eq!(world.count("t-1", "commitment_unmet"), 2);
     let explained = world.must(&["explain", "t-1"]);
     assert!(
-        explained.out.contains("commitment 1, by ticket, failed"),
+        explained
+            .out
+            .contains("commitment 1, from the ticket's file, failed"),
         "{}",
         explained.out
     );

@@ -87,6 +87,25 @@ fn work_lands_on_the_remote_and_the_local_branch_and_no_hook_of_the_users_runs()
 }
 
 #[test]
+fn the_doctor_asks_the_remote_and_says_what_is_wrong_with_it() {
+    let world = with_remote();
+    let says = |code: i32, what: &str| {
+        let said = world.crew(&["doctor"]);
+        assert_eq!(said.code, Some(code), "{}", said.all());
+        assert!(said.all().contains(what), "no {what:?} in {}", said.all());
+    };
+    says(0, "the remote origin answers, and has main at");
+    world.commit("mine", "not pushed\n");
+    says(1, "main has commits that the remote origin does not have");
+    world.git(&["--git-dir=../remote.git", "branch", "-m", "main", "trunk"]);
+    says(1, "the remote origin answers, and has no branch main");
+    fs::rename(world.path("remote.git"), world.path("elsewhere.git")).unwrap();
+    says(1, "there is no repository at the remote origin");
+    world.git(&["remote", "remove", "origin"]);
+    says(1, "this repository has no remote `origin`");
+}
+
+#[test]
 fn work_is_built_on_what_somebody_else_has_pushed() {
     let world = with_remote();
     somebody_pushes(&world, "theirs-1");

@@ -94,6 +94,59 @@ fn an_agent_that_does_nothing_is_shown_in_the_file_until_the_work_lands() {
     goes_well(&world, "t-1");
 }
 
+/// The worker commits a file, and the gatekeeper does one thing in its first review and approves in others.
+fn reviewed(first: &str) -> String {
+    let approve = r#"{"crew":"verdict","verdict":"approve","acceptance_test":"read it"}"#;
+    format!(
+        "if [ \"$CREW_ROLE\" != gatekeeper ]; then\n\
+         [ \"$RUN\" -eq 1 ] || until_there \"$GATES/go\"\nwork \"t-$RUN.txt\" x\necho DONE\n\
+         elif [ \"$RUN\" -le 2 ]; then {first}\nelse echo '{approve}'\nfi"
+    )
+}
+
+/// The first review of t-1 ends as `first` says and its file has the label; another one approves, and the
+/// label is gone.
+#[track_caller]
+fn shown_until_a_gatekeeper_decides(first: &str, label: &str) {
+    let world = World::with(|s| s.top = "[review]\nwhen = \"always\"\ntries = 1\n".to_owned());
+    world.ticket("t-1").agent(&reviewed(first)).write();
+    world.drain_held();
+    let crews = tags(&world, "t-1").1;
+    assert!(crews.contains(&label.to_owned()), "{crews:?}");
+    assert!(crews.contains(&"held".to_owned()), "{crews:?}");
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    assert!(world.is_landed("t-1"));
+    assert_tags(&world, "t-1", &[]);
+}
+
+#[test]
+fn a_review_that_crashed_is_shown_in_the_file_until_a_gatekeeper_decides() {
+    shown_until_a_gatekeeper_decides("exit 3", "evaluator-error");
+}
+
+#[test]
+fn a_review_without_a_verdict_is_shown_in_the_file_until_a_gatekeeper_decides() {
+    shown_until_a_gatekeeper_decides("echo DONE", "evaluator-incomplete");
+}
+
+#[test]
+fn rejected_work_is_shown_in_the_file_until_work_is_submitted_again() {
+    let world = World::with(|s| s.top = "[review]\nwhen = \"always\"\n".to_owned());
+    let reject = r#"echo '{"crew":"verdict","verdict":"reject","reason":"no test"}'"#;
+    world.ticket("t-1").agent(&reviewed(reject)).write();
+    let mut engine = world.engine();
+    world.wait("its file says so", || {
+        world.front("t-1", "status") == "in_progress" && tags(&world, "t-1").1 == ["rejected"]
+    });
+    world.open("go");
+    world.wait("it lands", || world.is_landed("t-1"));
+    world.wait("its file is closed", || world.front("t-1", "status") == "closed");
+    assert_tags(&world, "t-1", &[]);
+    world.must(&["stop", "--wait"]);
+    engine.end();
+}
+
 #[test]
 fn a_ticket_at_work_whose_journal_is_lost_is_shown_as_recovered_until_it_is_submitted() {
     let world = World::new();

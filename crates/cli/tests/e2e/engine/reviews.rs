@@ -1,5 +1,8 @@
 //! Reviews: a gatekeeper looks at the work before it lands.
 
+use std::fs;
+use std::path::PathBuf;
+
 use testkit::world::World;
 
 /// The worker commits a file; the gatekeeper does `review`.
@@ -111,6 +114,42 @@ fn a_target_that_moves_during_a_review_asks_for_no_other_and_what_a_gatekeeper_e
     assert_eq!(world.on_main("extra.txt"), None);
     assert_eq!(world.on_main("pushed").as_deref(), Some("two\n"));
     world.assert_at_rest();
+}
+
+/// The folder with the checkouts of gatekeepers.
+fn checkouts(world: &World) -> Option<PathBuf> {
+    let entries = fs::read_dir(world.path("home/.local/state/crew")).unwrap();
+    let mut folders = entries.map(|entry| entry.unwrap().path());
+    folders.find(|folder| folder.to_string_lossy().ends_with(".reviews"))
+}
+
+#[test]
+fn a_review_without_an_engine_is_no_leftover_until_it_is_over_and_a_clean_removes_every_checkout() {
+    let world = world("");
+    let review = format!("touch \"$LOGS/reviewing\"\nuntil_there \"$GATES/go\"\n{APPROVE}");
+    world.ticket("t").agent(&script(WORK, &review)).write();
+    let mut engine = world.engine();
+    let reviewing = world.path("logs/reviewing");
+    world.wait("it is in review", || reviewing.exists());
+    engine.signal("KILL");
+    engine.end();
+    let folder = checkouts(&world).unwrap();
+    let left = folder.join("gate-7");
+    fs::create_dir_all(left.join("checkout")).unwrap();
+    let found = world.crew(&["doctor"]).all();
+    assert!(found.contains("1 step runs on without an engine"), "{found}");
+    assert!(
+        found.contains("gate-7: the checkout of a review that is over") && !found.contains("gate-1:"),
+        "{found}"
+    );
+    world.must(&["doctor", "--fix"]);
+    assert!(!left.exists() && folder.join("gate-1").exists());
+    let said = world.crew(&["clean", "--yes"]).all();
+    assert!(
+        said.contains("removed the checkouts of the reviews by gate-1"),
+        "{said}"
+    );
+    assert_eq!(checkouts(&world), None);
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl Draft<'_> {
         if let Some(listed) = self.ticket.proposed.take() {
             self.ticket.take_listed(&listed);
         } else if let Some(tip) = &tip {
-            // The person has seen the work in a reviewer's place.
+            // The person has seen the work in a gatekeeper's place.
             for one in &mut self.ticket.commitments {
                 if one.promise.run.is_none() && !one.is_met_on(tip) {
                     one.begin_anew(tip)?;

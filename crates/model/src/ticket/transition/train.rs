@@ -62,7 +62,7 @@ impl Draft<'_> {
         })
     }
 
-    /// The verdict is of no use any more: the entry can be tried again.
+    /// The verdict is not needed any more: the entry can be tried again.
     pub(super) fn cancel_trial(&mut self) -> Taken {
         self.end_trial(Trial::Untried)
     }

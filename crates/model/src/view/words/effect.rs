@@ -1,0 +1,94 @@
+//! Orders in words.
+
+use crate::attempt::{self, Prompt};
+use crate::ticket::{self, FileStatus};
+
+/// The order, in words.
+#[must_use]
+pub fn describe_effect(effect: &ticket::Effect) -> String {
+    use ticket::Effect;
+    match effect {
+        Effect::PrepareWorkspace { agent, from, .. } => match from {
+            attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
+            attempt::StartPoint::Revert { commit } => {
+                format!(
+                    "make the workspace of {agent} with a commit that takes {} back",
+                    commit.short()
+                )
+            }
+            attempt::StartPoint::Kept { .. } => {
+                format!(
+                    "make the workspace of {agent} on the branch that earlier attempts left, or on the target"
+                )
+            }
+        },
+        Effect::Attempt(effect) => match effect {
+            attempt::Effect::StartStep {
+                agent, step, prompt, ..
+            } => {
+                format!("start step {step} of {agent} ({})", prompt_name(prompt))
+            }
+            attempt::Effect::StopRun { run } => format!("stop run {run}"),
+            attempt::Effect::InspectWorkspace { agent } => format!("look at the workspace of {agent}"),
+        },
+        Effect::BuildCandidate { round, .. } => format!("save, import and merge the work (round {round})"),
+        Effect::StartCheck { command, commit, .. } => format!("run `{command}` on {}", commit.short()),
+        Effect::Land {
+            candidate,
+            batch: Some(batch),
+            ..
+        } => format!(
+            "move the target to {}, with {} tickets",
+            candidate.commit.short(),
+            batch.entries.len()
+        ),
+        Effect::StartReview {
+            agent,
+            step,
+            candidate,
+            ..
+        } => format!(
+            "start step {step} of the review of {} by {agent}",
+            candidate.commit.short()
+        ),
+        Effect::RemoveReview { agent, .. } => format!("remove the checkout of {agent}"),
+        Effect::Land { candidate, .. } => format!("move the target to {}", candidate.commit.short()),
+        Effect::KeepWork { number, .. } => {
+            format!("keep the work of attempt {number}, remove workspace and branch")
+        }
+        Effect::RemoveWorkspace { agent, .. } => format!("remove workspace and branch of {agent}"),
+        Effect::WriteFile(filing) => {
+            let status = match filing.status {
+                FileStatus::Open => "open",
+                FileStatus::InProgress => "in_progress",
+                FileStatus::Closed => "closed",
+            };
+            let tags: Vec<&str> = filing.tags.iter().map(String::as_str).collect();
+            if tags.is_empty() {
+                format!("write {status} into its file")
+            } else {
+                format!("write {status} and {} into its file", tags.join(", "))
+            }
+        }
+        Effect::AddNote { text } => format!("add a note to its file: {text}"),
+    }
+}
+
+fn prompt_name(prompt: &Prompt) -> &'static str {
+    match prompt {
+        Prompt::Init => "init",
+        Prompt::Resume => "resume",
+        Prompt::Step => "step",
+        Prompt::Unusable { .. } => "step, a line could not be used",
+        Prompt::ChecksFailed { which, .. } if which == Prompt::TAKING_OVER => "branch refused",
+        Prompt::ChecksFailed { .. } => "checks failed",
+        Prompt::CommitmentUnmet { .. } => "commitment unmet",
+        Prompt::NothingCommitted => "nothing committed",
+        Prompt::MergeConflict { .. } => "merge conflict",
+        Prompt::Returned { .. } => "returned",
+        Prompt::LastChance => "last chance",
+        Prompt::Answer { .. } => "answer",
+        Prompt::Wakeup { .. } => "wakeup",
+        Prompt::Unanswered { .. } => "unanswered",
+    }
+}

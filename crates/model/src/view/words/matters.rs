@@ -1,0 +1,122 @@
+//! Whether a person who watches a run wants a line about an event.
+
+use crate::journal::Fact;
+use crate::target::Verdict;
+use crate::ticket::{self, CheckOutcome, ReviewEvent};
+use crate::{attempt, project};
+
+/// True if a person who watches a run wants a line about it.
+#[must_use]
+pub fn matters(fact: &Fact) -> bool {
+    match fact {
+        Fact::Project(event) => match event {
+            project::Event::AgentRetired { .. }
+            | project::Event::HarnessPaused { .. }
+            | project::Event::HarnessFreed { .. }
+            | project::Event::DayBudgetLow { .. }
+            | project::Event::DayBudgetSpent { .. }
+            | project::Event::DayBudgetFree => true,
+            project::Event::Target(target) => !matches!(
+                target.verdict,
+                Verdict::Unchecked | Verdict::Checking { command: None, .. }
+            ),
+            project::Event::Opened
+            | project::Event::Initialized
+            | project::Event::AgentsBusy
+            | project::Event::AgentsIdle
+            | project::Event::Closing
+            | project::Event::Closed
+            | project::Event::AgentSpawned { .. } => false,
+        },
+        Fact::Ticket(event) => match event {
+            ticket::Event::Attempt(event) => match event {
+                attempt::Event::StepFinished { .. }
+                | attempt::Event::StepFailed { .. }
+                | attempt::Event::StopOrdered { .. }
+                | attempt::Event::Answered { .. }
+                | attempt::Event::Woken
+                | attempt::Event::WokenEarly { .. }
+                | attempt::Event::WaitTimedOut
+                | attempt::Event::Recovered { .. } => true,
+                attempt::Event::WorkspaceReady { .. }
+                | attempt::Event::StepStarted { .. }
+                | attempt::Event::WorkerSpawned
+                | attempt::Event::Retried { .. }
+                | attempt::Event::TicketEdited
+                | attempt::Event::Submitted
+                | attempt::Event::ChecksPassed
+                | attempt::Event::Returned { .. } => false,
+            },
+            ticket::Event::Review { event, .. } => match event {
+                ReviewEvent::Failed { .. }
+                | ReviewEvent::StopOrdered { .. }
+                | ReviewEvent::VerdictNoted { .. } => true,
+                ReviewEvent::Started { .. } | ReviewEvent::Spawned | ReviewEvent::Finished { .. } => false,
+            },
+            ticket::Event::Created { .. }
+            | ticket::Event::Edited { .. }
+            | ticket::Event::CheckStarted
+            | ticket::Event::Coupled { .. }
+            | ticket::Event::JoinedTrain { .. }
+            | ticket::Event::TrialCancelled
+            | ticket::Event::BatchLanding { .. }
+            | ticket::Event::BatchPutOff { .. }
+            | ticket::Event::CandidateBuilt { .. }
+            | ticket::Event::CheckOrdered { .. }
+            | ticket::Event::LandingRetried
+            | ticket::Event::LandingEndOrdered { .. }
+            | ticket::Event::NotLanded
+            | ticket::Event::RetryDue
+            | ticket::Event::FileDrifted
+            | ticket::Event::FileHeeded => false,
+            ticket::Event::CommitmentAdded { .. }
+            | ticket::Event::CommitmentUnmet { .. }
+            | ticket::Event::CommitmentsHeld { .. }
+            | ticket::Event::CommitmentsApproved { .. } => true,
+            ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
+            // The next attempt goes on with the last commit of the one before it.
+            ticket::Event::WorkKept { work } => !work.iter().all(ticket::KeptWork::is_attempt),
+            ticket::Event::CheckStopOrdered { .. }
+            | ticket::Event::Claimed { .. }
+            | ticket::Event::Submitted { .. }
+            | ticket::Event::Released { .. }
+            | ticket::Event::TrialPassed { .. }
+            | ticket::Event::TrialFailed { .. }
+            | ticket::Event::Uncoupled { .. }
+            | ticket::Event::ChecksPassed { .. }
+            | ticket::Event::ChecksFailed { .. }
+            | ticket::Event::NoCommits { .. }
+            | ticket::Event::Conflicted { .. }
+            | ticket::Event::CouldNotRun { .. }
+            | ticket::Event::TargetRed { .. }
+            | ticket::Event::Diverged { .. }
+            | ticket::Event::SensitivePaths { .. }
+            | ticket::Event::ReviewClaimed { .. }
+            | ticket::Event::ReviewCrashed { .. }
+            | ticket::Event::ReviewGaveUp { .. }
+            | ticket::Event::ReviewRefused { .. }
+            | ticket::Event::NobodyReviews { .. }
+            | ticket::Event::ReviewEndOrdered { .. }
+            | ticket::Event::ReviewApproved { .. }
+            | ticket::Event::Returned { .. }
+            | ticket::Event::Approved { .. }
+            | ticket::Event::Rejected { .. }
+            | ticket::Event::WorkFailed { .. }
+            | ticket::Event::Landed { .. }
+            | ticket::Event::TargetMoved
+            | ticket::Event::CheckoutEdited { .. }
+            | ticket::Event::RecoveryNotNeeded
+            | ticket::Event::RecoveryLanded { .. }
+            | ticket::Event::Retried { .. }
+            | ticket::Event::Waived { .. }
+            | ticket::Event::PathsApproved { .. }
+            | ticket::Event::Dropped { .. }
+            | ticket::Event::ClosedByPerson
+            | ticket::Event::Reopened { .. }
+            | ticket::Event::FileUnheeded { .. }
+            | ticket::Event::WorkFound
+            | ticket::Event::BudgetSpent { .. }
+            | ticket::Event::BudgetRaised { .. } => true,
+        },
+    }
+}

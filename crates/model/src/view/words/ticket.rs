@@ -1,0 +1,278 @@
+//! A ticket's events in words.
+
+use super::attempt::of_attempt;
+use super::review::of_review;
+use crate::attempt::Prompt;
+use crate::policy::attention;
+use crate::ticket::{
+    self, AfterLanding, AfterReview, CheckOutcome, CheckPlan, CheckStop, CheckTask, Released,
+};
+
+pub(super) fn of_ticket(event: &ticket::Event) -> String {
+    use ticket::Event;
+    match event {
+        Event::Created { spec } => format!("seen in the queue: {}", spec.title),
+        Event::Edited { .. } => "its file was edited".to_owned(),
+        Event::Claimed { agent, .. } => format!("given to {agent}"),
+        Event::Attempt(event) => of_attempt(event, None),
+        Event::Submitted { by, .. } => format!("submitted by {by}"),
+        Event::Released { why } => match why {
+            Released::Killed { by } => format!("taken back: {by} killed its agent"),
+            Released::Reaped { why } => format!("taken back, its agent was given up: {why}"),
+            Released::WorkspaceFailed {
+                why, attempts_left, ..
+            } => {
+                format!(
+                    "its workspace could not be made, {}: {why}",
+                    left(*attempts_left, "attempt")
+                )
+            }
+            Released::SetUpFailed { why, retry_at, .. } => {
+                format!("its workspace could not be set up (next try not before {retry_at}): {why}")
+            }
+            Released::WorkspaceLost { attempts_left, .. } => {
+                format!("its workspace is gone, {}", left(*attempts_left, "attempt"))
+            }
+        },
+        Event::CheckStarted => "its turn to be checked".to_owned(),
+        Event::Coupled { coupling } => format!(
+            "merged in the train on {}, which is {}: place {}",
+            coupling.ahead,
+            coupling.on.short(),
+            coupling.place
+        ),
+        Event::JoinedTrain { candidate, .. } => {
+            format!(
+                "in the train, merged on {} as {}",
+                candidate.target.short(),
+                candidate.commit.short()
+            )
+        }
+        Event::TrialPassed { passed, .. } if passed.is_empty() => {
+            "nothing to check: no checks are configured".to_owned()
+        }
+        Event::TrialPassed { passed, .. } => format!("the train up to it passed: {}", passed.join("; ")),
+        Event::TrialFailed { which, output } => {
+            format!("the train up to it failed: {which}{}", in_brackets(output))
+        }
+        Event::TrialCancelled => {
+            "its checks in the train are ended: their verdict is not needed any more".to_owned()
+        }
+        Event::Uncoupled { why, .. } => format!("taken out of the train: {}", why.words()),
+        Event::BatchLanding { tip, batch, .. } => {
+            format!("landing in a batch of {} with {tip}", batch.entries.len())
+        }
+        Event::BatchPutOff { .. } => {
+            "its landing is put off: another entry of its batch cannot land".to_owned()
+        }
+        Event::CheckOrdered { run, task, .. } => match task {
+            CheckTask::SetUp => format!("setting up the checks' checkout: run {run}"),
+            CheckTask::Candidate => format!("a check of the merged result: run {run}"),
+            CheckTask::Commitment => format!("a commitment is verified on the merged result: run {run}"),
+            CheckTask::Target => format!("the same check of the target alone: run {run}"),
+        },
+        Event::CheckStopOrdered { why } => match why {
+            CheckStop::Pause => "its check is being stopped with the engine".to_owned(),
+            CheckStop::Frozen => "its check is being stopped: its shim is frozen".to_owned(),
+        },
+        Event::CheckEnded { run, outcome } => format!("run {run} of the checks {}", ended(outcome)),
+        Event::CandidateBuilt { candidate, plan } => {
+            let (target, commit) = (candidate.target.short(), candidate.commit.short());
+            format!("merged on {target} as {commit}{}", skipped(plan))
+        }
+        Event::ChecksPassed { passed, .. } if passed.is_empty() => {
+            "nothing to check: no checks are configured".to_owned()
+        }
+        Event::ChecksPassed { passed, .. } => format!("checks passed: {}", passed.join("; ")),
+        Event::ChecksFailed {
+            which,
+            output,
+            steps_left,
+            repeat,
+            ..
+        } => {
+            let (left, same) = (left(*steps_left, "step"), same(repeat.as_ref()));
+            if which == Prompt::TAKING_OVER {
+                return format!("the branch was refused, {left}{same}{}", in_brackets(output));
+            }
+            format!("check failed, {left}{same}: {which}{}", in_brackets(output))
+        }
+        Event::CommitmentAdded { by, promise } => format!("commitment by {}: {promise}", by.name()),
+        Event::CommitmentUnmet {
+            id,
+            output,
+            steps_left,
+            repeat,
+            ..
+        } => {
+            let (left, same) = (left(*steps_left, "step"), same(repeat.as_ref()));
+            format!("commitment {id} is not met, {left}{same}{}", in_brackets(output))
+        }
+        Event::CommitmentsHeld { .. } => "its commitments wait for a person's word".to_owned(),
+        Event::CommitmentsApproved { by } => format!("its commitments approved by {by}"),
+        Event::NoCommits {
+            steps_left, repeat, ..
+        } => {
+            format!(
+                "nothing was committed, {}{}",
+                left(*steps_left, "step"),
+                same(repeat.as_ref())
+            )
+        }
+        Event::Conflicted {
+            paths,
+            resolutions_left,
+            repeat,
+        } => {
+            format!(
+                "does not merge, {}{}: {}",
+                left(*resolutions_left, "resolution"),
+                same(repeat.as_ref()),
+                paths.join(", ")
+            )
+        }
+        Event::CouldNotRun { why, retry_at, .. } => match why.split_once('\n') {
+            Some((first, rest)) => format!("{first} (next try not before {retry_at})\n{rest}"),
+            None => format!("{why} (next try not before {retry_at})"),
+        },
+        Event::Diverged { why, retry_at } => format!("{why} (looked at again not before {retry_at})"),
+        Event::TargetRed { which, output, .. } => {
+            format!(
+                "the target itself does not pass the check: {which}{}",
+                in_brackets(output)
+            )
+        }
+        Event::SensitivePaths { paths, .. } => {
+            format!("touches paths that a person must approve: {}", paths.join(", "))
+        }
+        Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
+        Event::Review { event, .. } => of_review(event),
+        Event::ReviewCrashed { left: n, .. } => format!("the review ended in errors, {}", left(*n, "try")),
+        Event::ReviewGaveUp { left: n, .. } => {
+            format!("the review ended without a verdict, {}", left(*n, "try"))
+        }
+        Event::ReviewRefused { message, .. } => {
+            format!("its gatekeeper's credentials are refused: {message}")
+        }
+        Event::NobodyReviews { why } => format!("nobody may review it: {why}"),
+        Event::Approved { .. } => "approved in review: to be merged, checked and landed".to_owned(),
+        Event::Rejected { attempts_left: n, .. } => {
+            format!("rejected in review: back in the queue, {}", left(*n, "attempt"))
+        }
+        Event::WorkFailed { .. } => "found impossible in review".to_owned(),
+        Event::ReviewEndOrdered { then } => {
+            let then = match then {
+                AfterReview::Approve { by } => format!("{by} approves"),
+                AfterReview::Return { by, why } => format!("{by} sends it back: {why}"),
+                AfterReview::Drop { by, reason } => format!("{by} drops it {reason}"),
+            };
+            format!("its review is ended: {then}")
+        }
+        Event::ReviewApproved { by } => format!("approved by {by} in a gatekeeper's place"),
+        Event::Returned { by, why, .. } => format!("sent back by {by}: {why}"),
+        Event::Landed { commit } => format!("landed as {}", commit.short()),
+        Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
+        Event::CheckoutEdited { paths, .. } => attention::edits(paths),
+        Event::LandingRetried => "landing is tried again".to_owned(),
+        Event::LandingEndOrdered {
+            then: AfterLanding::Drop { by, reason },
+        } => format!("to be dropped by {by} unless it has landed: {reason}"),
+        Event::LandingEndOrdered {
+            then: AfterLanding::Hold { why, .. },
+        } => format!("to be held unless it has landed: {why}"),
+        Event::LandingEndOrdered {
+            then: AfterLanding::Uncouple,
+        } => "its landing is being ended, for another entry of its batch".to_owned(),
+        Event::LandingEndOrdered {
+            then: AfterLanding::Retry { by },
+        } => format!("to be merged anew unless it has landed: {by} asked for it"),
+        Event::NotLanded => "its landing was ended: the target does not hold it".to_owned(),
+        Event::RecoveryNotNeeded => "not needed: the ticket that it recovers did not fail".to_owned(),
+        Event::RecoveryLanded { by, commit, replaces } => {
+            let then = match replaces {
+                true => "it is closed, and that ticket stands in its place",
+                false => "open again, with fresh attempts",
+            };
+            format!(
+                "{by}, which recovers it, has landed as {}: {then}",
+                commit.short()
+            )
+        }
+        Event::RetryDue => "tried again by itself".to_owned(),
+        Event::Retried { by, .. } => format!("tried again: {by} asked for it"),
+        Event::Waived { by, reason } => format!("let pass by {by}: {reason}"),
+        Event::PathsApproved { by } => format!("its paths approved by {by}"),
+        Event::Dropped { by, reason } if reason.is_empty() => format!("dropped by {by}"),
+        Event::Dropped { by, reason } => format!("dropped by {by}: {reason}"),
+        Event::ClosedByPerson => "closed by a person".to_owned(),
+        Event::Reopened { by } => format!("opened again by {by}"),
+        Event::FileDrifted => "its file differed and is written again".to_owned(),
+        Event::FileUnheeded { change } => change.words(),
+        Event::FileHeeded => "its file is as it should be, or a person has spoken".to_owned(),
+        Event::WorkFound => {
+            "an engine whose journal is gone had given it to an agent: it is given out again".to_owned()
+        }
+        Event::WorkKept { work } => {
+            let work: Vec<String> = work.iter().map(ticket::KeptWork::words).collect();
+            work.join("; ")
+        }
+        Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
+        Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
+    }
+}
+
+/// How a failed check ended, as an addition to its command.
+fn in_brackets(output: &str) -> String {
+    let how = ticket::how_it_ended(output);
+    how.map(|how| format!(" ({how})")).unwrap_or_default()
+}
+
+/// The checks that are skipped, as the end of a sentence.
+fn skipped(plan: &CheckPlan) -> String {
+    if plan.skipped.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = plan.skipped.iter().map(ToString::to_string).collect();
+    let all = if plan.commands.is_empty() {
+        "all checks, "
+    } else {
+        ""
+    };
+    format!(
+        "; skipped, since it changes none of their paths: {all}{}",
+        names.join(", ")
+    )
+}
+
+/// The end of a run of the checks.
+fn ended(outcome: &CheckOutcome) -> String {
+    match outcome {
+        CheckOutcome::Passed => "has passed".to_owned(),
+        CheckOutcome::Flaky { .. } => "has passed when it was repeated, so the check is flaky".to_owned(),
+        CheckOutcome::PassedBefore => "is not needed: the same passed before".to_owned(),
+        CheckOutcome::NotSetUp => "has to wait: its checkout is not set up".to_owned(),
+        CheckOutcome::Failed { output } => format!("has failed{}", in_brackets(output)),
+        CheckOutcome::CouldNotRun { why } => format!("could not be run: {why}"),
+        CheckOutcome::Lost { how } => format!("was lost: it {how}"),
+    }
+}
+
+/// The number of times that it was the same on unchanged input, from the second time on.
+fn same(repeat: Option<&ticket::Repeat>) -> String {
+    match repeat {
+        Some(repeat) if repeat.times > 1 => {
+            let of = repeat.times.saturating_add(repeat.left);
+            format!(", the same {} of {of} times", repeat.times)
+        }
+        Some(_) | None => String::new(),
+    }
+}
+
+fn left(n: u32, what: &str) -> String {
+    match n {
+        0 => format!("no {what} left"),
+        1 => format!("1 {what} left"),
+        n if what == "try" => format!("{n} tries left"),
+        n => format!("{n} {what}s left"),
+    }
+}
