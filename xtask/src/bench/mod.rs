@@ -12,6 +12,7 @@ mod place;
 mod recover;
 mod report;
 mod repository;
+mod train;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -31,7 +32,7 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 6] = ["drain", "dispatch", "exits", "idle", "recover", "append"];
+const PARTS: [&str; 7] = ["drain", "dispatch", "exits", "idle", "recover", "append", "train"];
 
 impl Options {
     /// From the command line; `None`: they make no sense.
@@ -129,6 +130,12 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         let appended = append::run(&place, &program, if options.quick { 9 } else { 90 })?;
         println!("{}", report::appended(&appended));
         report.append = Some(appended);
+    }
+    if wants("train") {
+        let orders = example(root, &built, options.crew.is_some(), "sim", "orders")?;
+        let trains = train::run(&place, &orders, &train::Shape::new(options.quick))?;
+        println!("{}", train::report::told(&trains));
+        report.trains = Some(trains);
     }
     if options.part.is_some() {
         return Ok(());
