@@ -99,6 +99,8 @@ pub(crate) struct Trains {
     pub(crate) costs: Vec<(String, usize, f64)>,
     /// The files of the repository.
     pub(crate) files: usize,
+    /// The machine, and how many processes wanted its cores when it began.
+    pub(crate) machine: String,
 }
 
 /// Does its work, and waits: first for the signal, and once it was sent back for ever.
@@ -136,6 +138,9 @@ done
 /// cost. `orders`: the example of the simulation's crate that does so.
 pub(crate) fn run(place: &Place, orders: &Path, shape: &Shape) -> Result<Trains, String> {
     let size = repository::MEDIUM;
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split_whitespace().next().unwrap_or("unknown");
+    let machine = format!("{}, load average {load}", place.described());
     let mut done = Vec::new();
     for (n, order) in shape.orders.iter().enumerate() {
         let bad = spread(order);
@@ -191,6 +196,7 @@ pub(crate) fn run(place: &Place, orders: &Path, shape: &Shape) -> Result<Trains,
         counted,
         costs,
         files: size.files,
+        machine,
     })
 }
 

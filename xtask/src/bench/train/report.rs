@@ -95,10 +95,10 @@ pub(crate) fn told(trains: &Trains) -> String {
 pub(crate) fn page(trains: &Trains) -> String {
     let mut page = String::from(TRAIN);
     page.push_str(&format!(
-        "The train has batches of up to {BATCH} and {SLOTS} slots, in a repository of {} files.\n\n\
+        "The train has batches of up to {BATCH} and {SLOTS} slots, in a repository of {} files ({}).\n\n\
          | branches | at fault | a run, s | loop ÷ train, real | runs | loop ÷ train, {SEEDS} computed orders | runs | goal |\n\
          |---|---|---|---|---|---|---|---|\n",
-        trains.files
+        trains.files, trains.machine
     ));
     for compared in &trains.compared {
         page.push_str(&format!(
