@@ -12,6 +12,7 @@ mod place;
 mod recover;
 mod report;
 mod repository;
+mod train;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -31,7 +32,7 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 6] = ["drain", "dispatch", "exits", "idle", "recover", "append"];
+const PARTS: [&str; 7] = ["drain", "dispatch", "exits", "idle", "recover", "append", "train"];
 
 impl Options {
     /// From the command line; `None`: they make no sense.
@@ -55,7 +56,7 @@ impl Options {
 }
 
 /// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the
-/// page says how thoroughly.
+/// page says how thoroughly. The train's section is also written when it alone was measured.
 ///
 /// # Errors
 ///
@@ -130,13 +131,46 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         println!("{}", report::appended(&appended));
         report.append = Some(appended);
     }
-    if options.part.is_some() {
-        return Ok(());
+    if wants("train") {
+        let orders = example(root, &built, options.crew.is_some(), "sim", "orders")?;
+        let trains = train::run(&place, &orders, &train::Shape::new(options.quick))?;
+        println!("{}", train::report::told(&trains));
+        report.trains = Some(trains);
     }
     let path = root.join("docs/benchmarks.md");
-    std::fs::write(&path, report.page(&place)).map_err(|error| format!("{}: {error}", path.display()))?;
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let page = match (options.part, &report.trains) {
+        (None, _) => report.page(&place),
+        // Its section has all that it rests on, and takes minutes.
+        (Some(_), Some(trains)) if !options.quick => {
+            let page = std::fs::read_to_string(&path).map_err(failed)?;
+            with_section(&page, &train::report::page(trains))
+        }
+        (Some(_), _) => return Ok(()),
+    };
+    std::fs::write(&path, page).map_err(failed)?;
     println!("wrote docs/benchmarks.md");
     Ok(())
+}
+
+/// A page with this section in the place of the one with the same heading, or at its end.
+fn with_section(page: &str, section: &str) -> String {
+    let heading = section.trim_start().lines().next().unwrap_or_default();
+    let mut parts = page.split("\n## ");
+    let mut whole = parts.next().unwrap_or_default().trim_end().to_owned() + "\n";
+    let mut is_in = false;
+    for part in parts {
+        let is_it = heading.strip_prefix("## ") == part.lines().next();
+        let text = if is_it { section.trim() } else { part.trim_end() };
+        whole.push_str(if is_it { "\n" } else { "\n## " });
+        whole.push_str(text);
+        whole.push('\n');
+        is_in |= is_it;
+    }
+    if !is_in {
+        whole.push_str(&format!("\n{}\n", section.trim()));
+    }
+    whole
 }
 
 /// A program that is an example of one of our crates: beside the measured one, where that was built before.
@@ -216,5 +250,18 @@ mod tests {
             [1.0, 3.0, 5.0, 5.0]
         );
         assert_eq!(median([]), 0.0);
+    }
+
+    #[test]
+    fn a_section_takes_the_place_of_the_one_with_its_heading() {
+        let page = "# Page\n\nText.\n\n## one\n\n1\n\n## two\n\n2\n";
+        assert_eq!(
+            with_section(page, "\n## one\n\n3\n\n"),
+            "# Page\n\nText.\n\n## one\n\n3\n\n## two\n\n2\n"
+        );
+        assert_eq!(
+            with_section(page, "\n## three\n\n3\n"),
+            format!("{page}\n## three\n\n3\n")
+        );
     }
 }

@@ -95,8 +95,19 @@ impl Place {
 
     /// Runs a program to its end for what it prints.
     pub(crate) fn said(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Result<String, String> {
+        self.said_in(&self.folder, program, arguments)
+    }
+
+    /// The same in another folder.
+    pub(crate) fn said_in(
+        &self,
+        folder: &Path,
+        program: impl AsRef<OsStr>,
+        arguments: &[&str],
+    ) -> Result<String, String> {
         let output = self
             .command(program, None)
+            .current_dir(folder)
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

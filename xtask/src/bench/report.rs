@@ -7,6 +7,7 @@ use super::exits::Noticed;
 use super::idle::{AGENTS, Idled};
 use super::place::Place;
 use super::recover::{COMMANDS, Recovered};
+use super::train::{self, Trains};
 use super::{median, quantile};
 
 /// All of a run.
@@ -19,6 +20,7 @@ pub(crate) struct Report {
     pub(crate) watching: Vec<Idled>,
     pub(crate) recovers: Vec<Recovered>,
     pub(crate) append: Option<Appended>,
+    pub(crate) trains: Option<Trains>,
 }
 
 /// How one method compares with another: the middle of the rounds' own ratios, and how far these went.
@@ -305,6 +307,9 @@ impl Report {
                 ratio(&append[..tenth], &plain[..tenth]),
                 ratio(&append[last..], &plain[last..]),
             ));
+        }
+        if let Some(trains) = &self.trains {
+            page.push_str(&train::report::page(trains));
         }
         page
     }

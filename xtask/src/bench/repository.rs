@@ -22,7 +22,8 @@ pub(crate) const SMALL: Size = Size {
     files: 50,
     goal: 2.5,
 };
-const MEDIUM: Size = Size {
+/// A middling one.
+pub(crate) const MEDIUM: Size = Size {
     name: "medium",
     files: 2000,
     goal: 1.3,
