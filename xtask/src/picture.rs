@@ -25,10 +25,12 @@ const CELL: (f32, f32) = (8.0, 17.0);
 /// Around it all, in pixels.
 const MARGIN: f32 = 14.0;
 /// What is worth being seen in it, besides agents at work.
-const WANTED: [&str; 5] = [
+const WANTED: [&str; 7] = [
     "asks a person",
     "crashed",
     "does not merge",
+    "rejects it in review",
+    "tests together",
     "● ",
     "landed on main",
 ];

@@ -303,8 +303,7 @@ impl Facts {
             Some(_) => {}
             None if status == FileStatus::Closed => {}
             None => {
-                // No engine has seen it: it is in the queue since its file was written.
-                let created = Ticket::new(id.clone()).after(&Event::Created { spec }, changed_at);
+                let created = Ticket::new(id.clone()).after(&Event::Created { spec }, self.now);
                 if let Ok(change) = created {
                     self.tickets.insert(id, Arc::new(change.ticket));
                 }

@@ -112,7 +112,8 @@ impl Explain {
             None if facts.is_closed_unseen(&id) => "closed".to_owned(),
             None => "unknown".to_owned(),
         };
-        let since = ticket.and_then(standing_since);
+        let seen = ticket.filter(|_| crew.tickets.contains_key(&id));
+        let since = seen.and_then(standing_since);
         let kept: Vec<_> = ticket.into_iter().flat_map(Ticket::work_apart).collect();
         let commitments = ticket
             .map(|ticket| ticket.commitments.as_slice())

@@ -1,6 +1,7 @@
 //! `crew queue`: the tickets, what is nearest to the target first.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use clap::Args;
 use model::ticket::{State, Ticket};
@@ -71,7 +72,10 @@ impl Queue {
             let mut table = Table::new(&["TICKET", "P", "STATE", "AGENT", "FOR", "TITLE"], &[4]);
             for ticket in shown {
                 let standing = beside.standing(ticket, now);
-                row(&mut table, ticket, &standing, now);
+                // Nobody knows since when a ticket waits that no engine has seen.
+                let is_seen = crew.tickets.contains_key(&ticket.id);
+                let since = standing_since(ticket).filter(|_| is_seen);
+                row(&mut table, ticket, &standing, since.map(|since| now.since(since)));
             }
             context.out.table(&table)?;
         }
@@ -125,7 +129,7 @@ async fn all_landed(ledger: &Ledger, crew: &Snapshot) -> Result<Vec<Landed>> {
     Ok(all.into_values().collect())
 }
 
-fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, now: Time) {
+fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, lasts: Option<Duration>) {
     let attempt = ticket.attempt();
     let agent = attempt
         .map(|attempt| attempt.claim.agent.to_string())
@@ -145,9 +149,7 @@ fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, now: Time) {
         format!("P{}", ticket.spec.priority).into(),
         Cell::styled(&state, style(standing.sign)),
         agent.into(),
-        standing_since(ticket)
-            .map(|since| ui::span(now.since(since)).into())
-            .unwrap_or_default(),
+        lasts.map(|span| ui::span(span).into()).unwrap_or_default(),
         ticket.spec.title.as_str().into(),
     ]);
     if let Some(why) = &standing.why {

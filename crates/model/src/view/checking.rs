@@ -1,15 +1,19 @@
 //! The progress of the checks of a ticket, in words.
 
+use std::time::Duration;
+
 use super::figures::span;
 use crate::Time;
 use crate::ticket::{CheckTask, Checks};
 
-/// The command that runs now, for how long if `now` is given, and how far that is. None while nothing runs.
+/// The command that runs now, for how long and until when if `now` is given, and how far that is. None while
+/// nothing runs.
 #[must_use]
 pub fn checking(checks: &Checks, now: Option<Time>) -> Option<String> {
     let run = checks.run.as_ref()?;
     let command = checks.command(run.task)?;
-    let time = now.map(|now| format!(" for {}", span(now.since(run.since))));
+    let limit = span(Duration::from_millis(command.timeout_ms));
+    let time = now.map(|now| format!(" for {} of at most {limit}", span(now.since(run.since))));
     let time = time.unwrap_or_default();
     let of = |done: u32, all: usize| match all {
         0 | 1 => String::new(),
@@ -69,12 +73,12 @@ mod tests {
         };
         assert_eq!(
             at(&mut checks, CheckTask::SetUp),
-            "setting up with `npm ci` for 12s"
+            "setting up with `npm ci` for 12s of at most 5m"
         );
         checks.passed = 1;
         assert_eq!(
             at(&mut checks, CheckTask::Candidate),
-            "`cargo test` for 12s, 2 of 3"
+            "`cargo test` for 12s of at most 5m, 2 of 3"
         );
         assert_eq!(checking(&checks, None).unwrap(), "`cargo test`, 2 of 3");
         checks.tries.push(crate::ticket::FailedTry {
@@ -88,12 +92,12 @@ mod tests {
         checks.failed = Some("1 failed".to_owned());
         assert_eq!(
             at(&mut checks, CheckTask::Target),
-            "`cargo clippy` for 12s, on the target, since `cargo test` failed"
+            "`cargo clippy` for 12s of at most 5m, on the target, since `cargo test` failed"
         );
         checks.on_target = 1;
         assert_eq!(
             at(&mut checks, CheckTask::Target),
-            "`cargo test` for 12s, on the target, since it failed"
+            "`cargo test` for 12s of at most 5m, on the target, since it failed"
         );
     }
 }

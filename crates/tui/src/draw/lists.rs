@@ -281,6 +281,8 @@ fn ticket(
     let agent = ticket
         .attempt()
         .map_or("", |attempt| attempt.claim.agent.as_str());
+    // Nobody knows since when a ticket waits that no engine has seen.
+    let is_seen = !app.files.unseen.contains_key(id);
     let mut last = Vec::new();
     let why = standing.why.as_deref().unwrap_or_default();
     let title = Cell::new(
@@ -298,7 +300,7 @@ fn ticket(
             Cell::new(symbol, tone),
             Cell::new(standing.word, tone),
             agent.into(),
-            ago(app, standing_since(ticket)),
+            ago(app, standing_since(ticket).filter(|_| is_seen)),
         ),
         last,
         chosen,
