@@ -226,8 +226,8 @@ impl Explain {
         for work in kept {
             out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;
         }
-        // The agent of a ticket that waits for a person waits for that too, and that of submitted work for the
-        // same as the work.
+        // The agent of a ticket that waits for a person waits for that too, and the agent of submitted work
+        // waits for the same as the work.
         let is_told = runs && matches!(refusal, Some(Refusal::Submitted { .. }));
         if let Some(waits) = agent
             .and_then(|agent| agent.waiting(look))

@@ -2,6 +2,7 @@ use super::*;
 use crate::Fence;
 use crate::attempt::{Attempt, Claim, StartPoint};
 use crate::conversation::Conversation;
+use crate::policy::budget::Budget;
 use crate::ticket::{Done, Held, Spec, Why};
 
 /// A queue that can be changed.
