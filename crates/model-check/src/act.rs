@@ -10,7 +10,7 @@ use crate::journal::{Decision, Ordered, Row};
 use crate::moves::{Move, next_deed};
 use crate::order::Order;
 use crate::state::State;
-use crate::world::Report;
+use crate::world::{Report, ReviewEnd};
 
 /// The state after a move; nothing when a machine refused it, and nothing changed.
 pub(crate) fn act(
@@ -63,12 +63,24 @@ pub(crate) fn act(
             next.left.losses -= 1;
             next.world.end_check(false, &book.chains);
         }
+        Move::Approve { ticket } => next.world.end_review(ticket, ReviewEnd::Approved, &book.chains),
+        Move::Reject { ticket } => {
+            next.left.rejections -= 1;
+            next.world.end_review(ticket, ReviewEnd::Rejected, &book.chains);
+        }
+        Move::VanishReview { ticket } => {
+            next.left.losses -= 1;
+            next.world.end_review(ticket, ReviewEnd::Lost, &book.chains);
+        }
         Move::Notice { engine } => next.engines[usize::from(engine)] = Engine::Down,
         Move::Hear { engine, ticket, deed } => {
             if write(&mut next, engine, Some((ticket, deed, None)), guards, book)? == Event::No {
                 return Ok(None);
             }
-            if matches!(deed, Deed::Drop | Deed::StopForDrop | Deed::EndLanding) {
+            if matches!(
+                deed,
+                Deed::Drop | Deed::StopForDrop | Deed::StopReviewForDrop | Deed::EndLanding
+            ) {
                 next.left.drops -= 1;
             }
             if deed == Deed::HoldLanding {
@@ -92,6 +104,7 @@ pub(crate) fn act(
                 Order::Land { candidate } if is_ended => next.world.end_landing(candidate, &book.chains),
                 // Nobody waits for it, as far as this engine knows.
                 Order::Check { run, .. } if facts.check != Some(run) => Report::Nothing,
+                Order::Review { run, .. } if facts.review != Some(run) => Report::Nothing,
                 _ => next
                     .world
                     .perform(*ordered, edited, guards.swap, &mut book.chains),
@@ -230,9 +243,12 @@ fn tell(
         // A report of a run counts for the run that is waited for.
         Order::Start { run, .. } => !guards.claim || facts.live == Some(run),
         Order::Check { run, .. } => facts.check == Some(run),
+        Order::Review { run, .. } => facts.review == Some(run),
         Order::Prepare { .. }
         | Order::Stop { .. }
         | Order::StopCheck { .. }
+        | Order::StopReview { .. }
+        | Order::RemoveReview { .. }
         | Order::Build { .. }
         | Order::Land { .. }
         | Order::Keep { .. }
@@ -258,6 +274,7 @@ fn meaning(order: Order, report: Report) -> Option<Deed> {
     Some(match (order, report) {
         (_, Report::Ready) => Deed::WorkspaceReady,
         (Order::Check { .. }, Report::Spawned) => return None,
+        (Order::Review { .. }, Report::Spawned) => Deed::ReviewSpawned,
         (_, Report::Spawned) => Deed::Spawned,
         (_, Report::NoWorkspace) => Deed::WorkspaceLost,
         (_, Report::Built { candidate, on, tip }) => Deed::Build { candidate, on, tip },

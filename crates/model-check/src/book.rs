@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use model::ticket::{Effect, Stage, State, Ticket};
+use model::ticket::{Stage, State, Ticket};
 use model::{TicketId, Time, attempt};
 
 use crate::chain::{Chain, Chains};
 use crate::deed::{Deed, agent_name};
-use crate::order::{CheckId, Order, commit_of, run_of};
+use crate::order::{CheckId, Order, ReviewId, commit_of, run_of};
 
 /// A ticket's value, as its place in the [`Book`].
 pub(crate) type Value = u16;
@@ -42,6 +42,10 @@ pub(crate) struct Facts {
     /// The run of its checks that is under way.
     pub(crate) check: Option<CheckId>,
     pub(crate) stopping: bool,
+    /// Whether it takes the gatekeeper's slot.
+    pub(crate) has_gatekeeper: bool,
+    /// The run of its review whose process may be alive.
+    pub(crate) review: Option<ReviewId>,
 }
 
 /// The state of a ticket, as far as rules need it.
@@ -53,6 +57,15 @@ pub(crate) enum Stands {
         can_step: bool,
     },
     Queued,
+    /// A candidate that waits for the gatekeeper, or that the gatekeeper has.
+    InReview {
+        /// The gatekeeper may get it.
+        is_free: bool,
+        /// The gatekeeper's next step may be started.
+        can_step: bool,
+        /// Somebody wants the review ended.
+        ending: bool,
+    },
     /// Building or checking: it has the one place in which candidates are made.
     Checked,
     Landing {
@@ -73,16 +86,19 @@ pub(crate) struct Book {
     known: BTreeMap<String, Value>,
     after: BTreeMap<(Value, Deed), Option<Rc<After>>>,
     pub(crate) chains: Chains,
+    /// Whether work is reviewed.
+    is_reviewed: bool,
 }
 
 impl Book {
-    /// A book with so many open tickets, and their values.
-    pub(crate) fn new(tickets: u8) -> (Self, Vec<Value>) {
+    /// A book with so many open tickets, and their values. `is_reviewed`: whether work is reviewed.
+    pub(crate) fn new(tickets: u8, is_reviewed: bool) -> (Self, Vec<Value>) {
         let mut book = Self {
             values: Vec::new(),
             known: BTreeMap::new(),
             after: BTreeMap::new(),
             chains: Chains::default(),
+            is_reviewed,
         };
         let open = (0..tickets)
             .map(|n| {
@@ -110,18 +126,19 @@ impl Book {
     fn take(&mut self, value: Value, deed: Deed) -> Option<After> {
         let before = self.ticket(value).clone();
         let mut ticket = before.clone();
-        let mut orders: Vec<Effect> = Vec::new();
-        let events = deed.events(&ticket);
+        let mut orders: Vec<Order> = Vec::new();
+        let events = deed.events(&ticket, self.is_reviewed);
         for event in &events {
             let change = ticket.after(event, Time::default()).ok()?;
+            let ordered = change.effects.iter();
+            orders.extend(ordered.filter_map(|effect| Order::of(effect, &ticket)));
             ticket = change.ticket;
-            orders.extend(change.effects);
         }
         let fence = ticket.fence;
         Some(After {
             value: self.value(ticket),
             events: u8::try_from(events.len()).expect("one or two"),
-            orders: orders.iter().filter_map(Order::of).collect(),
+            orders,
             new_fence: (fence > before.fence).then(|| small(fence.0)),
         })
     }
@@ -170,7 +187,15 @@ fn facts(ticket: &Ticket) -> Facts {
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Queued => Stands::Queued,
-            Stage::Building | Stage::Checking(_) | Stage::InTrain(_) | Stage::Reviewing(_) => Stands::Checked,
+            Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => Stands::Checked,
+            Stage::Reviewing(reviewing) => Stands::InReview {
+                is_free: reviewing.open().is_none() && reviewing.then.is_none(),
+                can_step: reviewing.then.is_none()
+                    && reviewing
+                        .open()
+                        .is_some_and(|review| review.can_step(Time::default())),
+                ending: reviewing.then.is_some(),
+            },
             Stage::Landing {
                 candidate,
                 waiting,
@@ -195,6 +220,11 @@ fn facts(ticket: &Ticket) -> Facts {
             .map(|slot| if *slot == agent_name(0) { 0 } else { 1 }),
         live: ticket.live_run().map(run_of),
         check: ticket.check_run().map(|check| CheckId::of(&check.run)),
+        has_gatekeeper: ticket.open_reviews().next().is_some(),
+        review: ticket
+            .reviewing()
+            .and_then(|reviewing| reviewing.open()?.conversation.live_run())
+            .map(ReviewId::of),
         stopping: attempt.is_some_and(|a: &attempt::Attempt| a.conversation.stopping.is_some()),
     }
 }

@@ -11,6 +11,8 @@ pub struct Guards {
     pub swap: bool,
     /// A report of an order of an earlier claim does not count for a later one.
     pub claim: bool,
+    /// Work whose checks have passed is reviewed, where the bounds have a gatekeeper.
+    pub review: bool,
     /// An act that fails and is tried again fails as often as the bounds allow, no more: an act that crew
     /// repeats in vain without end is counted and left to a person, or it is a fault that somebody ends (a
     /// full disk).
@@ -23,6 +25,7 @@ impl Guards {
         admission: true,
         swap: true,
         claim: true,
+        review: true,
         counted: true,
     };
 }
@@ -44,8 +47,12 @@ pub struct Bounds {
     pub tickets: u8,
     /// The number of agents, one or two.
     pub agents: u8,
+    /// Gatekeepers, none or one: with one, all work is reviewed.
+    pub gatekeepers: u8,
     /// The worth of a lease.
     pub lease: Lease,
+    /// Times that a gatekeeper sends work back.
+    pub rejections: u8,
     /// Engines killed, or leases run out.
     pub stops: u8,
     /// Commits that somebody else pushes.

@@ -2,8 +2,8 @@
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal, Usage};
 use model::ticket::{
-    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckTask, Event, Loss, Released, State,
-    Ticket,
+    AfterLanding, AfterReview, Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckTask, Event, Loss,
+    Released, Review, ReviewEvent, Reviewing, State, Ticket, Verdict,
 };
 use model::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
@@ -56,11 +56,21 @@ pub(crate) enum Deed {
     RetryHeld,
     /// The engine that took over found no worker behind it.
     WorkerLost,
+    /// Its candidate is given to the gatekeeper.
+    ClaimReview,
+    StartReview,
+    ReviewSpawned,
+    Approve,
+    Reject,
+    /// The gatekeeper's process is gone.
+    LoseReview,
+    /// A person drops it while a gatekeeper is at work: that is ended first.
+    StopReviewForDrop,
 }
 
 impl Deed {
-    /// The events, in one write.
-    pub(crate) fn events(self, ticket: &Ticket) -> Vec<Event> {
+    /// The events, in one write. `is_reviewed`: whether work is reviewed.
+    pub(crate) fn events(self, ticket: &Ticket, is_reviewed: bool) -> Vec<Event> {
         let attempt = |event| vec![Event::Attempt(event)];
         let soon = Time::default();
         let attempts_left = 3;
@@ -154,7 +164,7 @@ impl Deed {
                 let passed = Event::ChecksPassed {
                     tree: chain::oid('e', candidate.into()),
                     passed: vec!["make check".to_owned()],
-                    review: false,
+                    review: is_reviewed && !is_approved(ticket),
                 };
                 let mut events = check_ended(ticket, CheckOutcome::Passed);
                 events.push(passed);
@@ -221,6 +231,46 @@ impl Deed {
                 };
                 lost.into_iter().chain([released]).collect()
             }
+            Self::ClaimReview => {
+                let fence = ticket.fence.next();
+                vec![Event::ReviewClaimed {
+                    agent: gatekeeper(),
+                    fence,
+                    harness: model::samples::harness(),
+                    session: session(ticket, fence, 1),
+                    at: soon,
+                }]
+            }
+            Self::StartReview => of_review(ticket, |review| {
+                let run = RunId::of_step(&ticket.id, review.fence, review.conversation.runs + 1);
+                vec![ReviewEvent::Started { run }]
+            }),
+            Self::ReviewSpawned => of_review(ticket, |_| vec![ReviewEvent::Spawned]),
+            Self::Approve => {
+                let verdict = Verdict::Approve {
+                    acceptance_test: "read it".to_owned(),
+                    feedback: String::new(),
+                };
+                judged(ticket, verdict, |fence| Event::Approved { fence, agree: 1 })
+            }
+            Self::Reject => {
+                let verdict = Verdict::Reject {
+                    reason: "no test".to_owned(),
+                    feedback: String::new(),
+                };
+                judged(ticket, verdict, |fence| Event::Rejected {
+                    fence,
+                    attempts_left,
+                    reopen_at: soon,
+                })
+            }
+            Self::LoseReview => lost_review(ticket),
+            Self::StopReviewForDrop => vec![Event::ReviewEndOrdered {
+                then: AfterReview::Drop {
+                    by: Actor::person("pat"),
+                    reason: "not wanted".to_owned(),
+                },
+            }],
         }
     }
 }
@@ -228,6 +278,71 @@ impl Deed {
 /// The agents' names.
 pub(crate) fn agent_name(agent: u8) -> AgentName {
     AgentName::new(["ada", "bob"][usize::from(agent)]).expect("a name")
+}
+
+/// The gatekeeper's name.
+pub(crate) fn gatekeeper() -> AgentName {
+    AgentName::new("gate-1").expect("a name")
+}
+
+/// Whether the work at the tip of the ticket's candidate was approved.
+fn is_approved(ticket: &Ticket) -> bool {
+    let (State::Verify(verify), Some(candidate)) = (&ticket.state, ticket.candidate()) else {
+        return false;
+    };
+    verify.clearance(&candidate.tip).is_some()
+}
+
+/// Events of the review that goes on.
+fn of_review(ticket: &Ticket, events: impl Fn(&Review) -> Vec<ReviewEvent>) -> Vec<Event> {
+    let review = ticket.reviewing().and_then(Reviewing::open);
+    let of = |review: &Review| {
+        let fence = review.fence;
+        let event = |event| Event::Review { fence, event };
+        events(review).into_iter().map(event).collect()
+    };
+    review.map(of).unwrap_or_default()
+}
+
+/// The gatekeeper's step has ended with a verdict, or for a person who wants something else.
+fn judged(ticket: &Ticket, verdict: Verdict, follows: impl Fn(Fence) -> Event) -> Vec<Event> {
+    let reviewing = ticket.reviewing();
+    if reviewing.is_some_and(|reviewing| reviewing.then.is_some()) {
+        return lost_review(ticket);
+    }
+    let mut events = of_review(ticket, |_| {
+        let finished = ReviewEvent::Finished {
+            usage: Usage::default(),
+            total_micro_usd: None,
+        };
+        let verdict = verdict.clone();
+        vec![finished, ReviewEvent::VerdictNoted { verdict }]
+    });
+    let fence = reviewing.and_then(Reviewing::open).map(|review| review.fence);
+    events.extend(fence.map(follows));
+    events
+}
+
+/// The gatekeeper's step has ended without a verdict: it is started again, or what a person wants follows.
+fn lost_review(ticket: &Ticket) -> Vec<Event> {
+    let then = ticket.reviewing().and_then(|reviewing| reviewing.then.clone());
+    let class = match then {
+        Some(_) => Class::KilledByUs,
+        None => Class::Lost,
+    };
+    let mut events = of_review(ticket, |review| {
+        vec![ReviewEvent::Failed {
+            usage: Usage::default(),
+            total_micro_usd: None,
+            failure: Failure::new(class, "it is gone"),
+            retry_at: Time::default(),
+            fresh: session(ticket, review.fence, review.conversation.session.number + 1),
+        }]
+    });
+    if let Some(AfterReview::Drop { by, reason }) = then {
+        events.push(Event::Dropped { by, reason });
+    }
+    events
 }
 
 /// The n-th run for the candidate that the ticket is at is ordered.

@@ -1,6 +1,7 @@
 //! An engine: its picture of the journal, and the effects that it is about to perform.
 
 use crate::journal::{Journal, Ordered, Row};
+use crate::order::Order;
 use crate::state::TICKETS;
 use crate::world::Report;
 
@@ -63,7 +64,8 @@ impl Up {
         let line = self.todo.iter().enumerate();
         let mut line = line.filter(move |(_, (ordered, _))| ordered.ticket == ticket);
         let first = line.next();
-        let stop = line.find(|(_, (ordered, _))| matches!(ordered.order, crate::order::Order::Stop { .. }));
+        let stop = line
+            .find(|(_, (ordered, _))| matches!(ordered.order, Order::Stop { .. } | Order::StopReview { .. }));
         first
             .into_iter()
             .chain(stop)

@@ -1,6 +1,7 @@
 //! Invariants of every state. The names are those of the design's one list of invariants.
 
 use crate::book::{Book, Stands};
+use crate::chain::Commit;
 use crate::journal::Ordered;
 use crate::order::Order;
 use crate::state::State;
@@ -22,7 +23,7 @@ impl Broken {
 pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
     let (chains, target) = (&book.chains, state.world.target);
     for chain in chains.back(target) {
-        let work = matches!(chains.commit(chain), Some(crate::chain::Commit::Work { .. }));
+        let work = matches!(chains.commit(chain), Some(Commit::Work { .. }));
         if work && state.world.passed.binary_search(&chain).is_err() {
             return Err(Broken::new(
                 "I4",
@@ -43,12 +44,33 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
             return Err(Broken::new("I7", what));
         }
     }
+    if state.left.gatekeepers > 0 {
+        let is_approved = |work| state.world.approved.binary_search(&work).is_ok();
+        let mut work = chains.back(target).filter_map(|chain| chains.commit(chain));
+        if let Some(work) = work.find(|work| matches!(work, Commit::Work { .. }) && !is_approved(*work)) {
+            return Err(Broken::new(
+                "R1",
+                format!("{work:?} is on the target, and no gatekeeper has approved of it"),
+            ));
+        }
+    }
     for (row, ticket) in state.journal.rows.iter().zip(0..) {
         let facts = book.facts(row.value);
         let landed = chains.work_of(target, ticket).count();
         let broken = |invariant, what: &str| Err(Broken::new(invariant, format!("t-{ticket} {what}")));
         if landed > 1 {
             return broken("G3", "is on the target twice");
+        }
+        if let Some(review) = state.world.reviews[usize::from(ticket)].filter(|review| review.end.is_none()) {
+            let run = review.run;
+            let ends = [Order::StopReview { run }, Order::RemoveReview { run }];
+            let is_ended = |one: &Ordered| one.ticket == ticket && ends.contains(&one.order);
+            if !state.may_be_overtaken()
+                && facts.review != Some(run)
+                && !state.journal.outbox.iter().any(is_ended)
+            {
+                return broken("I7", "has a gatekeeper that no review waits for");
+            }
         }
         match facts.stands {
             Stands::Landed { candidate } if !chains.holds(target, candidate) => {
@@ -63,6 +85,7 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
             | Stands::AtWork { .. }
             | Stands::Queued
             | Stands::Checked
+            | Stands::InReview { .. }
             | Stands::Over => {
                 if landed > 0 {
                     return broken(
@@ -100,4 +123,10 @@ pub(crate) fn is_at_rest(state: &State, book: &Book) -> bool {
         && state.journal.outbox.is_empty()
         && state.world.places.iter().all(|place| place.alive == 0)
         && state.world.check.is_none_or(|check| check.end.is_some())
+        && state
+            .world
+            .reviews
+            .iter()
+            .flatten()
+            .all(|review| review.end.is_some())
 }

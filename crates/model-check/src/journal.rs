@@ -143,11 +143,12 @@ impl Journal {
 
     /// One ticket per agent: the slot table is a function of the rows.
     fn takes_a_taken_slot(&self, ticket: u8, after: &After, book: &Book) -> bool {
-        let Some(agent) = book.facts(after.value).agent else {
-            return false;
-        };
+        let now = book.facts(after.value);
         let mut others = self.rows.iter().zip(0..).filter(|(_, other)| *other != ticket);
-        others.any(|(row, _)| book.facts(row.value).agent == Some(agent))
+        others.any(|(row, _)| {
+            let other = book.facts(row.value);
+            now.agent.is_some() && now.agent == other.agent || now.has_gatekeeper && other.has_gatekeeper
+        })
     }
 }
 

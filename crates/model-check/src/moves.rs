@@ -7,7 +7,7 @@ use crate::engine::{Engine, Up};
 use crate::journal::{Ordered, Row};
 use crate::order::Order;
 use crate::state::State;
-use crate::world::{self, CheckEnd};
+use crate::world::{self, CheckEnd, ReviewEnd};
 
 /// Something that can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,12 @@ pub(crate) enum Move {
     EndCheck,
     /// The check that runs is lost.
     VanishCheck,
+    /// A gatekeeper ends with an approval.
+    Approve { ticket: u8 },
+    /// A gatekeeper sends the work back.
+    Reject { ticket: u8 },
+    /// A gatekeeper's process is lost.
+    VanishReview { ticket: u8 },
     /// An engine gets an input, decides, and writes the decision with all of its consequences.
     Hear { engine: u8, ticket: u8, deed: Deed },
     /// An engine that was overtaken tries to write, and is refused.
@@ -51,13 +57,19 @@ impl Move {
             Self::Start { .. }
             | Self::End { .. }
             | Self::EndCheck
+            | Self::Approve { .. }
             | Self::Tell { .. }
             | Self::Notice { .. } => true,
             Self::Perform { edited, .. } => !edited,
             Self::Fail { .. } => !guards.counted,
             Self::Hear { deed, .. } => !matches!(
                 deed,
-                Deed::Drop | Deed::StopForDrop | Deed::EndLanding | Deed::HoldLanding | Deed::WorkerLost
+                Deed::Drop
+                    | Deed::StopForDrop
+                    | Deed::StopReviewForDrop
+                    | Deed::EndLanding
+                    | Deed::HoldLanding
+                    | Deed::WorkerLost
             ),
             Self::Kill { .. }
             | Self::RunOut
@@ -65,6 +77,8 @@ impl Move {
             | Self::Rewind
             | Self::Vanish { .. }
             | Self::VanishCheck
+            | Self::Reject { .. }
+            | Self::VanishReview { .. }
             | Self::Hinder { .. } => false,
         }
     }
@@ -103,6 +117,17 @@ pub(crate) fn moves(state: &State, guards: Guards, book: &Book) -> Vec<Move> {
         out.push(Move::EndCheck);
         if left.losses > 0 {
             out.push(Move::VanishCheck);
+        }
+    }
+    for (review, ticket) in state.world.reviews.iter().zip(0..) {
+        if review.is_some_and(|review| review.end.is_none()) {
+            out.push(Move::Approve { ticket });
+            if left.rejections > 0 {
+                out.push(Move::Reject { ticket });
+            }
+            if left.losses > 0 {
+                out.push(Move::VanishReview { ticket });
+            }
         }
     }
     for (place, ticket) in state.world.places.iter().zip(0..) {
@@ -159,6 +184,20 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
                 None => {}
             }
         }
+        if let Some(run) = facts.review {
+            let review = state.world.reviews[usize::from(ticket)].filter(|review| review.run == run);
+            let is_ordered = |one: &Ordered| {
+                one.ticket == ticket && matches!(one.order, Order::Review { run: of, .. } if of == run)
+            };
+            match review.map(|review| review.end) {
+                Some(Some(ReviewEnd::Approved)) => hear(Deed::Approve),
+                Some(Some(ReviewEnd::Rejected)) => hear(Deed::Reject),
+                Some(Some(ReviewEnd::Lost)) => hear(Deed::LoseReview),
+                Some(None) => {}
+                None if !state.journal.outbox.iter().any(is_ordered) => hear(Deed::LoseReview),
+                None => {}
+            }
+        }
         if facts.stands == Stands::Held {
             hear(Deed::RetryHeld);
         }
@@ -171,6 +210,7 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             | Stands::AtWork { .. }
             | Stands::Queued
             | Stands::Checked
+            | Stands::InReview { .. }
             | Stands::Landed { .. }
             | Stands::Over => false,
         };
@@ -182,6 +222,11 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
                 hear(Deed::EndLanding);
             }
             match (facts.live, facts.stopping) {
+                (None, _) if facts.review.is_some() => {
+                    if !matches!(facts.stands, Stands::InReview { ending: true, .. }) {
+                        hear(Deed::StopReviewForDrop);
+                    }
+                }
                 (None, _) => hear(Deed::Drop),
                 (Some(_), false) => hear(Deed::StopForDrop),
                 (Some(_), true) => {}
@@ -235,6 +280,15 @@ pub(crate) fn next_deed(up: &Up, agents: u8, book: &Book) -> Option<(u8, Deed)> 
         facts.iter().any(is_checked),
     ) {
         return Some((ticket, Deed::StartCheck));
+    }
+    if let Some(ticket) = first(|f| matches!(f.stands, Stands::InReview { can_step: true, .. })) {
+        return Some((ticket, Deed::StartReview));
+    }
+    if let (Some(ticket), false) = (
+        first(|f| matches!(f.stands, Stands::InReview { is_free: true, .. })),
+        facts.iter().any(|(f, _)| f.has_gatekeeper),
+    ) {
+        return Some((ticket, Deed::ClaimReview));
     }
     if let Some(ticket) = first(|f| f.stands == Stands::AtWork { can_step: true }) {
         return Some((ticket, Deed::StartStep));

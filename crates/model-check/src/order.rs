@@ -1,7 +1,7 @@
 //! Orders of a ticket, as far as safety depends on them.
 
 use model::attempt;
-use model::ticket::Effect;
+use model::ticket::{Effect, Ticket};
 
 use crate::chain::{self, Chain};
 
@@ -9,20 +9,55 @@ use crate::chain::{self, Chain};
 /// journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
-    Prepare { number: u8, fence: u8 },
-    Start { number: u8, fence: u8, run: u8 },
-    Stop { number: u8, run: u8 },
-    Build { number: u8, fence: u8 },
-    Check { candidate: Chain, run: CheckId },
-    StopCheck { run: CheckId },
-    Land { candidate: Chain },
-    Keep { number: u8 },
-    Remove { number: u8 },
+    Prepare {
+        number: u8,
+        fence: u8,
+    },
+    Start {
+        number: u8,
+        fence: u8,
+        run: u8,
+    },
+    Stop {
+        number: u8,
+        run: u8,
+    },
+    Build {
+        number: u8,
+        fence: u8,
+    },
+    Check {
+        candidate: Chain,
+        run: CheckId,
+    },
+    StopCheck {
+        run: CheckId,
+    },
+    Land {
+        candidate: Chain,
+    },
+    Keep {
+        number: u8,
+    },
+    Remove {
+        number: u8,
+    },
+    Review {
+        candidate: Chain,
+        run: ReviewId,
+    },
+    StopReview {
+        run: ReviewId,
+    },
+    /// The checkout of a review is removed, and its run is ended for that.
+    RemoveReview {
+        run: ReviewId,
+    },
 }
 
 impl Order {
-    /// The part of an effect that is explored; none for a file or a note.
-    pub(crate) fn of(effect: &Effect) -> Option<Self> {
+    /// The part of an effect that is explored; none for a file or a note. `before`: the ticket that ordered it.
+    pub(crate) fn of(effect: &Effect, before: &Ticket) -> Option<Self> {
         let small = |number: u32| u8::try_from(number).expect("a bounded exploration counts little");
         let fence = |fence: model::Fence| u8::try_from(fence.0).expect("a bounded exploration claims little");
         Some(match effect {
@@ -45,9 +80,13 @@ impl Order {
             Effect::Attempt(attempt::Effect::StopRun { run }) if run.is_check() => Self::StopCheck {
                 run: CheckId::of(run),
             },
+            Effect::Attempt(attempt::Effect::StopRun { run }) if before.review_of_run(run).is_some() => {
+                Self::StopReview {
+                    run: ReviewId::of(run),
+                }
+            }
             Effect::Attempt(attempt::Effect::StopRun { run }) => Self::Stop {
-                // A claim and its attempt are numbered alike here: every claim begins one.
-                number: fence_of(run),
+                number: small(before.attempt()?.claim.number),
                 run: run_of(run),
             },
             Effect::BuildCandidate {
@@ -69,10 +108,14 @@ impl Order {
             Effect::RemoveWorkspace { number, .. } => Self::Remove {
                 number: small(*number),
             },
-            // The exploration has no reviews.
-            Effect::StartReview { .. }
-            | Effect::RemoveReview { .. }
-            | Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
+            Effect::StartReview { run, candidate, .. } => Self::Review {
+                candidate: commit_of(candidate),
+                run: ReviewId::of(run),
+            },
+            Effect::RemoveReview { run, .. } => Self::RemoveReview {
+                run: ReviewId::of(run.as_ref()?),
+            },
+            Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => return None,
         })
@@ -85,8 +128,14 @@ impl Order {
             | Self::Start { .. }
             | Self::Build { .. }
             | Self::Check { .. }
+            | Self::Review { .. }
             | Self::Land { .. } => true,
-            Self::Stop { .. } | Self::StopCheck { .. } | Self::Keep { .. } | Self::Remove { .. } => false,
+            Self::Stop { .. }
+            | Self::StopCheck { .. }
+            | Self::StopReview { .. }
+            | Self::RemoveReview { .. }
+            | Self::Keep { .. }
+            | Self::Remove { .. } => false,
         }
     }
 
@@ -106,8 +155,27 @@ impl Order {
             | Self::Check { .. }
             | Self::StopCheck { .. }
             | Self::Land { .. }
+            | Self::Review { .. }
+            | Self::StopReview { .. }
+            | Self::RemoveReview { .. }
             | Self::Keep { .. }
             | Self::Remove { .. } => None,
+        }
+    }
+}
+
+/// A run of a review: the review's claim, and its place among the runs of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ReviewId {
+    fence: u8,
+    run: u8,
+}
+
+impl ReviewId {
+    pub(crate) fn of(run: &model::RunId) -> Self {
+        Self {
+            fence: fence_of(run),
+            run: run_of(run),
         }
     }
 }

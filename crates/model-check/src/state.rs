@@ -40,6 +40,8 @@ impl State {
                 target: 0,
                 passed: Vec::new(),
                 check: None,
+                reviews: [None; TICKETS],
+                approved: Vec::new(),
                 places: [Place::default(); TICKETS],
             },
             left: bounds,

@@ -2,7 +2,7 @@
 
 use crate::chain::{Chain, Chains, Commit};
 use crate::journal::Ordered;
-use crate::order::{CheckId, Order};
+use crate::order::{CheckId, Order, ReviewId};
 use crate::state::TICKETS;
 
 /// The number of runs of an attempt that are distinguished.
@@ -44,6 +44,22 @@ pub(crate) enum CheckEnd {
     Lost,
 }
 
+/// A gatekeeper's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Review {
+    pub(crate) run: ReviewId,
+    pub(crate) candidate: Chain,
+    pub(crate) end: Option<ReviewEnd>,
+}
+
+/// The end of a gatekeeper's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ReviewEnd {
+    Approved,
+    Rejected,
+    Lost,
+}
+
 /// Everything outside the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct World {
@@ -52,6 +68,10 @@ pub(crate) struct World {
     pub(crate) passed: Vec<Chain>,
     /// The check that has the checkout, or had it last.
     pub(crate) check: Option<Check>,
+    /// The last process of a gatekeeper at each ticket.
+    pub(crate) reviews: [Option<Review>; TICKETS],
+    /// Work that a gatekeeper has approved, in order.
+    pub(crate) approved: Vec<Commit>,
     pub(crate) places: [Place; TICKETS],
 }
 
@@ -153,7 +173,7 @@ impl World {
                 Report::Built {
                     candidate: chains.on(target, work),
                     on: target,
-                    tip: steps,
+                    tip: number << 4 | steps,
                 }
             }
             Order::Check { candidate, run } => {
@@ -179,6 +199,34 @@ impl World {
                 let mine = |check: &&mut Check| (check.ticket, check.run) == (ticket, run);
                 if let Some(check) = self.check.as_mut().filter(mine) {
                     check.end.get_or_insert(CheckEnd::Lost);
+                }
+                Report::Nothing
+            }
+            Order::Review { candidate, run } => {
+                let last = &mut self.reviews[usize::from(ticket)];
+                if last.is_none_or(|last| last.run != run) {
+                    *last = Some(Review {
+                        run,
+                        candidate,
+                        end: None,
+                    });
+                }
+                Report::Spawned
+            }
+            Order::StopReview { run } | Order::RemoveReview { run } => {
+                let last = &mut self.reviews[usize::from(ticket)];
+                match last {
+                    Some(review) if review.run == run => {
+                        review.end.get_or_insert(ReviewEnd::Lost);
+                    }
+                    // It has not begun, and never will.
+                    Some(_) | None => {
+                        *last = Some(Review {
+                            run,
+                            candidate: 0,
+                            end: Some(ReviewEnd::Lost),
+                        });
+                    }
                 }
                 Report::Nothing
             }
@@ -223,6 +271,19 @@ impl World {
             self.passed.insert(at, check.candidate);
         }
         check.end = Some(end);
+    }
+
+    /// The gatekeeper at a ticket comes to an end.
+    pub(crate) fn end_review(&mut self, ticket: u8, end: ReviewEnd, chains: &Chains) {
+        let Some(review) = &mut self.reviews[usize::from(ticket)] else {
+            return;
+        };
+        review.end = Some(end);
+        if let (ReviewEnd::Approved, Some(work)) = (end, chains.commit(review.candidate))
+            && let Err(at) = self.approved.binary_search(&work)
+        {
+            self.approved.insert(at, work);
+        }
     }
 
     /// Ends a landing, and looks whether the target holds what was to land.

@@ -11,7 +11,6 @@ use crate::checkout::submodules::Filling;
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::delete::delete_tree;
-use crate::refs::kept_refs::CANDIDATES;
 use crate::repository::Repository;
 use crate::repository::file_settings::{FilesOf, is_attributes};
 use crate::repository::git_dir::Layout;
@@ -91,7 +90,8 @@ impl Repository {
             Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path, source)),
         }
         let mut place = Place::of(folder);
-        let base = self.base_of(commit)?;
+        // An agent may have written the attributes of a candidate.
+        let base = self.below_candidates(commit)?;
         let files = self.files_of(&base)?;
         place.base = Some(base);
         place.settings = files.pairs();
@@ -310,21 +310,6 @@ impl Repository {
             .output_limit(512 << 20)
             .ok()?;
         Ok(fields(&said).any(|path| is_attributes(path_of(path))))
-    }
-
-    /// The commit whose attributes choose the filters for a commit: for a candidate the target, since an
-    /// agent may have written the candidate's.
-    fn base_of(&self, commit: &Oid) -> Result<Oid> {
-        let pins = self
-            .call("for-each-ref")
-            .args(["--count=1", "--format=1", "--points-at", commit.as_str()])
-            .arg(CANDIDATES)
-            .ok()?;
-        let target = match pins.is_empty() {
-            true => None,
-            false => self.rev_parse(&format!("{commit}^1"))?,
-        };
-        Ok(target.unwrap_or_else(|| commit.clone()))
     }
 
     fn check_call(&self, place: &Place, subcommand: &'static str) -> Call {

@@ -97,9 +97,9 @@ impl Message {
 }
 
 impl Repository {
-    /// Merges `tip` into `target` (`--no-ff`) without touching any checkout or ref. In-tree attributes do not
-    /// count, so no merge driver runs. The same input gives the same commit. Everything written is durable on
-    /// return.
+    /// Merges `tip` into `target` (`--no-ff`) without touching any checkout or ref. Only the attributes of the
+    /// target count, so an agent's name no merge driver; where the target is a candidate itself, those of the
+    /// commit below. The same input gives the same commit. Everything written is durable on return.
     ///
     /// # Errors
     /// [`Error::Unrelated`], [`Error::NoSuchCommit`], [`Error::Deadline`], [`Error::Failed`].
@@ -214,7 +214,7 @@ impl Repository {
         // A merge driver has its files in the folder in which git runs.
         let folder = tempfile::tempdir().doing("make a folder in", tempfile::env::temp_dir())?;
         let said = self
-            .call_to_merge(target)?
+            .call_to_merge(&self.below_candidates(target)?)?
             .cwd(folder.path())
             .args(["--write-tree", "-z"])
             .args(base.map(|base| format!("--merge-base={base}")))

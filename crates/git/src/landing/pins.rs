@@ -105,6 +105,26 @@ impl Repository {
         )
     }
 
+    /// The first of a commit and its first parents that is no candidate: in the train, candidates stand on
+    /// others, whose attributes agents have written.
+    pub(crate) fn below_candidates(&self, commit: &Oid) -> Result<Oid> {
+        let mut below = commit.clone();
+        loop {
+            let pins = self
+                .call("for-each-ref")
+                .args(["--count=1", "--format=1", "--points-at", below.as_str()])
+                .arg(CANDIDATES)
+                .ok()?;
+            if pins.is_empty() {
+                return Ok(below);
+            }
+            let Some(parent) = self.rev_parse(&format!("{below}^1"))? else {
+                return Ok(below);
+            };
+            below = parent;
+        }
+    }
+
     /// Checks that a candidate and its tree are still in the repository. A git of its own looks, because one
     /// that stays up may still have a pack open that is deleted.
     ///

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::command::call::Call;
@@ -29,6 +30,8 @@ const FETCHED: &str = "refs/crew/remote";
 const FOLLOWING: &str = "refs/crew/following";
 /// The folder of the candidates that are being pushed, each under its ticket.
 const PUSHING: &str = "refs/crew/pushing";
+/// Held during a fetch. Two at once write the same refs, and one of them fails.
+static FETCHING: Mutex<()> = Mutex::new(());
 /// What ssh is told, whatever the user's own command for it is: ask nobody, and notice a dead connection.
 const SSH_OPTIONS: &str =
     "-o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=3";
@@ -70,7 +73,7 @@ pub enum Standing {
     Free,
     /// The remote's branch is somewhere else, and does not contain the candidate.
     Moved,
-    /// The push was refused, and the remote's branch is still at the base.
+    /// The push has failed, and the remote's branch is still at the base.
     Refused(Error),
 }
 
@@ -80,16 +83,36 @@ impl Repository {
     /// # Errors
     /// [`Error::Remote`].
     pub fn require_remote(&self, remote: &Remote) -> Result<()> {
-        let key = format!("remote.{remote}.url");
-        let said = self.call("config").users_settings().args(["--get", &key]).run()?;
-        if said.code == Some(0) && !said.stdout.trim_ascii().is_empty() {
-            return Ok(());
+        for for_pushes in [false, true] {
+            let addresses = self.addresses(remote, for_pushes)?;
+            let trouble = match addresses.len() {
+                0 => Trouble::Unnamed,
+                1 => continue,
+                _ => Trouble::Addresses,
+            };
+            return Err(Error::Remote {
+                remote: remote.to_string(),
+                trouble,
+                says: format!("it has {} addresses", addresses.len()),
+            });
         }
-        Err(Error::Remote {
-            remote: remote.to_string(),
-            trouble: Trouble::Unnamed,
-            says: String::new(),
-        })
+        Ok(())
+    }
+
+    /// The addresses of a remote, as git uses them: for pushes, or for all else. None: there is no such
+    /// remote.
+    fn addresses(&self, remote: &Remote, for_pushes: bool) -> Result<Vec<String>> {
+        let call = self.call("remote").users_settings();
+        let call = call
+            .args(["get-url", "--all"])
+            .args(for_pushes.then_some("--push"));
+        let said = call.args(["--end-of-options", remote.name()]).run()?;
+        if said.code != Some(0) {
+            return Ok(Vec::new());
+        }
+        let text = String::from_utf8_lossy(&said.stdout);
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        Ok(lines.map(str::to_owned).collect())
     }
 
     /// The commit of a branch at the remote, as the remote says now; `None`: it has no such branch.
@@ -121,6 +144,7 @@ impl Repository {
             });
         };
         let kept = format!("{FETCHED}/{branch}");
+        let _one_at_a_time = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
         // Most often nobody else has pushed, and all of it is here.
         if self.ref_at(&kept)?.as_ref() == Some(&tip) {
             return Ok(tip);
@@ -134,8 +158,14 @@ impl Repository {
             "--no-auto-maintenance",
         ]);
         let call = call.args(["--no-recurse-submodules", "--no-prune", "--end-of-options"]);
-        succeeded(remote, call.args([remote.name(), &refspec]).run())?;
+        let fetched = succeeded(remote, call.args([remote.name(), &refspec]).run());
         failpoint::hit("remote.fetched");
+        if let Err(error) = fetched
+            // A fetch of the user's may keep git from writing their own ref of the branch beside crew's.
+            && self.ref_at(&kept)?.as_ref() != Some(&tip)
+        {
+            return Err(error);
+        }
         // It may have moved on since it was looked at.
         self.ref_at(&kept)?.ok_or_else(|| self.no_such_commit(&kept))
     }
@@ -197,6 +227,7 @@ impl Repository {
     /// # Errors
     /// Nobody knows whether the remote has taken it: [`Repository::look_at_remote`] finds out later.
     pub fn push(&self, remote: &Remote, intent: &Intent) -> Result<Standing> {
+        let is_one = self.addresses(remote, false)? == self.addresses(remote, true)?;
         let name = intent.target.full();
         let lease = format!("--force-with-lease={name}:{}", intent.old);
         let refspec = format!("{}:{name}", intent.new);
@@ -206,6 +237,9 @@ impl Repository {
         let pushed = succeeded(remote, call.args([remote.name(), &refspec]).run());
         failpoint::hit("push.sent");
         let Err(refusal) = pushed else {
+            if !is_one {
+                return self.look_after_push(remote, intent);
+            }
             self.pin(&format!("{FETCHED}/{}", intent.target), &intent.new, "crew: push")?;
             return Ok(Standing::Landed);
         };
@@ -215,6 +249,19 @@ impl Repository {
             Standing::Free => Ok(Standing::Refused(refusal)),
             other => Ok(other),
         }
+    }
+
+    /// How a candidate stands that git has pushed to another address than that of fetches.
+    fn look_after_push(&self, remote: &Remote, intent: &Intent) -> Result<Standing> {
+        let standing = self.look_at_remote(remote, intent)?;
+        Ok(match standing {
+            Standing::Free => Standing::Refused(Error::Remote {
+                remote: remote.to_string(),
+                trouble: Trouble::Addresses,
+                says: "a push succeeds, and the branch that is fetched does not move".to_owned(),
+            }),
+            other => other,
+        })
     }
 
     /// Moves a branch on from `old` to a commit of the remote's, and the checkouts that show it. As a
@@ -305,7 +352,8 @@ fn succeeded(remote: &Remote, said: Result<Output>) -> Result<Output> {
     };
     match said {
         Ok(said) if said.code == Some(0) => Ok(said),
-        Ok(said) if said.code.is_none() => Err(said.failed()),
+        // Somebody has ended git, or its deadline has: nobody knows what the remote does with what it got.
+        Ok(said) if said.code.is_none() => Err(trouble(Trouble::Away, "git was ended".to_owned())),
         Ok(said) => {
             let refused = String::from_utf8_lossy(&said.stdout).into_owned();
             match refused.lines().find(|line| line.contains("[remote rejected]")) {

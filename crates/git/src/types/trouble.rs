@@ -5,6 +5,8 @@
 pub enum Trouble {
     /// The repository has no remote of that name.
     Unnamed,
+    /// The remote has several addresses, or takes a push at another repository than it is fetched from.
+    Addresses,
     /// No answer: the network, the host or its service is away. It may pass without a person.
     Away,
     /// Nothing is at the remote's address, or not for this user.
@@ -44,6 +46,7 @@ impl Trouble {
             Self::Unnamed => {
                 format!("this repository has no remote `{remote}`, which [land] of crew.toml names")
             }
+            Self::Addresses => format!("the remote {remote} is not one repository: {says}"),
             Self::Away => format!("the remote {remote} cannot be reached: {says}"),
             Self::Gone => format!("there is no repository at the remote {remote}: {says}"),
             Self::Credentials => {
@@ -59,6 +62,9 @@ impl Trouble {
         match self {
             Self::Unnamed => {
                 "`git remote -v` lists the remotes; name one as `[land] remote`, or write mode = \"local\""
+            }
+            Self::Addresses => {
+                "`git remote get-url --all --push <name>` shows where a push goes; `git remote set-url` leaves one address"
             }
             Self::Away => "crew tries again by itself",
             Self::Gone => "`git remote get-url <name>` shows the address, `git remote set-url` mends it",

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use git::{Candidate, Identity, Intent, Landing, Outcome};
+use git::{Candidate, Id, Identity, Intent, Landing, Outcome};
 
 use crate::support::{AT, World, main_branch, merged, message, put};
 
@@ -270,6 +270,39 @@ fn a_merge_driver_runs_only_if_the_target_names_it() {
             assert!(!Path::new(folder.trim_end()).exists(), "{folder}");
         }
     }
+}
+
+/// In the train, the commit that work is merged on is another agent's, and has not landed.
+#[test]
+fn a_merge_driver_that_only_an_entry_ahead_names_does_not_run() {
+    let world = World::new();
+    let proof = world.folder.path().join("ran");
+    let driver = format!("touch '{}'; cat %B > %A", proof.display());
+    world.git(&["config", "--global", "merge.mine.driver", &driver]);
+    let repository = world.open_locked();
+    let target = world.head();
+    let side = |name: &str, lib: &str, attributes: &str| {
+        world.git(&["checkout", "-q", "-b", name, target.as_str()]);
+        if !attributes.is_empty() {
+            world.write(".gitattributes", attributes);
+        }
+        world.write("src/lib.txt", lib);
+        let tip = world.commit_all(name);
+        world.git(&["checkout", "-q", "main"]);
+        tip
+    };
+    let ahead = side("ahead", "A\n", "* merge=mine\n");
+    let ahead = merged(&repository, &target, &ahead).commit;
+    repository
+        .pin_candidate(&Id::parse("t-1").unwrap(), 1, &ahead)
+        .unwrap();
+    let behind = side("behind", "B\n", "");
+    let who = Identity::new("crew", "crew@example.org");
+    let outcome = repository
+        .candidate(&ahead, &behind, &message(), &who, &who, AT)
+        .unwrap();
+    assert!(!proof.exists());
+    assert!(matches!(outcome, Outcome::Conflict { .. }), "{outcome:?}");
 }
 
 /// Somebody else moves the target, in both ways, or deletes it.

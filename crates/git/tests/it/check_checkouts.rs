@@ -1,8 +1,8 @@
 //! Check checkouts: clean ones, whatever a check left there.
 
-use git::{Error, Stay};
+use git::{Error, Id, Stay};
 
-use crate::support::{CLEAN, NOTHING_MADE, World, put};
+use crate::support::{CLEAN, NOTHING_MADE, World, merged, put};
 
 #[test]
 fn tracked_files_are_exact_kept_folders_stay_and_the_rest_goes() {
@@ -225,4 +225,30 @@ fn files_that_a_check_left_in_a_submodule_go_and_those_of_the_set_up_stay() {
     let submodules: Vec<_> = submodules.iter().filter(|file| file.is_submodule()).collect();
     assert_eq!(submodules.len(), 1);
     assert_eq!(submodules[0].path, b"lib");
+}
+
+/// In the train, the commit below a candidate is another agent's, and has not landed.
+#[test]
+fn a_filter_that_only_an_entry_ahead_names_does_not_run() {
+    let world = World::new();
+    let proof = world.folder.path().join("ran");
+    let filter = format!("touch '{}'; cat", proof.display());
+    world.git(&["config", "--global", "filter.mine.smudge", &filter]);
+    let repository = world.open_locked();
+    let target = world.head();
+    let mut below = target.clone();
+    for (ticket, path) in [("t-1", ".gitattributes"), ("t-2", "note.txt")] {
+        world.git(&["checkout", "-q", "-b", ticket, target.as_str()]);
+        world.write(path, "* filter=mine\n");
+        let tip = world.commit_all(ticket);
+        world.git(&["checkout", "-q", "main"]);
+        below = merged(&repository, &below, &tip).commit;
+        repository
+            .pin_candidate(&Id::parse(ticket).unwrap(), 1, &below)
+            .unwrap();
+    }
+    let folder = world.folder.path().join("check");
+    let checkout = repository.check_checkout(&folder, &below, CLEAN).unwrap();
+    assert!(checkout.path().join("note.txt").exists());
+    assert!(!proof.exists());
 }

@@ -12,6 +12,7 @@ mod locking;
 mod nested;
 mod pins;
 mod records;
+mod remotes;
 mod removing;
 mod repositories;
 mod saving;

@@ -2,7 +2,7 @@
 
 use model_check::{Bounds, Guards};
 
-use crate::explored::{CALM, OVERTAKEN, falls, holds};
+use crate::explored::{CALM, OVERTAKEN, REVIEWED, falls, holds};
 
 #[test]
 fn three_tickets_an_engine_killed_and_a_process_lost() {
@@ -49,5 +49,24 @@ fn one_ticket_and_an_engine_that_was_overtaken_twice() {
         losses: 1,
         edits: 1,
         ..OVERTAKEN
+    });
+}
+
+#[test]
+fn two_tickets_in_review_an_engine_killed_and_one_sent_back() {
+    let summary = holds(Bounds {
+        stops: 1,
+        rejections: 1,
+        ..REVIEWED
+    });
+    assert!(summary.states > 100_000, "it explores what it says: {summary:?}");
+}
+
+#[test]
+fn two_tickets_in_review_an_engine_killed_and_one_dropped() {
+    holds(Bounds {
+        stops: 1,
+        drops: 1,
+        ..REVIEWED
     });
 }

@@ -6,7 +6,9 @@ use model_check::{Bounds, Found, Guards, Lease, Summary, explore};
 pub(crate) const CALM: Bounds = Bounds {
     tickets: 3,
     agents: 2,
+    gatekeepers: 0,
     lease: Lease::Lock,
+    rejections: 0,
     stops: 0,
     pushes: 0,
     rewinds: 0,
@@ -15,6 +17,13 @@ pub(crate) const CALM: Bounds = Bounds {
     edits: 0,
     failures: 0,
     holds: 0,
+};
+
+/// Work is reviewed by the one gatekeeper.
+pub(crate) const REVIEWED: Bounds = Bounds {
+    tickets: 2,
+    gatekeepers: 1,
+    ..CALM
 };
 
 /// Two engines at once, one of which does not know that it was overtaken.
@@ -77,6 +86,34 @@ fn one_ticket_and_everything_at_once() {
         edits: 1,
         ..CALM
     });
+}
+
+/// Each review has a claim of its own beside that of the attempt.
+#[test]
+fn one_ticket_in_review_and_everything_at_once() {
+    holds(Bounds {
+        tickets: 1,
+        stops: 2,
+        pushes: 1,
+        losses: 2,
+        drops: 1,
+        rejections: 1,
+        ..REVIEWED
+    });
+}
+
+#[test]
+fn without_a_review_it_falls() {
+    let hasty = Guards {
+        review: false,
+        ..Guards::ALL
+    };
+    let one = Bounds {
+        tickets: 1,
+        ..REVIEWED
+    };
+    assert_eq!(falls(hasty, one).invariant, "R1");
+    holds(one);
 }
 
 /// A landing that keeps failing is ended, and its ticket is held while others land; work that cannot be

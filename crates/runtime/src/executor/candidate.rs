@@ -382,7 +382,7 @@ impl Executor {
     pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate, batch: Option<&Batch>) -> Report {
         let moved = moved(candidate, batch);
         let landed = match self.remote() {
-            Ok(Some(remote)) => Ok(self.land_at_remote(ticket, &moved, &remote)),
+            Ok(Some(remote)) => Ok(self.land_at_remote(ticket, &moved, batch, &remote)),
             Ok(None) => self.try_land(&moved),
             Err(error) => Err(error),
         };
@@ -417,7 +417,7 @@ impl Executor {
         batch: Option<&Batch>,
     ) -> Report {
         let candidate = &moved(candidate, batch);
-        if let Some(report) = self.end_landing_at_remote(ticket, candidate) {
+        if let Some(report) = self.end_landing_at_remote(ticket, candidate, batch) {
             return report;
         }
         let ended = self

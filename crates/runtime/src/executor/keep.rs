@@ -87,6 +87,7 @@ impl Executor {
             self.repository.forget_workspace(&workspace, target.as_ref())?;
             if ticket.is_done() {
                 self.repository.forget_named(workspace.ticket())?;
+                self.repository.forget_pushing(workspace.ticket())?;
             }
             Ok(kept)
         });

@@ -181,7 +181,7 @@ impl Executor {
                 };
                 self.start_review(ticket, &review)
             }
-            Effect::RemoveReview { agent, run } => self.remove_review(agent, run.as_ref()),
+            Effect::RemoveReview { agent, run } => self.remove_review(ticket, agent, run.as_ref()),
             Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),

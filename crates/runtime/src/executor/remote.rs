@@ -7,8 +7,9 @@
 use std::sync::PoisonError;
 
 use engine::Report;
-use git::{Intent, Landing, Remote, Standing};
-use model::ticket::{Candidate, Ticket};
+use git::{Intent, Landing, Remote, Standing, Trouble};
+use model::ticket::{Batch, Candidate, Ticket};
+use model::{Oid, TicketId};
 
 use super::perform::{could_not, git_oid, model_oid};
 use crate::executor::Executor;
@@ -107,9 +108,15 @@ impl Executor {
         })
     }
 
-    /// Lands a candidate at the remote, then here.
-    pub(super) fn land_at_remote(&self, ticket: &Ticket, candidate: &Candidate, remote: &Remote) -> Report {
-        match self.try_land_at_remote(ticket, candidate, remote) {
+    /// Lands a candidate at the remote, then here; with it the entries of its batch, which it contains.
+    pub(super) fn land_at_remote(
+        &self,
+        ticket: &Ticket,
+        candidate: &Candidate,
+        batch: Option<&Batch>,
+        remote: &Remote,
+    ) -> Report {
+        match self.try_land_at_remote(ticket, candidate, batch, remote) {
             Ok(report) => report,
             Err(git::Error::CandidateGone { .. }) if self.is_gone(candidate) => Report::TargetMoved,
             Err(error) => self.unless_sent(ticket, candidate, error),
@@ -120,6 +127,7 @@ impl Executor {
         &self,
         ticket: &Ticket,
         candidate: &Candidate,
+        batch: Option<&Batch>,
         remote: &Remote,
     ) -> git::Result<Report> {
         let repository = &self.repository;
@@ -144,7 +152,11 @@ impl Executor {
                 });
             }
             failpoint::hit("push.checked");
-            repository.note_pushing(&git::Id::parse(ticket.id.as_str())?, &intent.new)?;
+            // Each entry is found again by its own note. The tip is the last one: its note says that more
+            // may have been done than to write notes.
+            for (entry, commit) in sent(ticket, candidate, batch) {
+                repository.note_pushing(&git::Id::parse(entry.as_str())?, &git_oid(commit)?)?;
+            }
             failpoint::hit("push.noted");
             standing = repository.push(remote, &intent)?;
         }
@@ -152,17 +164,25 @@ impl Executor {
             Standing::Landed => {
                 failpoint::hit("push.landed");
                 self.land_here(&intent);
-                self.forget_sent(ticket);
+                self.forget_sent(ticket, candidate, batch);
                 Ok(Report::Landed {
                     commit: candidate.commit.clone(),
                 })
             }
             Standing::Moved => {
-                self.forget_sent(ticket);
+                self.forget_sent(ticket, candidate, batch);
                 Ok(Report::TargetMoved)
             }
             Standing::Refused(error) => {
-                self.forget_sent(ticket);
+                // Only the remote's word is the end of a push. Of any other failure the note stays: the
+                // remote may be at work on what it has got, and move its branch later.
+                if let git::Error::Remote {
+                    trouble: Trouble::Refused,
+                    ..
+                } = &error
+                {
+                    self.forget_sent(ticket, candidate, batch);
+                }
                 Ok(could_not(error))
             }
             Standing::Free => Ok(Report::Hindered {
@@ -191,7 +211,12 @@ impl Executor {
 
     /// Ends a landing at the remote that nobody wants any more, if it may have begun there; none where the
     /// remote was never sent the candidate.
-    pub(super) fn end_landing_at_remote(&self, ticket: &Ticket, candidate: &Candidate) -> Option<Report> {
+    pub(super) fn end_landing_at_remote(
+        &self,
+        ticket: &Ticket,
+        candidate: &Candidate,
+        batch: Option<&Batch>,
+    ) -> Option<Report> {
         let remote = match self.remote() {
             Ok(remote) => remote?,
             Err(error) => return Some(could_not(error)),
@@ -205,7 +230,7 @@ impl Executor {
         Some(match looked {
             Ok((Standing::Landed, intent)) => {
                 self.land_here(&intent);
-                self.forget_sent(ticket);
+                self.forget_sent(ticket, candidate, batch);
                 Report::Landed {
                     commit: candidate.commit.clone(),
                 }
@@ -237,10 +262,12 @@ impl Executor {
     }
 
     /// Forgets that a candidate was sent, once the remote has said what became of it.
-    fn forget_sent(&self, ticket: &Ticket) {
-        let forgotten = git::Id::parse(ticket.id.as_str()).and_then(|id| self.repository.forget_pushing(&id));
-        if let Err(error) = forgotten {
-            tracing::debug!(ticket = %ticket.id, %error, "the note of its push stays");
+    fn forget_sent(&self, ticket: &Ticket, candidate: &Candidate, batch: Option<&Batch>) {
+        for (entry, _) in sent(ticket, candidate, batch) {
+            let forgotten = git::Id::parse(entry.as_str()).and_then(|id| self.repository.forget_pushing(&id));
+            if let Err(error) = forgotten {
+                tracing::debug!(ticket = %entry, %error, "the note of its push stays");
+            }
         }
     }
 
@@ -262,4 +289,18 @@ impl Executor {
             )
         })
     }
+}
+
+/// The tickets that a push sends, each with its own candidate; the one that is pushed comes last.
+fn sent<'a>(
+    ticket: &'a Ticket,
+    candidate: &'a Candidate,
+    batch: Option<&'a Batch>,
+) -> Vec<(&'a TicketId, &'a Oid)> {
+    let entries = batch.into_iter().flat_map(|batch| &batch.entries);
+    let ahead = entries.filter(|entry| entry.ticket != ticket.id);
+    ahead
+        .map(|entry| (&entry.ticket, &entry.commit))
+        .chain([(&ticket.id, &candidate.commit)])
+        .collect()
 }

@@ -76,7 +76,7 @@ impl Executor {
         harness: &dyn harness::Harness,
         dir: &Path,
     ) -> Result<Run> {
-        let folder = self.review_folder(review.agent)?;
+        let folder = self.review_folder(ticket, review.agent)?;
         private_dir(&folder)?;
         let commit = git_oid(&review.candidate.commit)?;
         let checkout = self.repository.check_checkout(&folder, &commit, Stay::Nothing)?;
@@ -142,13 +142,13 @@ impl Executor {
     }
 
     /// Removes the checkout of a review that is over. Its run is ended first: nothing writes into it then.
-    pub(super) fn remove_review(&self, agent: &AgentName, run: Option<&RunId>) -> Report {
+    pub(super) fn remove_review(&self, ticket: &Ticket, agent: &AgentName, run: Option<&RunId>) -> Report {
         if let Some(run) = run.and_then(|run| Run::open(self.place.run_dir(run)).ok())
             && let Err(error) = crate::end_run(&run)
         {
             return could_not(error);
         }
-        let folder = match self.review_folder(agent) {
+        let folder = match self.review_folder(ticket, agent) {
             Ok(folder) => folder,
             Err(error) => return could_not(error),
         };
@@ -158,8 +158,10 @@ impl Executor {
         }
     }
 
-    fn review_folder(&self, agent: &AgentName) -> Result<PathBuf> {
-        Ok(self.place.reviews_dir()?.join(agent.as_str()))
+    /// The folder of a gatekeeper at one ticket: it may be at the next ticket's before that of the last one
+    /// is removed.
+    fn review_folder(&self, ticket: &Ticket, agent: &AgentName) -> Result<PathBuf> {
+        Ok(self.place.reviews_dir()?.join(format!("{agent}-{}", ticket.id)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::engine::train::Submitted;
 use testkit::world::{DONE, World, make_executable};
 
 /// The failpoints that are only passed on the way to a remote.
@@ -17,10 +18,15 @@ pub(crate) fn has(point: &str) -> bool {
 /// A world whose remote is a bare repository beside it, which has the target.
 fn with_remote() -> World {
     let world = World::with(|settings| settings.land = "mode = \"push\"".to_owned());
+    remote_of(&world);
+    world
+}
+
+/// Makes the remote of a world.
+fn remote_of(world: &World) {
     world.git(&["init", "-q", "--bare", "-b", "main", "../remote.git"]);
     world.git(&["remote", "add", "origin", "../remote.git"]);
     world.git(&["push", "-q", "origin", "main"]);
-    world
 }
 
 /// The remote's main branch.
@@ -287,6 +293,36 @@ fn a_ticket_that_the_remote_has_when_it_is_dropped_is_landed() {
     world.must(&["drop", "t-1"]);
     assert_eq!(world.state_name("t-1"), "done/landed");
     assert_both_have(&world, "t-1.txt");
+}
+
+/// The engine dies as it is about to push a batch, the batch is given up, and then the remote takes it: as
+/// with a push that comes later than anybody waits for it.
+#[test]
+fn a_batch_that_the_remote_takes_late_is_landed_and_no_agent_works_again() {
+    let it = Submitted::with(2, (2, 1), None, "mode = \"push\"", remote_of);
+    let world = &it.world;
+    world.git(&["push", "-q", "origin", "main"]);
+    world.around("CREW_FAILPOINT_AT", "push.noted");
+    let said = it.begin(&["run", "--until-idle"]).end();
+    assert_eq!(said.signal, Some(9), "{said}");
+    world.around("CREW_FAILPOINT_AT", "");
+    let noted = world.git(&[
+        "for-each-ref",
+        "--format=%(refname) %(objectname)",
+        "refs/crew/pushing",
+    ]);
+    assert_eq!(noted.lines().count(), 2, "{noted}");
+    let of_tip = |line: &str| line.strip_prefix("refs/crew/pushing/t-02 ").map(str::to_owned);
+    let tip = noted.lines().find_map(of_tip).unwrap();
+    world.must(&["drop", "t-02"]);
+    assert_eq!(world.state_name("t-02"), "done/dropped");
+    world.git(&["push", "-q", "origin", &format!("{tip}:refs/heads/main")]);
+    let runs = world.runs("t-01");
+    world.drain_all();
+    assert_eq!(world.state_name("t-01"), "done/landed");
+    assert_eq!(world.runs("t-01"), runs, "no agent is asked for what has landed");
+    assert_eq!(merges_at_remote(world).len(), 2);
+    assert_both_have(world, "t-01.txt");
 }
 
 #[test]

@@ -169,3 +169,34 @@ fn a_review_outlives_a_killed_engine_and_is_adopted() {
     assert_eq!(world.count("t", "review_started"), 1);
     assert_eq!(world.runs("t"), 2, "the worker's and the gatekeeper's");
 }
+
+/// There is one gatekeeper. Its first checkout has many files, so that it is still being removed as the next
+/// review begins.
+#[test]
+fn the_checkout_of_the_last_review_is_removed_and_that_of_the_next_one_stays() {
+    let world = world("");
+    let first =
+        format!("until_there \"$GATES/second\"\nmkdir junk\n(cd junk; seq 20000 | xargs touch)\n{APPROVE}");
+    let second = format!(
+        "touch \"$LOGS/reviewing\"\nuntil_there \"$GATES/go\"\n\
+         {{ test -e README && test -e t-2.txt; }} || touch \"$LOGS/gone\"\n{APPROVE}"
+    );
+    world.ticket("t-1").agent(&script(WORK, &first)).write();
+    let mut engine = world.engine();
+    world.wait_for("t-1", "verify/reviewing");
+    world.ticket("t-2").agent(&script(WORK, &second)).write();
+    world.wait_for("t-2", "verify/reviewing");
+    world.open("second");
+    world.wait("the second review has begun", || {
+        world.path("logs/reviewing").exists()
+    });
+    world.wait("the first one is over", || world.is_landed("t-1"));
+    world.open("go");
+    world.wait("the second one is over", || world.is_landed("t-2"));
+    world.must(&["stop"]);
+    engine.end();
+    assert!(!world.path("logs/gone").exists(), "its checkout is gone");
+    assert_eq!(world.count("t-2", "review_claimed"), 1);
+    assert_eq!(world.count("t-2", "review_failed"), 0);
+    world.assert_at_rest();
+}

@@ -8,8 +8,8 @@ use testkit::world::{Engine, World};
 /// A world in which so many tickets are submitted at once: their agents end while the checks of the bare
 /// target run, before which none is merged. The checks append a line to a log outside of the tree for each
 /// run on a merged result, and fail where there is a file `bad`.
-struct Submitted {
-    world: World,
+pub(crate) struct Submitted {
+    pub(crate) world: World,
     /// The file that a run on a merged result appends to.
     log: PathBuf,
     tickets: usize,
@@ -17,13 +17,25 @@ struct Submitted {
 
 impl Submitted {
     /// `bad`: the ticket that brings the file in, and takes it away when it is asked to.
-    fn new(tickets: usize, (batch, slots): (u32, u32), bad: Option<usize>) -> Self {
+    fn new(tickets: usize, train: (u32, u32), bad: Option<usize>) -> Self {
+        Self::with(tickets, train, bad, "", |_| {})
+    }
+
+    /// As [`Submitted::new`], with lines of `[land]`, and a world that is made ready before the first engine.
+    pub(crate) fn with(
+        tickets: usize,
+        (batch, slots): (u32, u32),
+        bad: Option<usize>,
+        land: &str,
+        ready: impl FnOnce(&World),
+    ) -> Self {
         let world = World::with(|s| {
             s.run = format!("max_workers = {tickets}");
             s.agents = format!("count = {tickets}");
             s.checks = "commands = ['sh \"$HOME/check.sh\"']".to_owned();
-            s.land = format!("[train]\nbatch = {batch}\nslots = {slots}");
+            s.land = format!("{land}\n[train]\nbatch = {batch}\nslots = {slots}");
         });
+        ready(&world);
         let (log, gates) = (world.path("checked"), world.path("gates"));
         fs::write(&log, "").unwrap();
         let check = format!(
@@ -60,7 +72,7 @@ impl Submitted {
     }
 
     /// An engine with everything submitted, and nothing merged yet.
-    fn begin(&self, args: &[&str]) -> Engine {
+    pub(crate) fn begin(&self, args: &[&str]) -> Engine {
         let engine = self.world.start_at(&self.world.path("project"), args);
         self.world.wait("everything is submitted", || {
             (1..=self.tickets).all(|n| self.world.state_name(&id(n)) == "verify/checking")

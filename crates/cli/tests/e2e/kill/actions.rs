@@ -49,11 +49,20 @@ impl Seen {
         Some(seen)
     }
 
-    fn has(&self, id: &str, fact: &'static str) -> bool {
+    pub(crate) fn ticket(&self, id: &str) -> Option<&Ticket> {
+        self.tickets.get(id).map(Arc::as_ref)
+    }
+
+    pub(crate) fn has(&self, id: &str, fact: &'static str) -> bool {
         self.facts.contains(&(id.to_owned(), fact))
     }
 
-    fn is_done(&self, id: &str) -> bool {
+    /// Whether any stream has a fact of this kind.
+    pub(crate) fn any_has(&self, fact: &'static str) -> bool {
+        self.facts.iter().any(|(_, of)| *of == fact)
+    }
+
+    pub(crate) fn is_done(&self, id: &str) -> bool {
         self.tickets.get(id).is_some_and(|ticket| ticket.is_done())
     }
 

@@ -43,6 +43,7 @@ impl Cleaned {
             agent: include_str!("facts.sh"),
             check: include_str!("facts-check.sh"),
             agents: 2,
+            train: (1, 1),
             settings: ("", ""),
             in_memory: true,
         };

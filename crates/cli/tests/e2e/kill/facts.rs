@@ -101,6 +101,7 @@ impl Facts {
             agent: include_str!("facts.sh"),
             check: include_str!("facts-check.sh"),
             agents: 16,
+            train: (1, 1),
             settings: ("answer_within = \"1s\"\n", "\n[land]\nhold_paths = [\"held\"]\n"),
             in_memory: true,
         };

@@ -14,6 +14,7 @@ mod crew;
 mod deep;
 mod facts;
 mod faults;
+mod gate;
 mod git;
 mod kinds;
 mod moment;

@@ -60,6 +60,7 @@ impl Past {
             agent: include_str!("scenario.sh"),
             check: include_str!("scenario-check.sh"),
             agents: 4,
+            train: (1, 1),
             settings: ("", ""),
             in_memory: true,
         };

@@ -58,6 +58,8 @@ pub(crate) struct Kit {
     pub(crate) check: &'static str,
     /// How many are busy at once.
     pub(crate) agents: u32,
+    /// The most entries of a batch, and the checkouts for checks.
+    pub(crate) train: (u32, u32),
     /// Further lines of the settings: of `[run]`, and tables of their own.
     pub(crate) settings: (&'static str, &'static str),
     /// Whether it stands in memory where there is room, and not on a disk: it is about processes that are
@@ -81,6 +83,8 @@ const STAGED: &str = "src/part-03.txt";
 /// looked at.
 pub(crate) struct World {
     root: TempDir,
+    /// The most entries of a batch.
+    batch: u32,
     /// Files of the person's that no commit has, by path in the repository.
     edits: BTreeMap<&'static str, &'static str>,
     /// What git says of the person's checkout before crew was there.
@@ -96,6 +100,7 @@ impl World {
             agent,
             check: include_str!("check.sh"),
             agents: 4,
+            train: (1, 1),
             settings: ("", ""),
             in_memory: false,
         };
@@ -113,6 +118,7 @@ impl World {
             .unwrap();
         let mut world = Self {
             root,
+            batch: kit.train.0,
             edits: BTreeMap::new(),
             status: String::new(),
             commits: RefCell::default(),
@@ -128,6 +134,11 @@ impl World {
 
     pub(crate) fn root(&self) -> &Path {
         self.root.path()
+    }
+
+    /// The most entries of a batch.
+    pub(crate) fn batch(&self) -> u32 {
+        self.batch
     }
 
     pub(crate) fn repo(&self) -> PathBuf {
@@ -282,12 +293,14 @@ impl World {
              [agents]\ncount = {}\nharness = \"scripted\"\n\n\
              [harness.scripted]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\nenv = {{ KILL_DIR = \"{}\" }}\n\n\
              [workspace]\nsetup = [\"true\"]\n\n\
-             [train]\nbatch = 1\n\n\
+             [train]\nbatch = {}\nslots = {}\n\n\
              [checks]\ncommands = [\"sh check.sh {}\"]\n{}",
             kit.settings.0,
             kit.agents,
             agent.display(),
             self.root().join("outside").display(),
+            kit.train.0,
+            kit.train.1,
             self.root().join("outside").display(),
             kit.settings.1,
         );

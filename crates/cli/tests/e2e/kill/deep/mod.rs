@@ -2,6 +2,7 @@
 //! are beside this module, in the first tier.
 
 mod facts;
+mod gate;
 mod old_journal;
 pub(crate) mod points;
 mod storm;

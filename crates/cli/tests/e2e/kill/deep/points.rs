@@ -10,7 +10,7 @@ use failpoint::POINTS;
 use crate::engine::push;
 use crate::kill::rng::Rng;
 use crate::kill::scenario::{Scenario, Size};
-use crate::kill::{clean, facts, old_journal, stop};
+use crate::kill::{clean, facts, gate, old_journal, stop};
 
 /// What nobody passes unless a shim died.
 const AFTER_A_SHIM: [&str; 2] = ["sweep.killed", "sweep.recorded"];
@@ -97,10 +97,15 @@ fn killed_at_every_point_it_comes_to_the_same() {
     assert!(missed * 10 <= done, "{missed} of {done} did not die");
 }
 
-/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, of `crew
-/// clean`, of an engine that is stopped, or of a remote.
+/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, of the gate, of
+/// `crew clean`, of an engine that is stopped, or of a remote.
 fn is_elsewhere(point: &str) -> bool {
-    old_journal::has(point) || facts::has(point) || clean::has(point) || stop::has(point) || push::has(point)
+    old_journal::has(point)
+        || facts::has(point)
+        || gate::has(point)
+        || clean::has(point)
+        || stop::has(point)
+        || push::has(point)
 }
 
 /// The table and the code agree, and there is nothing in the table that cannot be tried.

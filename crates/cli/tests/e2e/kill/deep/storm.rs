@@ -41,6 +41,7 @@ fn drain(rng: &mut Rng, kills: usize) {
         agent: include_str!("../storm.sh"),
         check: include_str!("../scenario-check.sh"),
         agents: 8,
+        train: (1, 1),
         settings: ("", ""),
         in_memory: true,
     };

@@ -1,0 +1,9 @@
+//! The facts of batches, reviews and commitments: crew dies before each is durable too.
+
+use crate::kill::gate::{before, play};
+
+#[test]
+fn killed_before_every_fact_of_the_gate_is_durable_it_comes_to_the_same() {
+    let lived = play(vec![Vec::new(), before()]);
+    assert_eq!(lived[1].0, lived[0].0, "the target's content");
+}

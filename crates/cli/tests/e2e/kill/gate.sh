@@ -1,0 +1,75 @@
+#!/bin/sh
+# The agents of the gate, and its gatekeepers.
+set -eu
+outside=$KILL_DIR
+ticket=$CREW_TICKET_ID
+cat >/dev/null
+
+# Whether this is done for the first time.
+once() {
+    [ ! -e "$outside/$1" ] && : >"$outside/$1"
+}
+
+wait_for() {
+    looks=0
+    until "$@"; do
+        looks=$((looks + 1))
+        [ "$looks" -lt 40000 ] || exit 0
+        sleep 0.05
+    done
+}
+
+if [ "$CREW_ROLE" = gatekeeper ]; then
+    printf '%s %s %s\n' "$CREW_RUN_ID" "$ticket" "$$" >>"$outside/reviews"
+    # A person decides in its place, and it is stopped.
+    if [ "$ticket" = g-person ]; then
+        wait_for false
+    fi
+    if [ ! -e "work/$ticket.txt" ]; then
+        printf '%s\n' "$ticket" >>"$outside/gone"
+    fi
+    if [ -e work/tested.txt ]; then
+        echo '{"crew":"verdict","verdict":"approve","acceptance_test":"read it"}'
+    else
+        echo '{"crew":"verdict","verdict":"reject","reason":"it has no test"}'
+    fi
+    exit 0
+fi
+
+printf '%s %s %s\n' "$CREW_RUN_ID" "$ticket" "$$" >>"$outside/starts"
+
+commit() {
+    git add -A
+    git diff --cached --quiet || git commit -q -m "$ticket"
+    printf '%s %s\n' "$ticket" "$(git rev-parse HEAD)" >>"$outside/commits"
+}
+
+mkdir -p work
+printf '%s\n' "$ticket" >"work/$ticket.txt"
+case $ticket in
+    g-2) # it breaks the checks until it is told
+        if once broken; then
+            : >work/broken.txt
+        else
+            rm -f work/broken.txt
+        fi
+        ;;
+    g-person) # a person sends it back
+        once returned || : >work/returned.txt
+        ;;
+    g-review) # it is rejected at first
+        once untested || : >work/tested.txt
+        ;;
+    g-commits) # it does not keep what it has promised at first
+        if ! once unkept; then
+            : >work/more.txt
+            printf '{"crew":"commitment","says":"there is more","run":["test","-e","work/more.txt"]}\n'
+        fi
+        ;;
+esac
+commit
+# Those of the first batches are submitted one after another.
+case $ticket in
+    g-[1-6]) wait_for test -e "$outside/go-$ticket" ;;
+esac
+printf 'SUMMARY: done\nDONE\n'
