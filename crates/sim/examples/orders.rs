@@ -1,9 +1,9 @@
 //! Lands made-up orders of branches by the merge train's own rules, in simulated time, and prints a line an
 //! order: `seed=N took=MS runs=N`.
 //!
-//! `orders BRANCHES CULPRITS BATCH SLOTS SEEDS CHECK BUILD LAND SLOT`: the last four are the milliseconds of a
-//! run of the checks, of the merge of a branch, of a landing, and of the start of a run. All branches wait when
-//! it begins, and it ends when all but the culprits have landed.
+//! `orders BRANCHES CULPRITS BATCH SLOTS SEEDS CHECK BUILD LAND SLOT`: the last four are the milliseconds of
+//! a run of the checks, of the merge of a branch, of a landing, and of the start of a run. All branches wait
+//! when it begins, and it ends when all but the culprits have landed.
 
 use std::collections::BTreeSet;
 use std::error::Error;
