@@ -170,7 +170,12 @@ fn facts(ticket: &Ticket) -> Facts {
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Queued => Stands::Queued,
-            Stage::Building | Stage::Checking(_) | Stage::InTrain(_) | Stage::Reviewing(_) => Stands::Checked,
+            // No engine of this search lands by pull requests.
+            Stage::Building
+            | Stage::Checking(_)
+            | Stage::InTrain(_)
+            | Stage::Reviewing(_)
+            | Stage::Proposed(_) => Stands::Checked,
             Stage::Landing {
                 candidate,
                 waiting,

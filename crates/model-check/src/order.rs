@@ -72,6 +72,7 @@ impl Order {
             // The exploration has no reviews.
             Effect::StartReview { .. }
             | Effect::RemoveReview { .. }
+            | Effect::LookAtProposal { .. }
             | Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => return None,

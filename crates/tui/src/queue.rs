@@ -55,7 +55,7 @@ pub(crate) fn train(crew: &Snapshot) -> Vec<TicketId> {
                 Stage::Landing { waiting: None, .. } => 0,
                 Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => 1,
                 Stage::Queued => 2,
-                Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => 3,
+                Stage::Reviewing(_) | Stage::Proposed(_) | Stage::Landing { waiting: Some(_), .. } => 3,
             };
             let since = ticket.in_line_since.unwrap_or(verify.submitted_at);
             Some((rank, since, &ticket.id))

@@ -4,7 +4,7 @@ use super::checking::checking;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Done, Entry, Stage, State, Ticket, Trial, Verify};
+use crate::ticket::{Done, Entry, Proposal, Stage, State, Ticket, Trial, Verify};
 use crate::{Look, Time};
 
 /// The state of a ticket in a word or two, and the reason.
@@ -71,7 +71,7 @@ impl Standing {
                 Some(Refusal::TargetUnchecked { .. }) if attempt.needs_target() => of_refusal(facts.refusal),
                 Some(_) | None => of_attempt(attempt),
             },
-            State::Verify(verify) => of_stage(verify, look.now),
+            State::Verify(verify) => of_stage(ticket, verify, look.now),
             State::Done(done) => of_end(done),
             State::Open | State::New => return of_refusal(facts.refusal),
         };
@@ -92,6 +92,10 @@ fn of_reason(reason: &Reason<'_>, look: Look) -> Standing {
         // The agent's name is shown next to it.
         Reason::Question { .. } => (Sign::Asks, "asks", reason.words()),
         Reason::Edits(_) => (Sign::InTheWay, "landing", why),
+        Reason::Proposal { .. } => {
+            let next = reason.until().and_then(|at| look.looked_at_again(at));
+            (Sign::Waits, "proposed", reason.words() + &look.added(next))
+        }
         Reason::Failure(_) => (Sign::Wrong, "failing", why),
         Reason::Harness { .. } => (Sign::Wrong, "paused", why),
         // The fault is shown once, for all tickets.
@@ -122,7 +126,7 @@ fn of_attempt(attempt: &Attempt) -> Standing {
     }
 }
 
-fn of_stage(verify: &Verify, now: Time) -> Standing {
+fn of_stage(ticket: &Ticket, verify: &Verify, now: Time) -> Standing {
     match &verify.stage {
         Stage::Queued => {
             let uncoupled = verify.train.uncoupled.as_ref();
@@ -151,6 +155,23 @@ fn of_stage(verify: &Verify, now: Time) -> Standing {
             "landing",
             Some(format!("as {}", candidate.commit.short())),
         ),
+        Stage::Proposed(proposal) => {
+            let what = format!("{}, is looked at", in_proposal(ticket, proposal));
+            new(Sign::Landing, "proposed", Some(what))
+        }
+    }
+}
+
+/// The pull request that a ticket waits for, with its state as it was seen last.
+pub(super) fn in_proposal(ticket: &Ticket, proposal: &Proposal) -> String {
+    match &ticket.pull_request {
+        Some(request) => format!(
+            "its pull request #{} ({}), which {}",
+            request.number,
+            request.url,
+            proposal.words()
+        ),
+        None => "its pull request".to_owned(),
     }
 }
 

@@ -119,6 +119,8 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::CandidateBuilt { .. }
             | ticket::Event::CheckOrdered { .. }
             | ticket::Event::LandingRetried
+            | ticket::Event::LookOrdered
+            | ticket::Event::ProposalSeen { .. }
             | ticket::Event::LandingEndOrdered { .. }
             | ticket::Event::NotLanded
             | ticket::Event::RetryDue
@@ -158,6 +160,10 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Rejected { .. }
             | ticket::Event::WorkFailed { .. }
             | ticket::Event::Landed { .. }
+            | ticket::Event::Proposed { .. }
+            | ticket::Event::ProposalUnseen { .. }
+            | ticket::Event::ChangesRequested { .. }
+            | ticket::Event::ProposalClosed
             | ticket::Event::TargetMoved
             | ticket::Event::CheckoutEdited { .. }
             | ticket::Event::RecoveryNotNeeded
@@ -400,6 +406,26 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::ReviewApproved { by } => format!("approved by {by} in a gatekeeper's place"),
         Event::Returned { by, why, .. } => format!("sent back by {by}: {why}"),
         Event::Landed { commit } => format!("landed as {}", commit.short()),
+        Event::Proposed { request, .. } => {
+            format!("proposed in pull request #{}: {}", request.number, request.url)
+        }
+        Event::LookOrdered => "its pull request is to be looked at".to_owned(),
+        Event::ProposalSeen { seen, .. } => {
+            let is = match (seen.is_draft, seen.review) {
+                (true, _) => "a draft",
+                (false, ticket::ReviewDecision::Open) => "open",
+                (false, ticket::ReviewDecision::Approved) => "approved",
+                (false, ticket::ReviewDecision::ChangesRequested) => "open, with changes asked for",
+            };
+            let not = seen.not_merged.as_ref();
+            let not = not.map(|why| format!("; it could not be merged: {why}"));
+            format!("its pull request is {is}{}", not.unwrap_or_default())
+        }
+        Event::ProposalUnseen { why, .. } => format!("its pull request could not be looked at: {why}"),
+        Event::ChangesRequested { by, why, .. } => {
+            format!("{by} asked for changes on its pull request: {why}")
+        }
+        Event::ProposalClosed => "its pull request was closed without a merge".to_owned(),
         Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
         Event::CheckoutEdited { paths, .. } => attention::edits(paths),
         Event::LandingRetried => "landing is tried again".to_owned(),
@@ -635,6 +661,7 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
             "start step {step} of the review of {} by {agent}",
             short(&candidate.commit)
         ),
+        Effect::LookAtProposal { url, .. } => format!("look at {url}"),
         Effect::RemoveReview { agent, .. } => format!("remove the checkout of {agent}"),
         Effect::Land { candidate, .. } => format!("move the target to {}", short(&candidate.commit)),
         Effect::KeepWork { number, .. } => {

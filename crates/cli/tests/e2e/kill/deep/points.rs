@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use failpoint::POINTS;
 
-use crate::engine::push;
+use crate::engine::{pull_requests, push};
 use crate::kill::rng::Rng;
 use crate::kill::scenario::{Scenario, Size};
 use crate::kill::{clean, facts, old_journal, stop};
@@ -100,7 +100,12 @@ fn killed_at_every_point_it_comes_to_the_same() {
 /// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, of `crew
 /// clean`, of an engine that is stopped, or of a remote.
 fn is_elsewhere(point: &str) -> bool {
-    old_journal::has(point) || facts::has(point) || clean::has(point) || stop::has(point) || push::has(point)
+    old_journal::has(point)
+        || facts::has(point)
+        || clean::has(point)
+        || stop::has(point)
+        || push::has(point)
+        || pull_requests::has(point)
 }
 
 /// The table and the code agree, and there is nothing in the table that cannot be tried.
