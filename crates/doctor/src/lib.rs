@@ -15,6 +15,7 @@ mod journal;
 mod leftovers;
 mod mend;
 mod objects;
+mod pull_requests;
 mod repository;
 mod secrets;
 mod settings;
@@ -48,6 +49,7 @@ pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
     }
     if let Some(settings) = &settings {
         harness::look(caller, &place, settings, &mut found);
+        pull_requests::look(caller, &place, settings, &mut found);
     }
     tickets::look(&place, &mut found);
     match journal::open(&place, &mut found).await {

@@ -241,6 +241,7 @@ impl Core {
         let retried = retried.filter_map(|ticket| match ticket.deadline()?.key {
             TimerKey::Retry => Some((ticket.id.clone(), ticket::Event::RetryDue)),
             TimerKey::Land => Some((ticket.id.clone(), ticket::Event::LandingRetried)),
+            TimerKey::Proposal => Some((ticket.id.clone(), ticket::Event::LookOrdered)),
             TimerKey::Due | TimerKey::Step | TimerKey::Wakeup | TimerKey::Answer | TimerKey::Review => None,
         });
         for (id, event) in retried.collect::<Vec<_>>() {

@@ -405,7 +405,8 @@ fn own_stop(running: OnStop) -> Input {
 fn ends_a_wait_only(timer: &TimerRef) -> bool {
     match TimerKey::parse(&timer.key) {
         Some(TimerKey::Due | TimerKey::Step | TimerKey::Review) => true,
-        Some(TimerKey::Retry | TimerKey::Wakeup | TimerKey::Answer | TimerKey::Land) | None => false,
+        Some(TimerKey::Retry | TimerKey::Wakeup | TimerKey::Answer | TimerKey::Land | TimerKey::Proposal)
+        | None => false,
     }
 }
 

@@ -30,6 +30,7 @@ impl Kind {
             | Effect::StartReview { .. }
             | Effect::RemoveReview { .. }
             | Effect::Land { .. }
+            | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => Self::Work,
         }
@@ -111,6 +112,7 @@ impl Failures {
                     | Effect::StartCheck { .. }
                     | Effect::StartReview { .. }
                     | Effect::RemoveReview { .. }
+                    | Effect::LookAtProposal { .. }
                     | Effect::KeepWork { .. }
                     | Effect::RemoveWorkspace { .. }
                     | Effect::WriteFile(_)

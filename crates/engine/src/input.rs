@@ -7,8 +7,8 @@ use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
-    Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Loss, Origin, Spec,
-    Verdict as ReviewVerdict,
+    Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Loss, Origin, PullRequest,
+    Seen, Spec, Verdict as ReviewVerdict,
 };
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -270,6 +270,27 @@ pub enum Report {
         /// The merge commit.
         commit: Oid,
     },
+    /// The remote has the branch, and a pull request for it.
+    Proposed {
+        /// The pull request.
+        request: PullRequest,
+    },
+    /// The pull request is open.
+    ProposalSeen {
+        /// Its state.
+        seen: Seen,
+    },
+    /// People want the pull request changed.
+    ChangesRequested {
+        /// Their reviews that no agent has been given yet, by the number at the host.
+        reviews: Vec<u64>,
+        /// Their names at the host.
+        by: String,
+        /// Their words.
+        why: String,
+    },
+    /// The pull request was closed without a merge.
+    ProposalClosed,
     /// The landing was ended, and the target does not hold the merged result.
     NotLanded,
     /// Someone else moved the target, or the candidate is gone.
@@ -329,6 +350,10 @@ impl Report {
             | Report::TargetMoved
             | Report::CheckSpawned
             | Report::Landed { .. }
+            | Report::Proposed { .. }
+            | Report::ProposalSeen { .. }
+            | Report::ChangesRequested { .. }
+            | Report::ProposalClosed
             | Report::NotLanded
             | Report::CheckoutEdited { .. }
             | Report::WorkKept { .. }

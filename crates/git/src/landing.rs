@@ -3,5 +3,6 @@
 pub(crate) mod candidate;
 pub(crate) mod land;
 pub(crate) mod pins;
+mod proposal;
 pub(crate) mod remote;
 mod revert;

@@ -115,7 +115,8 @@ impl Order {
             Effect::RemoveReview { run, .. } => Self::RemoveReview {
                 run: ReviewId::of(run.as_ref()?),
             },
-            Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
+            Effect::LookAtProposal { .. }
+            | Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => return None,
         })

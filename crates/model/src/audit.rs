@@ -175,7 +175,8 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::Auth
         | Why::NoProgress
         | Why::Review
-        | Why::Diverged => None,
+        | Why::Diverged
+        | Why::Closed => None,
     }
 }
 

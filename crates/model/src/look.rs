@@ -45,6 +45,16 @@ impl Look {
         }
     }
 
+    /// The time at which crew looks at something again, as the end of a sentence: an engine that starts does
+    /// so at once. None where an engine is about to.
+    #[must_use]
+    pub fn looked_at_again(self, at: Time) -> Option<String> {
+        match self.engine {
+            true => self.left(at).map(|left| format!("looked at again in {left}")),
+            false => Some(format!("looked at again {WITHOUT_ENGINE}")),
+        }
+    }
+
     /// The moment that something waits for, as the end of a sentence; none where it has come and an engine
     /// runs.
     #[must_use]

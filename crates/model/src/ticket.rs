@@ -10,6 +10,7 @@ mod held;
 mod in_the_way;
 mod kept;
 mod label;
+mod proposal;
 mod repeat;
 mod review;
 mod spec;
@@ -36,6 +37,7 @@ pub use held::{Held, Why};
 pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
 pub use kept::KeptWork;
 pub use label::Label;
+pub use proposal::{Proposal, PullRequest, ReviewDecision, Seen};
 pub use repeat::{Fingerprint, Repeat};
 pub use review::{AfterReview, Review, ReviewEvent, Reviewing, Verdict};
 pub use spec::Spec;
@@ -110,6 +112,9 @@ pub struct Ticket {
     /// has said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<Vec<Promise>>,
+    /// Its pull request, if its work was proposed in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<Box<PullRequest>>,
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -166,6 +171,7 @@ impl Ticket {
             kept: Vec::new(),
             commitments: Vec::new(),
             proposed: None,
+            pull_request: None,
             spent: Spent::default(),
         }
     }
@@ -281,10 +287,32 @@ impl Ticket {
         }
     }
 
-    /// True if it is not known at this moment whether the target holds its work: it is landing.
+    /// True if it is not known at this moment whether the target holds its work: it is landing, or its pull
+    /// request is being looked at.
     #[must_use]
     pub fn is_landing(&self) -> bool {
-        self.held.is_none() && matches!(self.stage(), Some(Stage::Landing { waiting: None, .. }))
+        self.held.is_none()
+            && match self.stage() {
+                Some(Stage::Landing { waiting, .. }) => waiting.is_none(),
+                Some(Stage::Proposed(proposal)) => proposal.is_looked_at(),
+                Some(
+                    Stage::Queued
+                    | Stage::Building
+                    | Stage::Checking(_)
+                    | Stage::InTrain(_)
+                    | Stage::Reviewing(_),
+                )
+                | None => false,
+            }
+    }
+
+    /// Its proposal, while its work waits in a pull request.
+    #[must_use]
+    pub fn proposal(&self) -> Option<(&PullRequest, &Proposal)> {
+        match (self.pull_request.as_deref(), self.stage()?) {
+            (Some(request), Stage::Proposed(proposal)) => Some((request, proposal)),
+            (Some(_) | None, _) => None,
+        }
     }
 
     /// True if its file is gone, and nothing was decided on that.
@@ -330,6 +358,7 @@ impl Ticket {
             Stage::InTrain(entry) => Some(&entry.candidate),
             Stage::Reviewing(reviewing) => Some(&reviewing.candidate),
             Stage::Landing { candidate, .. } => Some(candidate),
+            Stage::Proposed(proposal) => Some(&proposal.candidate),
         }
     }
 
@@ -345,7 +374,8 @@ impl Ticket {
             | Stage::Building
             | Stage::InTrain(_)
             | Stage::Reviewing(_)
-            | Stage::Landing { .. } => None,
+            | Stage::Landing { .. }
+            | Stage::Proposed(_) => None,
         }
     }
 

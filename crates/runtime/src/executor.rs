@@ -5,10 +5,12 @@ mod keep;
 pub(crate) mod perform;
 mod pins;
 mod prepare;
+mod propose;
 mod remote;
 mod review;
 mod step;
 
+pub use propose::pull_request_client;
 pub(crate) use step::is_for;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -21,6 +21,7 @@ mod dispatcher;
 mod error;
 mod executor;
 mod folders;
+mod gh;
 pub mod log;
 mod lost_file;
 mod observe;
@@ -52,6 +53,7 @@ pub use check::{
 };
 pub use engine::TargetFound;
 pub use error::{Error, Result};
+pub use executor::pull_request_client;
 pub use folders::folders;
 pub use lost_file::bring_back;
 pub use orphans::{check_runs, end_all_runs, end_run};

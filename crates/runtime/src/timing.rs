@@ -53,6 +53,7 @@ pub(crate) fn name(effect: &Effect) -> &'static str {
         Effect::StartReview { .. } => "start review",
         Effect::RemoveReview { .. } => "remove review",
         Effect::Land { .. } => "land",
+        Effect::LookAtProposal { .. } => "look at proposal",
         Effect::KeepWork { .. } => "keep work",
         Effect::RemoveWorkspace { .. } => "remove workspace",
         Effect::WriteFile(_) => "write file",

@@ -103,6 +103,7 @@ impl Crew {
             // Nothing is reviewed in it.
             Effect::StartReview { .. }
             | Effect::RemoveReview { .. }
+            | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)

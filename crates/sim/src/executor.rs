@@ -98,7 +98,8 @@ impl Executor<'_> {
             } => self.build(ticket, agent, *number, (approved.as_ref(), coupling.as_ref())),
             Effect::StartCheck { .. } => self.start_check(ticket, effect),
             Effect::StartReview { .. } => self.start_review(ticket, effect),
-            Effect::RemoveReview { .. } => Report::Done,
+            // No simulated settings land by pull requests.
+            Effect::LookAtProposal { .. } | Effect::RemoveReview { .. } => Report::Done,
             Effect::Land { candidate, batch, .. } => self.land(candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => self.keep(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => {
@@ -151,6 +152,7 @@ impl Executor<'_> {
             | Effect::StartCheck { .. }
             | Effect::StartReview { .. }
             | Effect::RemoveReview { .. }
+            | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
@@ -262,6 +264,7 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
         | Effect::StartCheck { .. }
         | Effect::StartReview { .. }
         | Effect::RemoveReview { .. }
+        | Effect::LookAtProposal { .. }
         | Effect::Land { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }

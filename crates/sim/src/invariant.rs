@@ -344,6 +344,9 @@ impl Witness {
                 },
                 State::Verify(verify) => match &verify.stage {
                     Stage::Queued | Stage::InTrain(_) | Stage::Landing { waiting: Some(_), .. } => false,
+                    Stage::Proposed(proposal) => {
+                        proposal.is_looked_at() && waits(|e| matches!(e, Effect::LookAtProposal { .. }))
+                    }
                     Stage::Reviewing(_) => ticket.live_runs().any(|run| {
                         !world.processes.contains_key(run)
                             && waits(|e| matches!(e, Effect::StartReview { .. }))

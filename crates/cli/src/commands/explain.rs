@@ -137,6 +137,7 @@ impl Explain {
                     .and_then(|attempt| Some(attempt.waiting_answer()?.to_owned())),
                 failure: failure.map(documents::Failure::of),
                 commitments: commitments.iter().map(documents::Commitment::of).collect(),
+                pull_request: ticket.and_then(documents::PullRequest::of),
                 kept: kept.into_iter().map(documents::KeptWork::from).collect(),
                 printed,
                 printed_in: whole.map(|dir| dir.display().to_string()),
@@ -391,6 +392,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Conflict
         | Why::Review
         | Why::Diverged
+        | Why::Closed
         | Why::Budget { .. } => None,
     }
 }
@@ -399,6 +401,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
 fn because(reason: &Reason<'_>, look: Look) -> String {
     let again = reason.until().and_then(|at| match reason {
         Reason::Question { .. } => Some(format!("goes on without an answer {}", look.due(at)?)),
+        Reason::Proposal { .. } => look.looked_at_again(at),
         Reason::Held(_)
         | Reason::Edits(_)
         | Reason::Failure(_)

@@ -136,6 +136,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
         Kind::Held(why) => format!("held, {why}"),
         Kind::Question
         | Kind::Checkout
+        | Kind::PullRequest
         | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
@@ -194,7 +195,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
 
 fn style(item: &Item) -> Style {
     match item.kind {
-        Kind::Question | Kind::Checkout => Style::Yellow,
+        Kind::Question | Kind::Checkout | Kind::PullRequest => Style::Yellow,
         Kind::Held(_)
         | Kind::Unwritten
         | Kind::Harness

@@ -5,7 +5,7 @@ use model::{Moment, TicketId, ticket};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Commitment, Failure};
+use super::{Commitment, Failure, PullRequest};
 
 /// The reason why a ticket is, or is not, dispatched.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -40,6 +40,8 @@ pub struct Explanation {
     pub failing: Vec<String>,
     /// The commitments that its work must meet before it lands.
     pub commitments: Vec<Commitment>,
+    /// Its pull request, where work lands by them; `null` before there is one.
+    pub pull_request: Option<PullRequest>,
     /// Work of its attempts that no branch holds.
     pub kept: Vec<KeptWork>,
     /// The end of the output of the check for which it is held, or for which no agent is started on the

@@ -118,6 +118,7 @@ fn kinds() -> Vec<&'static str> {
     let others = [
         Kind::Question,
         Kind::Checkout,
+        Kind::PullRequest,
         Kind::Unwritten,
         Kind::Harness,
         Kind::Dependency,

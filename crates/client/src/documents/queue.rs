@@ -9,7 +9,7 @@ use model::{AgentName, Moment, Oid, TicketId, Time};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::{Commitment, Pause, Usage};
+use super::{Commitment, Pause, PullRequest, Usage};
 
 /// The tickets.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,6 +65,8 @@ pub struct Ticket {
     failing: Vec<String>,
     /// The commitments that its work must meet before it lands.
     commitments: Vec<Commitment>,
+    /// Its pull request, where work lands by them; `null` before there is one.
+    pull_request: Option<PullRequest>,
 }
 
 /// A ticket that is held.
@@ -138,6 +140,7 @@ impl Ticket {
             file_change: ticket.unheeded.as_ref().map(ticket::Unheeded::words),
             failing,
             commitments: ticket.commitments.iter().map(Commitment::of).collect(),
+            pull_request: PullRequest::of(ticket),
         }
     }
 }

@@ -219,6 +219,7 @@ impl Core {
                 Stage::Landing { waiting: Some(_), .. } => {
                     self.act(id, Event::LandingRetried, format!("landing {id} is tried again"))
                 }
+                Stage::Proposed(_) => self.look_now(id),
                 Stage::Queued
                 | Stage::Building
                 | Stage::Checking(_)
@@ -245,6 +246,9 @@ impl Core {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
+        if ticket.held.is_none() && ticket.proposal().is_some() {
+            return self.look_now(id);
+        }
         if ticket.is_landing() {
             return self.end_landing(id, AfterLanding::Retry { by: by.clone() }, "merged anew");
         }
@@ -279,6 +283,19 @@ impl Core {
             self.free_harness(harness, by);
         }
         Ok(self.with_wait_for_target(id, answer))
+    }
+
+    /// Looks at a ticket's pull request before its time.
+    fn look_now(&mut self, id: &TicketId) -> Answer {
+        let found = self.ticket(id).and_then(Ticket::proposal);
+        let Some((request, proposal)) = found else {
+            return Err(unknown(id));
+        };
+        let message = format!("pull request #{} of {id} is looked at now", request.number);
+        if proposal.is_looked_at() {
+            return Ok(message);
+        }
+        self.act(id, Event::LookOrdered, message)
     }
 
     /// Ends a landing first: the wish of a person follows where the target does not hold the ticket's work.
@@ -322,6 +339,9 @@ impl Core {
                 format!("{id} stays done, and its file is closed"),
             );
         }
+        // A pull request is other people's page too: what becomes of it is theirs to say.
+        let left = ticket.pull_request.as_deref().filter(|_| !ticket.is_done());
+        let left = left.map(|request| format!("; its pull request stays as it is: {}", request.url));
         // Which number the ref gets is git's: what has left nothing to keep has none.
         let message = match ticket.attempt() {
             Some(_) => {
@@ -329,6 +349,7 @@ impl Core {
             }
             None => format!("{id} is dropped"),
         };
+        let message = message + &left.unwrap_or_default();
         self.act(id, Event::Dropped { by, reason }, message)
     }
 

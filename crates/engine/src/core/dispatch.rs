@@ -71,7 +71,10 @@ impl Core {
                     next = Some(next.map_or(key, |old| old.min(key)));
                 }
                 Stage::Building | Stage::Checking(_) | Stage::Landing { waiting: None, .. } => return,
-                Stage::InTrain(_) | Stage::Reviewing(_) | Stage::Landing { waiting: Some(_), .. } => {}
+                Stage::InTrain(_)
+                | Stage::Reviewing(_)
+                | Stage::Proposed(_)
+                | Stage::Landing { waiting: Some(_), .. } => {}
             }
         }
         if let Some(id) = next.map(|(_, id)| id.clone()) {
@@ -293,6 +296,7 @@ impl Core {
             TimerKey::Wakeup => Event::Attempt(attempt::Event::Woken),
             TimerKey::Answer => Event::Attempt(attempt::Event::WaitTimedOut),
             TimerKey::Land => Event::LandingRetried,
+            TimerKey::Proposal => Event::LookOrdered,
         };
         let answering = WriteMeta {
             fires: Some(timer),

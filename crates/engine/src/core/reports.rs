@@ -3,7 +3,7 @@
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
 use model::policy::{backoff, no_progress};
-use model::ticket::{AfterLanding, Effect, Event, Fingerprint, Released, Repeat, Stage, Ticket};
+use model::ticket::{AfterLanding, Effect, Event, Fingerprint, Released, Repeat, Seen, Stage, Ticket};
 use model::{RunId, TicketId};
 
 use super::{Core, WriteMeta};
@@ -274,6 +274,18 @@ impl Core {
                 retry_at: self.check_again_at(id),
             }),
             Report::Hindered { why } => Meaning::Hindered(why),
+            Report::Proposed { request } => event(Event::Proposed {
+                request,
+                look_at: self.now + backoff::proposal(0),
+            }),
+            Report::ProposalSeen { seen } => event(Event::ProposalSeen {
+                look_at: self.look_again_at(id, Some(&seen)),
+                seen,
+            }),
+            Report::ChangesRequested { reviews, by, why } => {
+                event(Event::ChangesRequested { reviews, by, why })
+            }
+            Report::ProposalClosed => event(Event::ProposalClosed),
             Report::Landed { commit } => event(Event::Landed { commit }),
             Report::NotLanded if self.is_landing_ended(id) => event(Event::NotLanded),
             // The landing of a ticket that has left the stage since.
@@ -319,6 +331,7 @@ impl Core {
                     retry_at: self.check_again_at(id),
                 }])
             }
+            Effect::LookAtProposal { .. } => self.remote_failed(id, effect, why, false),
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
             | Effect::StartReview { .. }
@@ -347,11 +360,28 @@ impl Core {
             let hold = (!self.is_landing_ended(id)).then_some(hold);
             return Meaning::Events(hold.into_iter().chain([Event::NotLanded]).collect());
         }
+        if let Effect::LookAtProposal { .. } = effect {
+            return Meaning::Events(vec![Event::ProposalUnseen {
+                why,
+                may_pass,
+                look_at: self.look_again_at(id, None),
+            }]);
+        }
         Meaning::Events(vec![Event::CouldNotRun {
             why: format!("{}: {why}", effect.undone()),
             may_pass,
             retry_at,
         }])
+    }
+
+    /// When a pull request is looked at again: sooner while things change, or where it was just pushed.
+    fn look_again_at(&self, id: &TicketId, seen: Option<&Seen>) -> model::Time {
+        let Some((_, proposal)) = self.ticket(id).and_then(Ticket::proposal) else {
+            return self.now + backoff::proposal(0);
+        };
+        let is_new = seen.is_some() && (proposal.trouble.is_some() || proposal.seen.as_ref() != seen);
+        let looks = if is_new { 0 } else { proposal.looks + 1 };
+        self.now + backoff::proposal(looks)
     }
 
     /// When a landing that a person's edits are in the way of is tried again.
@@ -446,6 +476,7 @@ fn cause(effect: &Effect) -> &'static str {
         Effect::StartReview { .. } => "its review was started",
         Effect::RemoveReview { .. } => "the checkout of its review was removed",
         Effect::Land { .. } => "its landing was tried",
+        Effect::LookAtProposal { .. } => "its pull request was looked at",
         Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was removed",
         Effect::WriteFile(_) | Effect::AddNote { .. } => "its file was written",
     }

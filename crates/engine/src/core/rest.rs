@@ -131,6 +131,7 @@ impl Core {
             }
             Reason::Question { .. }
             | Reason::Edits(_)
+            | Reason::Proposal { .. }
             | Reason::Failure(_)
             | Reason::Harness { .. }
             | Reason::Dependency(_)

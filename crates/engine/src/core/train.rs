@@ -60,9 +60,12 @@ struct Member {
 }
 
 impl Core {
-    /// Whether branches are merged one on another. Without checks there is nothing to decide together.
+    /// Whether branches are merged one on another. Without checks there is nothing to decide together, and
+    /// pull requests are merged by people, one by one.
     pub(super) fn has_train(&self) -> bool {
-        let is_on = !self.settings.train.is_single() && !CheckPlan::of(&self.settings).commands.is_empty();
+        let is_on = self.settings.land.proposes().is_none()
+            && !self.settings.train.is_single()
+            && !CheckPlan::of(&self.settings).commands.is_empty();
         self.duty == Duty::Drain && is_on
     }
 
@@ -149,6 +152,7 @@ impl Core {
                 Stage::Landing { waiting: Some(_), .. }
                 | Stage::Queued
                 | Stage::Building
+                | Stage::Proposed(_)
                 | Stage::Reviewing(_) => return None,
             };
             let candidate = ticket.candidate()?;

@@ -81,6 +81,7 @@ fn is_duty(duty: &Duty, settings: &Settings, ordered: &Ordered) -> bool {
         Effect::BuildCandidate { .. } | Effect::StartCheck { .. } | Effect::Land { .. } => lands.is_some(),
         Effect::PrepareWorkspace { .. } => settings.workspace.setup.is_empty(),
         Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::LookAtProposal { .. }
         | Effect::RemoveReview { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }

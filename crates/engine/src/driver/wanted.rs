@@ -14,6 +14,7 @@ pub(super) fn purpose(ticket: &Ticket, effect: &Effect) -> Purpose {
         _ if is_wanted => Purpose::Perform,
         Effect::Land { .. } => Purpose::End,
         Effect::PrepareWorkspace { .. }
+        | Effect::LookAtProposal { .. }
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
@@ -51,6 +52,10 @@ fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
         Effect::Land { candidate, .. } => stage.is_some_and(
             |(stage, _)| matches!(stage, Stage::Landing { candidate: it, then: None, .. } if it == candidate),
         ),
+        // A look that somebody has ended is made all the same: the pull request may be merged.
+        Effect::LookAtProposal { candidate, .. } => stage.is_some_and(|(stage, _)| {
+            matches!(stage, Stage::Proposed(it) if it.is_looked_at() && it.candidate == *candidate)
+        }),
         Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
         | Effect::RemoveReview { .. }
         | Effect::KeepWork { .. }

@@ -7,13 +7,14 @@ use crate::matrix::matrix;
 use crate::scene::{Scene, id};
 use crate::states;
 
-const KEYS: [TimerKey; 7] = [
+const KEYS: [TimerKey; 8] = [
     TimerKey::Due,
     TimerKey::Step,
     TimerKey::Retry,
     TimerKey::Wakeup,
     TimerKey::Answer,
     TimerKey::Land,
+    TimerKey::Proposal,
     TimerKey::Review,
 ];
 

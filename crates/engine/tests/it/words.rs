@@ -350,6 +350,7 @@ pub(crate) fn effect_name(effect: &Effect) -> &'static str {
         Effect::StartCheck { .. } => "start_check",
         Effect::StartReview { .. } => "start_review",
         Effect::RemoveReview { .. } => "remove_review",
+        Effect::LookAtProposal { .. } => "look_at_proposal",
         Effect::Land { .. } => "land",
         Effect::KeepWork { .. } => "keep_work",
         Effect::RemoveWorkspace { .. } => "remove_workspace",

@@ -23,7 +23,7 @@ use crate::types::trouble::Trouble;
 /// The time that the remote has to name the commit of a branch.
 const LOOK: Duration = Duration::from_secs(45);
 /// The time for a fetch or a push.
-const TRANSFER: Duration = Duration::from_mins(5);
+pub(super) const TRANSFER: Duration = Duration::from_mins(5);
 /// The ref that holds the remote's target as it was fetched last.
 const FETCHED: &str = "refs/crew/remote";
 /// The folder of the commits at which a branch was before it began to follow the remote's.
@@ -307,7 +307,7 @@ impl Repository {
     }
 
     /// A call to a remote, with the user's credentials and without a question to anybody.
-    fn to_remote(&self, subcommand: &'static str) -> Result<Call> {
+    pub(super) fn to_remote(&self, subcommand: &'static str) -> Result<Call> {
         // The address of a remote may be a path, which counts from the checkout.
         let call = self.call(subcommand).cwd(self.root()).for_remotes();
         Ok(match self.ssh_command()? {
@@ -344,7 +344,7 @@ fn is_away(error: &Error) -> bool {
 }
 
 /// The output of a call to a remote that has succeeded, or the trouble that it had.
-fn succeeded(remote: &Remote, said: Result<Output>) -> Result<Output> {
+pub(super) fn succeeded(remote: &Remote, said: Result<Output>) -> Result<Output> {
     let trouble = |trouble, says| Error::Remote {
         remote: remote.to_string(),
         trouble,

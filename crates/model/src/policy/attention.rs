@@ -147,6 +147,11 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
             | Stage::Checking(_)
             | Stage::InTrain(_)
             | Stage::Reviewing(_) => None,
+            Stage::Proposed(proposal) if proposal.is_looked_at() => None,
+            Stage::Proposed(proposal) => {
+                let request = ticket.pull_request.as_deref();
+                request.map(|request| Reason::Proposal { request, proposal })
+            }
         },
         State::New | State::Open | State::Done(_) => None,
     }
@@ -190,7 +195,10 @@ pub fn blocker<'a>(
     is_failing: impl Fn(&TicketId) -> bool,
 ) -> Option<&'a TicketId> {
     let is_first = |ticket: &&Ticket| match &ticket.state {
-        State::Verify(verify) => ticket.held.is_none() && !matches!(verify.stage, Stage::Queued),
+        State::Verify(verify) => {
+            let is_apart = matches!(verify.stage, Stage::Queued | Stage::Proposed(_));
+            ticket.held.is_none() && !is_apart
+        }
         State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
     };
     let mut first = tickets.into_iter().filter(is_first);

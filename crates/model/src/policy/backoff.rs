@@ -8,6 +8,9 @@ const STEP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(
 /// The first and the longest wait before a ticket that came back is dispatched again.
 const REOPEN: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
 
+/// The shortest and the longest wait between two looks at a pull request.
+const PROPOSAL: (Duration, Duration) = (Duration::from_mins(1), Duration::from_mins(10));
+
 /// The first and the longest wait for a service that names neither the time at which it has room again nor
 /// the end of a limit.
 const SERVICE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
@@ -73,6 +76,13 @@ pub fn review(tries: u32) -> Duration {
 pub fn landing(waited: Duration) -> Duration {
     let (shortest, longest) = LANDING;
     (waited / 4).clamp(shortest, longest)
+}
+
+/// The wait before a pull request is looked at again, after `looks` in a row that saw no change: a minute,
+/// doubling to 10 minutes.
+#[must_use]
+pub fn proposal(looks: u32) -> Duration {
+    doubling(PROPOSAL, looks.saturating_add(1))
 }
 
 /// The wait before an effect that has failed for `waited` already, for another reason than the machine's

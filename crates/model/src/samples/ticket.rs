@@ -1,5 +1,7 @@
 //! The ticket machine's alphabet: its own events, and its attempt's.
 
+use std::collections::BTreeSet;
+
 use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
 use crate::commitment::{By, Promise};
@@ -7,8 +9,8 @@ use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
     CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Event, Fingerprint, InTheWay, KeptWork, Loss,
-    Machine, Obstacle, Origin, Released, Repeat, Review, ReviewEvent, Spec, Stage, State, Ticket, Trial,
-    Unheeded, Verdict, Verify, WhyUncoupled,
+    Machine, Obstacle, Origin, PullRequest, Released, Repeat, Review, ReviewDecision, ReviewEvent, Seen,
+    Spec, Stage, State, Ticket, Trial, Unheeded, Verdict, Verify, WhyUncoupled,
 };
 use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
@@ -136,6 +138,18 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             attempts_left,
             reopen_at: LATE,
         })
+    };
+    let seen = || Seen {
+        is_draft: false,
+        review: ReviewDecision::Open,
+        conflicts: false,
+        other_head: None,
+        not_merged: None,
+    };
+    let unseen = |may_pass| Event::ProposalUnseen {
+        why: why(),
+        may_pass,
+        look_at: LATE,
     };
     let again = |of, left| Some(Repeat { of, times: 3, left });
     let checks_failed = |steps_left, left| Event::ChecksFailed {
@@ -455,6 +469,28 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         })
         .when("the candidate", Event::Landed { commit: oid('c') })
         .when("another commit", Event::Landed { commit: oid('e') })
+        .event(Event::Proposed {
+            request: PullRequest {
+                number: 12,
+                url: "https://host/team/it/pull/12".to_owned(),
+                head: oid('a'),
+                answered: BTreeSet::new(),
+            },
+            look_at: LATE,
+        })
+        .event(Event::LookOrdered)
+        .event(Event::ProposalSeen {
+            seen: seen(),
+            look_at: LATE,
+        })
+        .when("may pass", unseen(true))
+        .when("needs a person", unseen(false))
+        .event(Event::ChangesRequested {
+            reviews: vec![1],
+            by: "rev".to_owned(),
+            why: why(),
+        })
+        .event(Event::ProposalClosed)
         .event(Event::TargetMoved)
         .event(Event::CheckoutEdited {
             paths: vec![InTheWay {
@@ -595,6 +631,15 @@ pub fn check(command: &str) -> Check {
     Check::shell(command, crate::settings::Checks::default().timeout)
 }
 
+fn after_landing(then: &AfterLanding) -> &'static str {
+    match then {
+        AfterLanding::Drop { .. } => "drop",
+        AfterLanding::Hold { .. } => "hold",
+        AfterLanding::Retry { .. } => "retry",
+        AfterLanding::Uncouple => "uncouple",
+    }
+}
+
 fn verify_shape(verify: &Verify) -> String {
     let stage = match &verify.stage {
         Stage::Queued => "queued".to_owned(),
@@ -637,14 +682,13 @@ fn verify_shape(verify: &Verify) -> String {
             format!("reviewing {} {then:?} {last:?}", reviewing.due.is_some())
         }
         Stage::Landing { waiting, then, .. } => {
-            let then = then.as_ref().map(|then| match then {
-                AfterLanding::Drop { .. } => "drop",
-                AfterLanding::Hold { .. } => "hold",
-                AfterLanding::Retry { .. } => "retry",
-                AfterLanding::Uncouple => "uncouple",
-            });
+            let then = then.as_ref().map(after_landing);
             let is_in_batch = verify.train.lands_with.is_some();
             format!("landing {} {then:?} {is_in_batch}", waiting.is_some())
+        }
+        Stage::Proposed(proposal) => {
+            let then = proposal.then.as_ref().map(after_landing);
+            format!("proposed {} {then:?}", proposal.is_looked_at())
         }
     };
     // The attempt matters only as far as the way back depends on it: everything else is behind it.

@@ -68,7 +68,8 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ("review", &["when", "harness", "count", "agree", "tries"]),
     ("review.when", &["labels"]),
     ("train", &["batch", "slots"]),
-    ("land", &["mode", "remote", "hold_paths", "max_file_mib"]),
+    ("land", &["mode", "remote", "pr", "hold_paths", "max_file_mib"]),
+    ("land.pr", &["draft", "labels", "after"]),
     ("budget", &["ticket_usd", "day_usd"]),
 ];
 
@@ -76,7 +77,6 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
 pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "sandbox", "the sandbox comes later"),
-    ("land", "pr", "pull requests come later"),
     ("checks", "toolchain", "versions of toolchains come later"),
     (
         "workspace",

@@ -1,5 +1,7 @@
 //! `[land]`: where work lands, and the limits of the work that lands by itself.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,8 +14,10 @@ use super::reader::{Reader, Table, Value};
 pub struct Land {
     /// Where work lands.
     pub mode: LandMode,
-    /// The name of the remote to which `mode = "push"` pushes, as `git remote` lists it.
+    /// The name of the remote to which `mode = "push"` and `mode = "pr"` push, as `git remote` lists it.
     pub remote: String,
+    /// The pull requests of `mode = "pr"`.
+    pub pr: Pr,
     /// Files, and folders with all that is in them, relative to the repository's root: work that changes one
     /// of them waits for a person. `crew.toml` is always among them, listed or not.
     pub hold_paths: Vec<String>,
@@ -33,6 +37,31 @@ pub enum LandMode {
     Local,
     /// On the target branch of the remote, which the branch of this repository follows.
     Push,
+    /// On the target branch of the remote, by a pull request for each ticket.
+    Pr,
+}
+
+/// `[land.pr]`: the pull requests of `mode = "pr"`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct Pr {
+    /// Whether they are made as drafts.
+    pub draft: bool,
+    /// The labels that they get when they are made; each must exist at the host.
+    pub labels: BTreeSet<String>,
+    /// Who merges: people, or crew once a person has approved.
+    pub after: PrAfter,
+}
+
+/// When a pull request lands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PrAfter {
+    /// Once somebody has merged it.
+    #[default]
+    Merged,
+    /// Once somebody has approved of it: then crew merges it.
+    Approved,
 }
 
 impl Default for Land {
@@ -40,6 +69,7 @@ impl Default for Land {
         Self {
             mode: LandMode::Local,
             remote: "origin".to_owned(),
+            pr: Pr::default(),
             hold_paths: vec![FILE_NAME.to_owned()],
             max_file_mib: 100,
         }
@@ -52,15 +82,69 @@ impl Land {
     pub fn pushes_to(&self) -> Option<&str> {
         match self.mode {
             LandMode::Local => None,
-            LandMode::Push => Some(&self.remote),
+            LandMode::Push | LandMode::Pr => Some(&self.remote),
         }
     }
 }
 
-/// Takes `mode` and `remote` out of the table.
+impl Land {
+    /// The pull requests by which work lands; none where it lands without.
+    #[must_use]
+    pub fn proposes(&self) -> Option<&Pr> {
+        match self.mode {
+            LandMode::Local | LandMode::Push => None,
+            LandMode::Pr => Some(&self.pr),
+        }
+    }
+}
+
+/// Takes `mode`, `remote` and `pr` out of the table.
 pub(super) fn place<'t>(reader: &mut Reader<'t>, table: &mut Table<'t>, land: &mut Land) {
     table.set(reader, "mode", &mut land.mode, |r, v| mode(r, &v));
     table.set(reader, "remote", &mut land.remote, |r, v| remote(r, &v));
+    if let Some(table) = table.take("pr").and_then(|value| reader.table(value)) {
+        land.pr = pr(reader, table);
+    }
+}
+
+fn pr<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Pr {
+    let mut pr = Pr::default();
+    table.set(reader, "draft", &mut pr.draft, |r, v| r.boolean(&v));
+    let labels = table.take("labels");
+    let labels = labels.and_then(|value| reader.each(value, |r, v| label(r, &v)));
+    pr.labels.extend(labels.into_iter().flatten());
+    table.set(reader, "after", &mut pr.after, |r, v| after(r, &v));
+    reader.finish("land.pr", table);
+    pr
+}
+
+/// A label is an argument of `gh`, which takes a comma for the end of one.
+fn label(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
+    let label = reader.filled(value)?;
+    if label.contains(',') || label.chars().any(char::is_control) {
+        let hint = "write each label as a text of its own, without a comma".to_owned();
+        reader.refuse(value, &label, "is no label of a pull request", Some(hint));
+        return None;
+    }
+    Some(label)
+}
+
+fn after(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<PrAfter> {
+    let after = reader.string(value)?;
+    match after.as_str() {
+        "merged" => Some(PrAfter::Merged),
+        "approved" => Some(PrAfter::Approved),
+        _ => {
+            let hint = "\"merged\" (by people) or \"approved\" (then crew merges)".to_owned();
+            reader.refuse(
+                value,
+                &after,
+                "is nothing that a pull request can wait for",
+                Some(hint),
+            );
+            None
+        }
+    }
 }
 
 fn mode(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<LandMode> {
@@ -68,14 +152,9 @@ fn mode(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<LandMode> {
     match mode.as_str() {
         "local" => Some(LandMode::Local),
         "push" => Some(LandMode::Push),
-        "pr" => {
-            let message = "`land.mode` = \"pr\" is not in this build: pull requests come later; it has: \"local\", \"push\"";
-            let hint = "write mode = \"push\" to land on the remote's branch".to_owned();
-            reader.report(value.span.clone(), message.to_owned(), Some(hint));
-            None
-        }
+        "pr" => Some(LandMode::Pr),
         _ => {
-            let hint = Some("\"local\" or \"push\"".to_owned());
+            let hint = Some("\"local\", \"push\" or \"pr\"".to_owned());
             reader.refuse(value, &mode, "is no way to land", hint);
             None
         }

@@ -43,7 +43,7 @@ pub use check::Check;
 pub use checks::{Blind, Checks};
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
-pub use land::{Land, LandMode};
+pub use land::{Land, LandMode, Pr, PrAfter};
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use program::first_program;

@@ -87,8 +87,9 @@ const TRAIN: &str = r#"
 
 const LAND: &str = r#"
 [land]
-# mode = "local"                  # local | push: where work lands, here or on the branch of the remote
-# remote = "origin"               # the remote of mode = "push"
+# mode = "local"                  # local | push | pr: here, on the branch of the remote, or by pull requests
+# remote = "origin"               # the remote of mode = "push" and "pr"
+# pr = { draft = false, labels = [], after = "merged" }  # after: merged (by people) | approved (crew merges)
 # hold_paths = ["crew.toml"]      # a change to these waits for a person; crew.toml always does
 # max_file_mib = 100              # a larger file is refused: GitHub and others would refuse the push
 "#;

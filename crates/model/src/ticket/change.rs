@@ -68,6 +68,8 @@ pub enum TimerKey {
     Land,
     /// It may be given to a gatekeeper again.
     Review,
+    /// Its pull request is looked at again.
+    Proposal,
 }
 
 impl TimerKey {
@@ -82,6 +84,7 @@ impl TimerKey {
             TimerKey::Answer => "answer",
             TimerKey::Land => "land",
             TimerKey::Review => "review",
+            TimerKey::Proposal => "proposal",
         }
     }
 
@@ -96,6 +99,7 @@ impl TimerKey {
             Self::Answer,
             Self::Land,
             Self::Review,
+            Self::Proposal,
         ]
         .into_iter()
         .find(|key| key.as_str() == text)
@@ -232,6 +236,7 @@ impl Ticket {
                 Stage::Landing { waiting, .. } => {
                     waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at))
                 }
+                Stage::Proposed(proposal) => proposal.due.and_then(|t| at(TimerKey::Proposal, t)),
             },
         }
     }

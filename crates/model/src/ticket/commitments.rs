@@ -117,7 +117,7 @@ impl Ticket {
                 Stage::Queued | Stage::Checking(_) => None,
                 Stage::InTrain(_) => Some("it is in the merge train: ask again once it has left it"),
                 Stage::Building => Some("it is being merged at this moment: ask again"),
-                Stage::Reviewing { .. } | Stage::Landing { .. } => {
+                Stage::Reviewing { .. } | Stage::Landing { .. } | Stage::Proposed(_) => {
                     Some("its checks and commitments are passed")
                 }
             },

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AfterLanding, AfterReview, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
-    CheckTask, Coupling, InTheWay, KeptWork, Repeat, ReviewEvent, Spec, Unheeded, WhyUncoupled,
+    CheckTask, Coupling, InTheWay, KeptWork, PullRequest, Repeat, ReviewEvent, Seen, Spec, Unheeded,
+    WhyUncoupled,
 };
 use crate::attempt::{self, HarnessId};
 use crate::commitment::{By, Promise};
@@ -339,6 +340,42 @@ pub enum Event {
         /// The merge commit.
         commit: Oid,
     },
+    /// The remote has its branch, and a pull request for it.
+    Proposed {
+        /// The pull request.
+        request: PullRequest,
+        /// When it is looked at.
+        look_at: Time,
+    },
+    /// Its pull request is to be looked at.
+    LookOrdered,
+    /// Its pull request is open.
+    ProposalSeen {
+        /// The state of the pull request.
+        seen: Seen,
+        /// When it is looked at next.
+        look_at: Time,
+    },
+    /// Its pull request could not be looked at.
+    ProposalUnseen {
+        /// The reason, in words.
+        why: String,
+        /// Whether the cause may pass without a person, such as a network that is away.
+        may_pass: bool,
+        /// When it is looked at next.
+        look_at: Time,
+    },
+    /// People want its pull request changed.
+    ChangesRequested {
+        /// Their reviews, by the number at the host.
+        reviews: Vec<u64>,
+        /// Their names at the host.
+        by: String,
+        /// Their words.
+        why: String,
+    },
+    /// Its pull request was closed without a merge.
+    ProposalClosed,
     /// Someone else moved the target, or the candidate is gone from the repository: it is built again.
     TargetMoved,
     /// A person's edits are in the way.
@@ -570,6 +607,13 @@ pub enum Effect {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         batch: Option<Batch>,
     },
+    /// Look at the pull request, and merge it where it is approved and the settings have crew merge it.
+    LookAtProposal {
+        /// The merged result whose checks have passed; its second parent was pushed.
+        candidate: Candidate,
+        /// The address of the pull request.
+        url: String,
+    },
     /// Keep what the attempt made under `refs/crew/attempts/<ticket>/<number>`, then remove workspace and
     /// branch.
     KeepWork {
@@ -607,6 +651,7 @@ impl Effect {
             | Effect::BuildCandidate { .. }
             | Effect::RemoveReview { .. }
             | Effect::Land { .. }
+            | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
@@ -626,6 +671,7 @@ impl Effect {
             | Effect::StartReview { .. }
             | Effect::RemoveReview { .. }
             | Effect::Land { .. }
+            | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => false,
         }
@@ -646,6 +692,7 @@ impl Effect {
             Effect::StartReview { .. } => "a review could not be started".to_owned(),
             Effect::RemoveReview { .. } => "the checkout of a review could not be removed".to_owned(),
             Effect::Land { .. } => "it could not be landed".to_owned(),
+            Effect::LookAtProposal { .. } => "its pull request could not be looked at".to_owned(),
             Effect::KeepWork { agent, .. } => format!("the work of {agent} could not be kept"),
             Effect::RemoveWorkspace { agent, .. } => format!("the workspace of {agent} could not be removed"),
             Effect::WriteFile(_) | Effect::AddNote { .. } => "its file could not be written".to_owned(),
@@ -664,6 +711,7 @@ impl Effect {
             | Effect::StartCheck { .. }
             | Effect::RemoveReview { .. }
             | Effect::Land { .. }
+            | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
@@ -721,6 +769,12 @@ impl Event {
             Event::Rejected { .. } => "rejected",
             Event::WorkFailed { .. } => "work_failed",
             Event::Landed { .. } => "landed",
+            Event::Proposed { .. } => "proposed",
+            Event::LookOrdered => "look_ordered",
+            Event::ProposalSeen { .. } => "proposal_seen",
+            Event::ProposalUnseen { .. } => "proposal_unseen",
+            Event::ChangesRequested { .. } => "changes_requested",
+            Event::ProposalClosed => "proposal_closed",
             Event::TargetMoved => "target_moved",
             Event::CheckoutEdited { .. } => "checkout_edited",
             Event::LandingRetried => "landing_retried",

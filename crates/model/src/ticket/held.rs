@@ -64,6 +64,8 @@ pub enum Why {
     Review,
     /// The local target has commits that the remote's does not have.
     Diverged,
+    /// Its pull request was closed without a merge.
+    Closed,
     /// The ticket's budget is spent.
     Budget {
         /// The amount spent, and its limit.
@@ -86,13 +88,14 @@ impl Why {
             | Why::Commitments { .. }
             | Why::Landing
             | Why::Diverged
+            | Why::Closed
             | Why::Auth
             | Why::Budget { .. } => false,
         }
     }
 
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 15] = [
+    pub const NAMES: [&str; 16] = [
         "failed",
         "blocked",
         "killed",
@@ -107,6 +110,7 @@ impl Why {
         "no_progress",
         "review",
         "diverged",
+        "closed",
         "budget",
     ];
 
@@ -128,6 +132,7 @@ impl Why {
             Why::NoProgress => "no_progress",
             Why::Review => "review",
             Why::Diverged => "diverged",
+            Why::Closed => "closed",
             Why::Budget { .. } => "budget",
         }
     }

@@ -322,7 +322,8 @@ impl Ticket {
             | Stage::Building
             | Stage::Checking(_)
             | Stage::InTrain(_)
-            | Stage::Landing { .. } => None,
+            | Stage::Landing { .. }
+            | Stage::Proposed(_) => None,
         }
     }
 

@@ -3,6 +3,7 @@
 mod checks;
 mod commitments;
 mod hold;
+mod proposal;
 mod recovery;
 mod review;
 mod train;
@@ -238,7 +239,7 @@ impl Draft<'_> {
             Event::SensitivePaths { paths, tip } => {
                 let at_work = |s: &Stage| match s {
                     Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => true,
-                    Stage::Queued | Stage::InTrain(_) | Stage::Reviewing(_) => false,
+                    Stage::Queued | Stage::InTrain(_) | Stage::Reviewing(_) | Stage::Proposed(_) => false,
                 };
                 self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
@@ -279,10 +280,22 @@ impl Draft<'_> {
             Event::ReviewApproved { by } => self.approve_in_place(by),
             Event::Returned { by, why, reopen_at } => self.give_back_to_author(by, why, *reopen_at),
 
+            Event::Proposed { request, look_at } => self.propose(request, *look_at),
+            Event::LookOrdered => self.order_look(),
+            Event::ProposalSeen { seen, look_at } => self.see(seen, *look_at),
+            Event::ProposalUnseen {
+                why,
+                may_pass,
+                look_at,
+            } => self.fail_look(why, *may_pass, *look_at),
+            Event::ChangesRequested { reviews, by, why } => self.change_on_request(reviews, by, why),
+            Event::ProposalClosed => self.close_proposal(),
+
             Event::Landed { commit } => self.landed(commit),
             Event::TargetMoved => {
                 let at_work = |s: &Stage| match s {
                     Stage::Checking(_) | Stage::Reviewing(_) | Stage::Landing { .. } => true,
+                    Stage::Proposed(proposal) => proposal.is_looked_at(),
                     Stage::Queued | Stage::Building | Stage::InTrain(_) => false,
                 };
                 self.stage(at_work, "it is neither being checked, in review nor landing")?;
@@ -304,15 +317,13 @@ impl Draft<'_> {
                 self.end_landing(waits)
             }
             Event::LandingEndOrdered { then } => {
-                let Stage::Landing {
-                    waiting: None,
-                    then: wish,
-                    ..
-                } = &mut self.landing()?.stage
-                else {
+                self.verify()?;
+                if !self.ticket.is_landing() {
                     return self.no("it is not landing at this moment");
-                };
-                *wish = Some(then.clone());
+                }
+                if let Some(wish) = self.wish_after_landing()? {
+                    *wish = Some(then.clone());
+                }
                 Ok(())
             }
             Event::NotLanded => match &self.landing()?.stage {
@@ -322,6 +333,7 @@ impl Draft<'_> {
                 | Stage::Checking(_)
                 | Stage::InTrain(_)
                 | Stage::Reviewing(_)
+                | Stage::Proposed(_)
                 | Stage::Landing { then: None, .. } => self.no("nobody has ended its landing"),
             },
             Event::LandingRetried => {
@@ -385,6 +397,7 @@ impl Draft<'_> {
         ticket.labels.clear();
         // It begins anew: what its former attempts left is no part of the task.
         ticket.kept.clear();
+        ticket.pull_request = None;
         let listed = ticket.spec.commitments.clone();
         ticket.take_listed(&listed);
         Ok(())
@@ -408,10 +421,8 @@ impl Draft<'_> {
                 self.working()?;
                 self.keep_work();
             }
-            State::Verify(verify) => {
-                if let Stage::Landing { waiting: None, .. } = verify.stage
-                    && self.ticket.held.is_none()
-                {
+            State::Verify(_) => {
+                if self.ticket.is_landing() {
                     return self.no("it is landing at this moment");
                 }
                 self.keep_work();

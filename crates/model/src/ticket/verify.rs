@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checks, Entry, InTheWay, Place, Reviewing};
+use super::{Checks, Entry, InTheWay, Place, Proposal, Reviewing};
 use crate::attempt::Attempt;
 use crate::{Actor, AgentName, Oid, Time};
 
@@ -72,7 +72,7 @@ pub enum Stage {
     InTrain(Box<Entry>),
     /// A gatekeeper looks at it, or it waits for one.
     Reviewing(Box<Reviewing>),
-    /// It passed; the target is moved to it.
+    /// It passed; the target is moved to it, or it is proposed in a pull request.
     Landing {
         /// The candidate that lands.
         candidate: Candidate,
@@ -82,6 +82,8 @@ pub enum Stage {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         then: Option<AfterLanding>,
     },
+    /// It waits in a pull request for people.
+    Proposed(Box<Proposal>),
 }
 
 /// The action that follows a landing that is being ended. It is not known whether the target has moved while
@@ -158,6 +160,7 @@ impl Stage {
             Stage::InTrain(_) => "in_train",
             Stage::Reviewing(_) => "reviewing",
             Stage::Landing { .. } => "landing",
+            Stage::Proposed(_) => "proposed",
         }
     }
 }

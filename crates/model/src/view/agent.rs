@@ -519,7 +519,10 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
     let State::Verify(verify) = &ticket.state else {
         return None;
     };
-    let is_in_the_way = matches!(verify.stage, Stage::Landing { waiting: Some(_), .. });
+    let is_in_the_way = matches!(
+        verify.stage,
+        Stage::Landing { waiting: Some(_), .. } | Stage::Proposed(_)
+    );
     let ended_by = match is_in_the_way {
         true => EndedBy::Person,
         false => EndedBy::Engine,
@@ -552,6 +555,7 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
             format!("a person: {}", attention::edits(&waiting.paths)),
             Some(waiting.retry_at),
         ),
+        Stage::Proposed(proposal) => (super::standing::in_proposal(ticket, proposal), proposal.due),
     };
     Some(Waits {
         what,

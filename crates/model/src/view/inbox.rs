@@ -65,6 +65,7 @@ impl Item {
         let until = self.until?;
         match self.kind {
             Kind::Question => Some(format!("goes on without an answer {}", look.due(until)?)),
+            Kind::PullRequest => look.looked_at_again(until),
             Kind::Held(_)
             | Kind::Checkout
             | Kind::Unwritten
@@ -89,6 +90,8 @@ pub enum Kind {
     Held(&'static str),
     /// Edits in a checkout are in the way of a landing, or a killed engine has left it locked.
     Checkout,
+    /// A pull request waits for people.
+    PullRequest,
     /// Files of a checkout are older than its branch, because crew could not write them.
     Unwritten,
     /// A harness refuses steps until a person has mended that.
@@ -116,6 +119,7 @@ impl Kind {
             Kind::Question => "question",
             Kind::Held(why) => why,
             Kind::Checkout => "checkout",
+            Kind::PullRequest => "pull_request",
             Kind::Unwritten => "unwritten",
             Kind::Harness => "harness",
             Kind::Dependency => "dependency",

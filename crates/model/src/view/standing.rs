@@ -4,7 +4,7 @@ use super::checking::checking;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Done, Entry, Label, Reviewing, Stage, State, Ticket, Trial, Verify};
+use crate::ticket::{Done, Entry, Label, Proposal, Reviewing, Stage, State, Ticket, Trial, Verify};
 use crate::{AgentName, Look, Time};
 
 /// The state of a ticket in a word or two, and the reason.
@@ -107,6 +107,10 @@ fn of_reason(reason: &Reason<'_>, look: Look) -> Standing {
         // The agent's name is shown next to it.
         Reason::Question { .. } => (Sign::Asks, "asks", reason.words()),
         Reason::Edits(_) => (Sign::InTheWay, "landing", why),
+        Reason::Proposal { .. } => {
+            let next = reason.until().and_then(|at| look.looked_at_again(at));
+            (Sign::Waits, "proposed", reason.words() + &look.added(next))
+        }
         Reason::Failure(_) => (Sign::Wrong, "failing", why),
         Reason::Harness { .. } => (Sign::Wrong, "paused", why),
         // The fault is shown once, for all tickets.
@@ -164,6 +168,23 @@ fn of_stage(ticket: &Ticket, verify: &Verify, now: Time) -> Standing {
             "landing",
             Some(format!("as {}", candidate.commit.short())),
         ),
+        Stage::Proposed(proposal) => {
+            let what = format!("{}, is looked at", in_proposal(ticket, proposal));
+            new(Sign::Landing, "proposed", Some(what))
+        }
+    }
+}
+
+/// The pull request that a ticket waits for, with its state as it was seen last.
+pub(super) fn in_proposal(ticket: &Ticket, proposal: &Proposal) -> String {
+    match &ticket.pull_request {
+        Some(request) => format!(
+            "its pull request #{} ({}), which {}",
+            request.number,
+            request.url,
+            proposal.words()
+        ),
+        None => "its pull request".to_owned(),
     }
 }
 

@@ -67,6 +67,7 @@ fn is_member(stage: &Stage) -> bool {
         Stage::Queued
         | Stage::Building
         | Stage::Reviewing { .. }
+        | Stage::Proposed(_)
         | Stage::Landing { waiting: Some(_), .. } => false,
     }
 }
@@ -99,7 +100,7 @@ fn entry(ticket: &Ticket, verify: &Verify, place: Option<u32>, look: Look) -> Tr
             Trial::Failed { .. } => "failed",
         }),
         Stage::Landing { .. } => Some("passed"),
-        Stage::Queued | Stage::Building | Stage::Reviewing { .. } => None,
+        Stage::Queued | Stage::Building | Stage::Reviewing { .. } | Stage::Proposed(_) => None,
     };
     let running = ticket
         .checks()

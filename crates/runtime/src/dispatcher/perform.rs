@@ -48,6 +48,7 @@ impl Dispatcher {
             | Effect::StartReview { .. }
             | Effect::RemoveReview { .. }
             | Effect::Land { .. }
+            | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => self.execute(performance),
         }

@@ -193,6 +193,8 @@ impl Executor {
             // "Nothing was committed" would be untrue, and the agent would not know what to mend.
             // Only the target shows whether the agent has anything left to do.
             Outcome::NoCommits if coupling.is_some() => Ok(Report::ConflictsAhead { paths: Vec::new() }),
+            // People have merged its pull request: to land it, the host is asked.
+            Outcome::NoCommits if self.was_proposed_as(ticket, &tip)? => Ok(self.as_merged(&target, &tip)),
             Outcome::NoCommits => Ok(match lost_head {
                 Some(why) => Report::ImportRefused { why },
                 None => Report::NoCommits,
@@ -382,6 +384,9 @@ impl Executor {
     pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate, batch: Option<&Batch>) -> Report {
         let moved = moved(candidate, batch);
         let landed = match self.remote() {
+            Ok(Some(remote)) if self.settings.land.proposes().is_some() => {
+                Ok(self.propose(ticket, candidate, &remote))
+            }
             Ok(Some(remote)) => Ok(self.land_at_remote(ticket, &moved, batch, &remote)),
             Ok(None) => self.try_land(&moved),
             Err(error) => Err(error),

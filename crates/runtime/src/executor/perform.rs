@@ -30,6 +30,7 @@ impl Executor {
                 | Effect::StartCheck { .. }
                 | Effect::StartReview { .. }
                 | Effect::RemoveReview { .. }
+                | Effect::LookAtProposal { .. }
                 | Effect::KeepWork { .. }
                 | Effect::RemoveWorkspace { .. }
                 | Effect::WriteFile(_)
@@ -183,6 +184,7 @@ impl Executor {
             }
             Effect::RemoveReview { agent, run } => self.remove_review(ticket, agent, run.as_ref()),
             Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
+            Effect::LookAtProposal { candidate, url } => self.look_at_proposal(ticket, candidate, url),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
             Effect::WriteFile(_) | Effect::AddNote { .. } => Report::Done,
@@ -325,6 +327,7 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         | Effect::StartReview { .. }
         | Effect::RemoveReview { .. }
         | Effect::Land { .. }
+        | Effect::LookAtProposal { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => ticket
             .attempt()
@@ -344,6 +347,7 @@ fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
         | Effect::StartReview { .. }
         | Effect::RemoveReview { .. }
         | Effect::Land { .. }
+        | Effect::LookAtProposal { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => false,
     }
@@ -384,6 +388,10 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::PassedBefore
         | Report::NotSetUp
         | Report::Landed { .. }
+        | Report::Proposed { .. }
+        | Report::ProposalSeen { .. }
+        | Report::ChangesRequested { .. }
+        | Report::ProposalClosed
         | Report::NotLanded
         | Report::TargetMoved
         | Report::CheckoutEdited { .. }

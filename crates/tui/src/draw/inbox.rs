@@ -140,7 +140,7 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
 /// The row of an entry. `is_open`: the reason stands below it.
 fn row(app: &App, item: &Item, chosen: bool, is_open: bool) -> Row {
     let (symbol, tone) = match item.kind {
-        Kind::Question | Kind::Checkout => ("?", Tone::Waiting),
+        Kind::Question | Kind::Checkout | Kind::PullRequest => ("?", Tone::Waiting),
         Kind::Held(_)
         | Kind::Unwritten
         | Kind::Harness

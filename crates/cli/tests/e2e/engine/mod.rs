@@ -26,6 +26,7 @@ mod named_checks;
 mod nested;
 mod people;
 mod prompts;
+pub(crate) mod pull_requests;
 pub(crate) mod push;
 mod queue;
 mod recovery;

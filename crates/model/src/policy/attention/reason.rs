@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
-use crate::ticket::{Held, InTheWay, Obstacle, Waiting, in_words};
+use crate::ticket::{Held, InTheWay, Obstacle, Proposal, PullRequest, Waiting, in_words};
 use crate::{AgentName, Time};
 
 /// The reason for which a ticket waits for a person. Displayed, it is the end of a sentence that began with
@@ -25,6 +25,13 @@ pub enum Reason<'a> {
     },
     /// A person's edits are in the way of landing it.
     Edits(&'a Waiting),
+    /// Its pull request waits for people.
+    Proposal {
+        /// The pull request.
+        request: &'a PullRequest,
+        /// Its state, as it was seen last.
+        proposal: &'a Proposal,
+    },
     /// crew cannot do what it has to for the ticket's work.
     Failure(&'a str),
     /// Its harness refuses steps until a person has mended that.
@@ -50,6 +57,7 @@ impl Reason<'_> {
             Reason::Held(held) => held.why.name(),
             Reason::Question { .. } => "question",
             Reason::Edits(_) => "checkout",
+            Reason::Proposal { .. } => "pull_request",
             Reason::Failure(_) => "failing",
             Reason::Harness { .. } => "harness",
             Reason::Dependency(Refusal::DependencyFailed { .. }) => "dependency_failed",
@@ -66,6 +74,10 @@ impl Reason<'_> {
             Reason::Held(held) => held.note.clone(),
             Reason::Question { question, .. } => (*question).to_owned(),
             Reason::Edits(waiting) => edits(&waiting.paths),
+            Reason::Proposal { request, proposal } => {
+                let number = request.number;
+                format!("its pull request #{number} {}: {}", proposal.words(), request.url)
+            }
             Reason::Failure(why) => (*why).to_owned(),
             Reason::Harness { harness, pause } => refused(harness, pause),
             Reason::Dependency(refusal) | Reason::File(refusal) | Reason::Target(refusal) => {
@@ -88,6 +100,7 @@ impl Reason<'_> {
         match self {
             Reason::Held(held) => held.retry_at,
             Reason::Question { until, .. } => *until,
+            Reason::Proposal { proposal, .. } => proposal.due,
             Reason::Edits(_)
             | Reason::Failure(_)
             | Reason::Harness { .. }
@@ -105,6 +118,7 @@ impl fmt::Display for Reason<'_> {
             Reason::Held(_) => write!(f, "{}: {words}", self.name()),
             Reason::Question { agent, .. } => write!(f, "{agent} asks: {words}"),
             Reason::Edits(_)
+            | Reason::Proposal { .. }
             | Reason::Failure(_)
             | Reason::Harness { .. }
             | Reason::Dependency(_)

@@ -197,7 +197,10 @@ const CORPUS: &[(&str, &str)] = &[
         "held paths",
         "[land]\nhold_paths = [\"\", \"../x\", \"/etc\", \"src/**\", \"a\\nb\", 3]\nmax_file_mib = 2048\n",
     ),
-    ("pull requests", "[land]\nmode = \"pr\"\npr = { draft = true }\n"),
+    (
+        "pull requests",
+        "[land]\nmode = \"pr\"\npr = { draft = 1, labels = [\"a,b\", \"\"], after = \"green\", title = \"x\" }\n",
+    ),
     (
         "no way to land",
         "[land]\nmode = \"pull\"\nremote = \"https://host/x\"\n",

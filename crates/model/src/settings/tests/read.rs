@@ -60,6 +60,7 @@ tries = 5
 [land]
 mode = "push"
 remote = "team/up-1"
+pr = { draft = true, labels = ["b", "a"], after = "approved" }
 hold_paths = ["ci/", "crew.toml", "ci", ".github"]
 max_file_mib = 250
 "#;

@@ -348,6 +348,7 @@ fn held_where(ticket: &Ticket) {
         | Why::Landing
         | Why::Conflict
         | Why::Review
+        | Why::Closed
         | Why::Diverged => {
             matches!(ticket.state, State::Verify(_))
         }
@@ -401,6 +402,7 @@ fn deadlines(ticket: &Ticket) {
                 Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => None,
                 Stage::Reviewing(reviewing) => reviewing.waits_until().map(|_| TimerKey::Review),
                 Stage::Landing { waiting, .. } => waiting.as_ref().map(|_| TimerKey::Land),
+                Stage::Proposed(proposal) => proposal.due.map(|_| TimerKey::Proposal),
             };
             assert_eq!(key, wanted);
         }

@@ -94,10 +94,20 @@ impl Draft<'_> {
             State::InProgress(_) => self.back_to_open(),
             State::Verify(verify) => {
                 verify.attempt.resolutions = 0;
-                verify.stage = Stage::Queued;
-                Ok(())
+                self.go_on_submitted()
             }
         }
+    }
+
+    /// Submitted work that was held is merged anew; the pull request of a proposal is looked at.
+    fn go_on_submitted(&mut self) -> Taken {
+        self.ticket.held = None;
+        let verify = self.verify()?;
+        if matches!(verify.stage, Stage::Proposed(_)) {
+            return self.look();
+        }
+        verify.stage = Stage::Queued;
+        Ok(())
     }
 
     pub(super) fn grant(&mut self) {
@@ -168,7 +178,7 @@ impl Draft<'_> {
         match &mut self.ticket.state {
             // Its workspace could not be set up.
             State::Open => {}
-            State::Verify(verify) => verify.stage = Stage::Queued,
+            State::Verify(_) => return self.go_on_submitted(),
             State::New | State::InProgress(_) | State::Done(_) => {
                 return self.no("nothing of it is submitted");
             }

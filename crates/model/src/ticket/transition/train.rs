@@ -85,7 +85,7 @@ impl Draft<'_> {
         let in_train = |stage: &Stage| match stage {
             Stage::Building | Stage::InTrain(_) | Stage::Checking(_) => true,
             Stage::Landing { waiting, then, .. } => waiting.is_none() && then.is_none(),
-            Stage::Queued | Stage::Reviewing { .. } => false,
+            Stage::Queued | Stage::Reviewing { .. } | Stage::Proposed(_) => false,
         };
         let verify = self.stage(in_train, "it is not in the train")?;
         let is_conflict = matches!(why, WhyUncoupled::Conflict { .. });

@@ -4,7 +4,8 @@ use super::{Draft, Taken};
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
 use crate::ticket::{
-    AfterLanding, Candidate, Clearance, Cleared, Coupling, Done, Effect, Reviewing, Stage, State, Verify, Why,
+    AfterLanding, Candidate, Clearance, Cleared, Coupling, Done, Effect, Fingerprint, Reviewing, Stage,
+    State, Verify, Why,
 };
 use crate::{Actor, Time};
 
@@ -159,7 +160,11 @@ impl Draft<'_> {
             self.hold(Why::Conflict, note, None);
             return Ok(());
         }
-        let story = format!("the branch conflicts with the target in {}", paths.join(", "));
+        let mut story = format!("the branch conflicts with the target in {}", paths.join(", "));
+        let of = self.ticket.repeat.as_ref().map(|repeat| &repeat.of);
+        if let Some(Fingerprint::Conflict { target, .. }) = of {
+            story.push_str(&format!(": `git merge {target}` brings the target in"));
+        }
         self.send_back(
             Prompt::MergeConflict {
                 paths: paths.to_vec(),
@@ -181,13 +186,21 @@ impl Draft<'_> {
     }
 
     pub(super) fn landed(&mut self, commit: &crate::Oid) -> Taken {
-        let verify = self.landing()?;
-        let Stage::Landing { candidate, .. } = &verify.stage else {
-            return self.no("it is not landing");
+        let verify = self.verify()?;
+        let candidate = match &verify.stage {
+            Stage::Landing { candidate, .. } if candidate.commit != *commit => {
+                return self.no("another commit was to be landed");
+            }
+            Stage::Landing { candidate, .. } => candidate,
+            // The host has made the commit of the merge.
+            Stage::Proposed(proposal) if proposal.is_looked_at() => &proposal.candidate,
+            Stage::Queued
+            | Stage::Building
+            | Stage::Checking(_)
+            | Stage::InTrain(_)
+            | Stage::Reviewing(_)
+            | Stage::Proposed(_) => return self.no("it is not landing"),
         };
-        if candidate.commit != *commit {
-            return self.no("another commit was to be landed");
-        }
         let acceptance = match candidate.passed.as_slice() {
             [] => "no checks are configured".to_owned(),
             passed => passed.join("; "),
@@ -208,11 +221,7 @@ impl Draft<'_> {
     /// The target did not move. A person's request that came while the ticket was landing follows; without
     /// one, the ticket goes on in `otherwise`.
     pub(super) fn end_landing(&mut self, otherwise: Stage) -> Taken {
-        let verify = self.verify()?;
-        let mut wish = None;
-        if let Stage::Landing { then, .. } = &mut verify.stage {
-            wish = then.take();
-        }
+        let wish = self.wish_after_landing()?.and_then(Option::take);
         match wish {
             None => self.verify()?.stage = otherwise,
             Some(AfterLanding::Uncouple) => self.verify()?.stage = Stage::Queued,
@@ -244,6 +253,19 @@ impl Draft<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The place of a person's request that comes while the ticket lands, or its pull request is looked at.
+    pub(super) fn wish_after_landing(&mut self) -> Result<Option<&mut Option<AfterLanding>>, Rejected> {
+        Ok(match &mut self.verify()?.stage {
+            Stage::Landing { then, .. } => Some(then),
+            Stage::Proposed(proposal) => Some(&mut proposal.then),
+            Stage::Queued
+            | Stage::Building
+            | Stage::Checking(_)
+            | Stage::InTrain(_)
+            | Stage::Reviewing(_) => None,
+        })
     }
 
     /// The remote's target and the local one have parted, which only a person may mend. The ticket is built

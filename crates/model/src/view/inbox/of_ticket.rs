@@ -34,6 +34,20 @@ pub(super) fn of_ticket(ticket: &Ticket, beside: &Context) -> Option<Item> {
             ],
             ..item(ticket, Kind::Checkout, Urgency::Word)
         },
+        Reason::Proposal { request, .. } => Item {
+            acts: vec![
+                Act::ByHand {
+                    what: format!("review and merge {}: {goes_on}", request.url),
+                },
+                Act::Merge {
+                    ticket: ticket.id.clone(),
+                },
+                Act::Drop {
+                    ticket: ticket.id.clone(),
+                },
+            ],
+            ..item(ticket, Kind::PullRequest, Urgency::Word)
+        },
         Reason::Dependency(refusal) => dependency(ticket, refusal),
         // Each has an entry of its own: the effect, the harness, the file, the target.
         Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) | Reason::Target(_) => return None,
@@ -52,6 +66,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         Kind::Held(_) => "held",
         Kind::Question
         | Kind::Checkout
+        | Kind::PullRequest
         | Kind::Unwritten
         | Kind::Harness
         | Kind::Dependency
@@ -125,7 +140,13 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             by_hand("do what that says in the folder with the work, then"),
             Act::Retry { ticket: id() },
         ],
-        Why::Failed | Why::Killed | Why::Reaped | Why::CouldNotRun | Why::Conflict | Why::NoProgress => {
+        Why::Failed
+        | Why::Killed
+        | Why::Reaped
+        | Why::CouldNotRun
+        | Why::Conflict
+        | Why::Closed
+        | Why::NoProgress => {
             vec![Act::Retry { ticket: id() }]
         }
         Why::Review => vec![
@@ -146,6 +167,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         | Why::Landing
         | Why::Conflict
         | Why::Review
+        | Why::Closed
         | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };

@@ -51,6 +51,7 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
             "start step {step} of the review of {} by {agent}",
             candidate.commit.short()
         ),
+        Effect::LookAtProposal { url, .. } => format!("look at {url}"),
         Effect::RemoveReview { agent, .. } => format!("remove the checkout of {agent}"),
         Effect::Land { candidate, .. } => format!("move the target to {}", candidate.commit.short()),
         Effect::KeepWork { number, .. } => {

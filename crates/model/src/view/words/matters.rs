@@ -64,6 +64,8 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::CandidateBuilt { .. }
             | ticket::Event::CheckOrdered { .. }
             | ticket::Event::LandingRetried
+            | ticket::Event::LookOrdered
+            | ticket::Event::ProposalSeen { .. }
             | ticket::Event::LandingEndOrdered { .. }
             | ticket::Event::NotLanded
             | ticket::Event::RetryDue
@@ -103,6 +105,10 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Rejected { .. }
             | ticket::Event::WorkFailed { .. }
             | ticket::Event::Landed { .. }
+            | ticket::Event::Proposed { .. }
+            | ticket::Event::ProposalUnseen { .. }
+            | ticket::Event::ChangesRequested { .. }
+            | ticket::Event::ProposalClosed
             | ticket::Event::TargetMoved
             | ticket::Event::CheckoutEdited { .. }
             | ticket::Event::RecoveryNotNeeded

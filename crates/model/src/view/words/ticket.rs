@@ -171,6 +171,26 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::ReviewApproved { by } => format!("approved by {by} in a gatekeeper's place"),
         Event::Returned { by, why, .. } => format!("sent back by {by}: {why}"),
         Event::Landed { commit } => format!("landed as {}", commit.short()),
+        Event::Proposed { request, .. } => {
+            format!("proposed in pull request #{}: {}", request.number, request.url)
+        }
+        Event::LookOrdered => "its pull request is to be looked at".to_owned(),
+        Event::ProposalSeen { seen, .. } => {
+            let is = match (seen.is_draft, seen.review) {
+                (true, _) => "a draft",
+                (false, ticket::ReviewDecision::Open) => "open",
+                (false, ticket::ReviewDecision::Approved) => "approved",
+                (false, ticket::ReviewDecision::ChangesRequested) => "open, with changes asked for",
+            };
+            let not = seen.not_merged.as_ref();
+            let not = not.map(|why| format!("; it could not be merged: {why}"));
+            format!("its pull request is {is}{}", not.unwrap_or_default())
+        }
+        Event::ProposalUnseen { why, .. } => format!("its pull request could not be looked at: {why}"),
+        Event::ChangesRequested { by, why, .. } => {
+            format!("{by} asked for changes on its pull request: {why}")
+        }
+        Event::ProposalClosed => "its pull request was closed without a merge".to_owned(),
         Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
         Event::CheckoutEdited { paths, .. } => attention::edits(paths),
         Event::LandingRetried => "landing is tried again".to_owned(),

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use failpoint::POINTS;
 
-use crate::engine::push;
+use crate::engine::{pull_requests, push};
 use crate::kill::rng::Rng;
 use crate::kill::scenario::{Scenario, Size};
 use crate::kill::{clean, facts, gate, old_journal, stop};
@@ -106,6 +106,7 @@ fn is_elsewhere(point: &str) -> bool {
         || clean::has(point)
         || stop::has(point)
         || push::has(point)
+        || pull_requests::has(point)
 }
 
 /// The table and the code agree, and there is nothing in the table that cannot be tried.

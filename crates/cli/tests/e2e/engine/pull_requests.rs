@@ -1,0 +1,405 @@
+//! Landing by pull requests: a bare repository is the remote, and a script with a state in files is `gh`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use testkit::world::{DONE, World, make_executable, path_variable};
+
+const GH: &str = include_str!("gh.sh");
+
+/// Merges pull request `$at`, as one commit on the target.
+const SQUASH: &str = r#"
+base=$(remote rev-parse main)
+tree=$(remote merge-tree --write-tree main "$(tip "$at")")
+made=$(echo squashed | remote -c user.name=host -c user.email=host@example.com commit-tree "$tree" -p "$base")
+tip "$at" > /dev/null
+remote update-ref refs/heads/main "$made" "$base"
+printf '%s' "$made" > "$at/merge"
+printf MERGED > "$at/state"
+"#;
+
+/// The failpoints that are only passed on the way to a pull request, and while one is looked at.
+const OF_PROPOSING: [&str; 5] = [
+    "propose.noted",
+    "propose.pushed",
+    "propose.created",
+    "decided.proposed",
+    "durable.proposed",
+];
+const OF_LOOKING: [&str; 5] = [
+    "decided.look_ordered",
+    "durable.look_ordered",
+    "begun.look_at_proposal",
+    "propose.merged",
+    "performed.look_at_proposal",
+];
+const OF_ANSWERS: [&str; 8] = [
+    "decided.proposal_seen",
+    "durable.proposal_seen",
+    "decided.proposal_unseen",
+    "durable.proposal_unseen",
+    "decided.changes_requested",
+    "durable.changes_requested",
+    "decided.proposal_closed",
+    "durable.proposal_closed",
+];
+
+/// Whether an engine is killed at this failpoint here.
+pub(crate) fn has(point: &str) -> bool {
+    OF_PROPOSING.contains(&point) || OF_LOOKING.contains(&point) || OF_ANSWERS.contains(&point)
+}
+
+/// A world whose remote is a bare repository beside it, with a host of pull requests.
+fn with_host(pr: &str) -> World {
+    let land = format!("mode = \"pr\"\npr = {{ {pr} }}");
+    let world = World::with(|settings| settings.land = land);
+    world.git(&["init", "-q", "--bare", "-b", "main", "../remote.git"]);
+    world.git(&["remote", "add", "origin", "../remote.git"]);
+    world.git(&["push", "-q", "origin", "main"]);
+    fs::create_dir_all(world.path("bin")).unwrap();
+    fs::write(world.path("bin/gh"), GH).unwrap();
+    fs::write(world.path("bin/squash"), SQUASH).unwrap();
+    make_executable(&world.path("bin/gh"));
+    let path = format!("{}:{}", world.path("bin").display(), path_variable().display());
+    world.around("PATH", path);
+    world
+}
+
+fn of_host(world: &World, name: &str) -> PathBuf {
+    world.path("host").join(name)
+}
+
+fn told(world: &World, name: &str) -> String {
+    fs::read_to_string(of_host(world, name)).unwrap_or_default()
+}
+
+fn tell(world: &World, name: &str, text: &str) {
+    fs::create_dir_all(world.path("host")).unwrap();
+    fs::write(of_host(world, name), text).unwrap();
+}
+
+fn at_remote(world: &World, branch: &str) -> String {
+    world.git(&["--git-dir=../remote.git", "rev-parse", branch])
+}
+
+/// A person merges pull request 1 as one commit.
+fn somebody_squashes(world: &World) {
+    let script = format!(
+        "set -eu\nhome='{}'\nat=\"$home/host/1\"\nremote() {{ git --git-dir=\"$home/remote.git\" \"$@\"; }}\n\
+         tip() {{ remote rev-parse \"$(cat \"$1/head\")\" | tee \"$1/oid\"; }}\n{SQUASH}",
+        world.path(".").display()
+    );
+    let status = world.program("sh").args(["-c", &script]).status().unwrap();
+    assert!(status.success());
+}
+
+/// Somebody with a say reviews the tip that pull request 1 has now.
+fn somebody_reviews(world: &World, id: u32, state: &str, body: &str) {
+    let tip = at_remote(world, "crew/t-1");
+    let review = format!(
+        "[{{\"id\":{id},\"user\":{{\"login\":\"rev\"}},\"body\":\"{body}\",\"state\":\"{state}\",\"commit_id\":\"{tip}\",\
+         \"author_association\":\"MEMBER\"}}]"
+    );
+    tell(world, "1/reviews", &review);
+}
+
+fn assert_landed(world: &World) {
+    assert_eq!(world.state_name("t-1"), "done/landed");
+    assert_eq!(world.count("t-1", "landed"), 1);
+    assert!(!of_host(world, "2").exists(), "one pull request");
+    assert_eq!(at_remote(world, "main"), world.git(&["rev-parse", "main"]));
+    assert!(world.on_main("t-1.txt").is_some());
+    assert!(world.project("t-1.txt").exists(), "the checkout follows");
+    assert!(world.workspaces().is_empty());
+    for kept in ["refs/crew/proposed", "refs/crew/proposing", "refs/crew/candidate"] {
+        assert_eq!(world.git(&["for-each-ref", kept]), "");
+    }
+}
+
+#[test]
+fn work_is_proposed_and_lands_once_a_person_has_squashed_it() {
+    let world = with_host("draft = true, labels = [\"by agents\", \"crew\"]");
+    world.around("GH_TOKEN", "canary-of-gh");
+    let ticket = world.ticket("t-1").title("Say $(touch /tmp/x) \"hello\"");
+    ticket.body("Greet people.").agent(DONE).write();
+    let before = at_remote(&world, "main");
+    let said = world.drain_held();
+    assert!(
+        said.all().contains("https://example.com/team/it/pull/1"),
+        "{said}"
+    );
+    assert_eq!(world.state_name("t-1"), "verify/proposed");
+    assert_eq!(told(&world, "1/title"), "Say $(touch /tmp/x) \"hello\" (t-1)");
+    assert_eq!(
+        (told(&world, "1/draft"), told(&world, "1/labels")),
+        ("true".to_owned(), "by agents crew ".to_owned())
+    );
+    assert!(
+        told(&world, "1/body").contains("Greet people."),
+        "{}",
+        told(&world, "1/body")
+    );
+    assert_eq!(at_remote(&world, "main"), before);
+    assert!(
+        !world.workspaces().is_empty(),
+        "the work stays until it is merged"
+    );
+    let env = told(&world, "env");
+    assert!(
+        env.contains("GH_TOKEN=canary-of-gh") && env.contains("GH_PROMPT_DISABLED=1"),
+        "{env}"
+    );
+    assert!(!env.contains("CANARY_TOKEN"), "{env}");
+    assert_eq!(world.variable("t-1", 1, "GH_TOKEN"), None);
+    let why = world.must(&["explain", "t-1"]).out;
+    assert!(
+        why.contains("pull request #1") && why.contains("looked at again"),
+        "{why}"
+    );
+    let inbox = world.crew(&["inbox"]).out;
+    assert!(inbox.contains("https://example.com/team/it/pull/1"), "{inbox}");
+
+    somebody_squashes(&world);
+    world.drain_all();
+    assert_landed(&world);
+}
+
+#[test]
+fn a_person_merges_the_branch_by_hand_and_the_local_target_follows() {
+    let world = with_host("");
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    world.git(&["clone", "-q", "../remote.git", "../clone"]);
+    let clone = world.path("clone");
+    world.git_at(&clone, &["config", "user.name", "Eve"]);
+    world.git_at(&clone, &["config", "user.email", "eve@example.org"]);
+    world.git_at(
+        &clone,
+        &["merge", "-q", "--no-ff", "-m", "merged", "origin/crew/t-1"],
+    );
+    world.git_at(&clone, &["push", "-q"]);
+    tell(&world, "1/merge", &at_remote(&world, "main"));
+    tell(&world, "1/state", "MERGED");
+    // The tip that the host reports is nobody's: that it is in the target has to be enough.
+    tell(&world, "1/oid", &"f".repeat(40));
+    world.drain_all();
+    assert_landed(&world);
+}
+
+#[test]
+fn changes_that_are_asked_for_come_back_to_an_agent_and_update_the_same_pull_request() {
+    let world = with_host("");
+    world
+        .ticket("t-1")
+        .agent("work \"t-1.txt\" \"round $RUN\"\necho DONE\n")
+        .write();
+    world.drain_held();
+    let first = at_remote(&world, "crew/t-1");
+    // Whoever has no say at the host has none here.
+    somebody_reviews(&world, 6, "CHANGES_REQUESTED", "do something else");
+    let reviews = told(&world, "1/reviews").replace("MEMBER", "NONE");
+    tell(&world, "1/reviews", &reviews);
+    world.drain_held();
+    assert_eq!(world.count("t-1", "changes_requested"), 0);
+
+    somebody_reviews(&world, 7, "CHANGES_REQUESTED", "name it");
+    tell(
+        &world,
+        "1/comments",
+        "[{\"pull_request_review_id\":7,\"path\":\"t-1.txt\",\"line\":1,\"body\":\"too short\"}]",
+    );
+    for point in ["decided.changes_requested", "durable.changes_requested"] {
+        world.around("CREW_FAILPOINT_AT", point);
+        let said = world.crew(&["run", "--until-idle"]);
+        assert_eq!(said.signal, Some(9), "{point}: {said}");
+        world.around("CREW_FAILPOINT_AT", "");
+    }
+    world.drain_held();
+    assert_eq!(world.count("t-1", "changes_requested"), 1);
+    let prompt = world.prompt("t-1", 2);
+    assert!(
+        prompt.contains("rev: name it") && prompt.contains("rev on t-1.txt:1: too short"),
+        "{prompt}"
+    );
+    let second = at_remote(&world, "crew/t-1");
+    assert_ne!(second, first);
+    world.git(&[
+        "--git-dir=../remote.git",
+        "merge-base",
+        "--is-ancestor",
+        &first,
+        &second,
+    ]);
+    assert_eq!(world.count("t-1", "proposed"), 2);
+    somebody_squashes(&world);
+    world.drain_all();
+    assert_landed(&world);
+    assert_eq!(world.on_main("t-1.txt").unwrap().trim(), "round 2");
+}
+
+#[test]
+fn a_pull_request_that_is_closed_holds_the_ticket_and_is_proposed_anew_on_a_retry() {
+    let world = with_host("");
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    tell(&world, "1/state", "CLOSED");
+    for point in ["decided.proposal_closed", "durable.proposal_closed"] {
+        world.around("CREW_FAILPOINT_AT", point);
+        let said = world.crew(&["run", "--until-idle"]);
+        assert_eq!(said.signal, Some(9), "{point}: {said}");
+        world.around("CREW_FAILPOINT_AT", "");
+    }
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "closed");
+    assert!(note.contains("/pull/1"), "{note}");
+    world.must(&["retry", "t-1"]);
+    world.drain_held();
+    assert_eq!(world.state_name("t-1"), "verify/proposed");
+    assert_eq!(told(&world, "2/state"), "OPEN");
+    let said = world.must(&["drop", "t-1"]);
+    assert!(
+        said.all()
+            .contains("its pull request stays as it is: https://example.com/team/it/pull/2"),
+        "{said}"
+    );
+    assert_eq!(told(&world, "2/state"), "OPEN");
+}
+
+#[test]
+fn crew_merges_what_a_person_has_approved_and_nothing_else() {
+    let world = with_host("after = \"approved\"");
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    somebody_reviews(&world, 1, "APPROVED", "fine");
+    tell(&world, "1/decision", "REVIEW_REQUIRED");
+    world.drain_held();
+    tell(&world, "1/decision", "");
+    tell(&world, "protected", "");
+    world.drain_held();
+    let why = world.must(&["explain", "t-1"]).out;
+    assert!(why.contains("policy prohibits the merge"), "{why}");
+    fs::remove_file(of_host(&world, "protected")).unwrap();
+    for point in OF_LOOKING {
+        if point == "performed.look_at_proposal" {
+            break;
+        }
+        world.around("CREW_FAILPOINT_AT", point);
+        let said = world.crew(&["run", "--until-idle"]);
+        assert_eq!(said.signal, Some(9), "{point}: {said}");
+        world.around("CREW_FAILPOINT_AT", "");
+    }
+    world.drain_all();
+    assert_landed(&world);
+}
+
+#[test]
+fn an_engine_that_dies_around_a_proposal_makes_one_pull_request() {
+    for point in OF_PROPOSING {
+        let world = with_host("");
+        world.ticket("t-1").agent(DONE).write();
+        world.around("CREW_FAILPOINT_AT", point);
+        let said = world.crew(&["run", "--until-idle"]);
+        assert_eq!(said.signal, Some(9), "{point}: {said}");
+        world.around("CREW_FAILPOINT_AT", "");
+        world.drain_held();
+        assert_eq!(world.state_name("t-1"), "verify/proposed", "{point}");
+        assert_eq!(world.count("t-1", "proposed"), 1, "{point}");
+        assert!(!of_host(&world, "2").exists(), "{point}");
+        for point in [
+            "performed.look_at_proposal",
+            "decided.proposal_seen",
+            "durable.proposal_seen",
+        ] {
+            world.around("CREW_FAILPOINT_AT", point);
+            let said = world.crew(&["run", "--until-idle"]);
+            assert_eq!(said.signal, Some(9), "{point}: {said}");
+            world.around("CREW_FAILPOINT_AT", "");
+        }
+        somebody_squashes(&world);
+        world.drain_all();
+        assert_landed(&world);
+    }
+}
+
+#[test]
+fn trouble_with_gh_loses_nothing_and_says_what_helps() {
+    let world = with_host("");
+    world.ticket("t-1").agent(DONE).write();
+    let troubles = [
+        (
+            "echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4",
+            "gh auth login",
+        ),
+        ("echo nonsense; exit 0", "crew cannot read"),
+    ];
+    for (script, words) in troubles {
+        tell(&world, "trouble", script);
+        world.drain_held();
+        let (why, note) = world.held("t-1");
+        assert_eq!(why, "landing");
+        assert!(note.contains(words), "{note}");
+        assert!(!of_host(&world, "1").exists());
+        world.must(&["retry", "t-1"]);
+    }
+    fs::rename(world.path("bin/gh"), world.path("gh")).unwrap();
+    if !path_variable()
+        .to_string_lossy()
+        .split(':')
+        .any(|at| PathBuf::from(at).join("gh").exists())
+    {
+        world.drain_held();
+        let (_, note) = world.held("t-1");
+        assert!(note.contains("there is no program gh"), "{note}");
+        world.must(&["retry", "t-1"]);
+    }
+    fs::rename(world.path("gh"), world.path("bin/gh")).unwrap();
+    fs::remove_file(of_host(&world, "trouble")).unwrap();
+    world.drain_held();
+    assert_eq!(world.state_name("t-1"), "verify/proposed");
+
+    // The proposal stays where it is while nobody can look at it.
+    tell(&world, "trouble", "echo 'HTTP 401: Bad credentials' >&2; exit 1");
+    for point in ["decided.proposal_unseen", "durable.proposal_unseen"] {
+        world.around("CREW_FAILPOINT_AT", point);
+        let said = world.crew(&["run", "--until-idle"]);
+        assert_eq!(said.signal, Some(9), "{point}: {said}");
+        world.around("CREW_FAILPOINT_AT", "");
+    }
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "landing");
+    assert!(note.contains("Bad credentials"), "{note}");
+    tell(
+        &world,
+        "trouble",
+        "echo 'error connecting to api.github.com' >&2; exit 1",
+    );
+    world.must(&["retry", "t-1"]);
+    world.drain_held();
+    assert!(world.state("t-1").held.is_none());
+    fs::remove_file(of_host(&world, "trouble")).unwrap();
+    somebody_squashes(&world);
+    world.drain_all();
+    assert_landed(&world);
+}
+
+#[test]
+fn a_branch_that_somebody_else_has_pushed_is_not_overwritten() {
+    let world = with_host("");
+    world.git(&["checkout", "-q", "-b", "theirs"]);
+    world.commit("theirs", "theirs\n");
+    world.git(&["push", "-q", "origin", "theirs:crew/t-1"]);
+    world.git(&["checkout", "-q", "main"]);
+    let before = at_remote(&world, "crew/t-1");
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "landing");
+    assert!(note.contains("which crew did not push"), "{note}");
+    assert_eq!(at_remote(&world, "crew/t-1"), before);
+    world.git(&["push", "-q", "origin", "--delete", "crew/t-1"]);
+    world.must(&["retry", "t-1"]);
+    world.drain_held();
+    assert_eq!(world.state_name("t-1"), "verify/proposed");
+}

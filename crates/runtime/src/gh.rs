@@ -1,0 +1,515 @@
+//! `gh`, GitHub's own client, by which crew makes pull requests and looks at them.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use harness::environment::Environment;
+use process::{Answer, Exchange, NoAnswer};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// The time that one call has.
+const LIMIT: Duration = Duration::from_secs(60);
+/// The exit code by which `gh` says that it has no credentials.
+const NEEDS_LOGIN: i32 = 4;
+/// The variables that `gh` gets: its own, its way to its settings and to a keyring, certificates, proxies.
+const PASSED: [&str; 31] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "GH_HOST",
+    "GH_CONFIG_DIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+];
+/// The variables that keep it from asking, from colours and pagers, and from looking for a newer version.
+const SET: [(&str, &str); 8] = [
+    ("GH_PROMPT_DISABLED", "1"),
+    ("GH_NO_UPDATE_NOTIFIER", "1"),
+    ("GH_NO_EXTENSION_UPDATE_NOTIFIER", "1"),
+    ("GH_SPINNER_DISABLED", "1"),
+    ("GH_PAGER", "cat"),
+    ("NO_COLOR", "1"),
+    ("CLICOLOR_FORCE", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+];
+
+/// `gh`, as crew runs it: without a terminal or a question, and with a time limit.
+#[derive(Clone, Debug)]
+pub(crate) struct Gh {
+    program: PathBuf,
+    env: BTreeMap<OsString, OsString>,
+    cwd: PathBuf,
+    /// `host/owner/name`, where the address of the remote says it; else `gh` finds out from the repository.
+    repository: Option<String>,
+}
+
+/// Why `gh` did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum GhError {
+    /// The host cannot be reached, or has no time: that may pass without a person.
+    #[error("{0}")]
+    Away(String),
+    /// A person has to mend it.
+    #[error("{0}")]
+    Refused(String),
+}
+
+type Result<T> = std::result::Result<T, GhError>;
+
+/// A pull request in a list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listed {
+    pub(crate) number: u64,
+    pub(crate) url: String,
+    pub(crate) state: String,
+    pub(crate) head_ref_oid: String,
+    /// Whether its branch is that of another repository, a fork.
+    #[serde(default)]
+    pub(crate) is_cross_repository: bool,
+}
+
+/// A pull request.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Viewed {
+    pub(crate) state: String,
+    pub(crate) head_ref_oid: String,
+    pub(crate) base_ref_name: String,
+    pub(crate) is_draft: bool,
+    pub(crate) mergeable: String,
+    /// Empty where the host asks for no review.
+    #[serde(default)]
+    pub(crate) review_decision: Option<String>,
+    #[serde(default)]
+    pub(crate) merge_commit: Option<Commit>,
+}
+
+/// A commit of a pull request.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Commit {
+    pub(crate) oid: String,
+}
+
+/// A review of a pull request, in the words of the host's interface.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Review {
+    pub(crate) id: u64,
+    #[serde(default)]
+    pub(crate) user: Option<User>,
+    #[serde(default)]
+    pub(crate) body: Option<String>,
+    pub(crate) state: String,
+    #[serde(default)]
+    pub(crate) commit_id: Option<String>,
+    #[serde(default)]
+    pub(crate) author_association: String,
+}
+
+/// A comment on a line, which belongs to a review.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Comment {
+    #[serde(default)]
+    pub(crate) pull_request_review_id: Option<u64>,
+    #[serde(default)]
+    pub(crate) path: String,
+    #[serde(default)]
+    pub(crate) line: Option<u64>,
+    #[serde(default)]
+    pub(crate) original_line: Option<u64>,
+    #[serde(default)]
+    pub(crate) body: String,
+}
+
+/// Somebody at the host.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct User {
+    pub(crate) login: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MergesAllowed {
+    merge_commit_allowed: bool,
+    squash_merge_allowed: bool,
+    rebase_merge_allowed: bool,
+}
+
+/// A pull request that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct New<'a> {
+    pub(crate) head: &'a str,
+    pub(crate) base: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) body: &'a str,
+    pub(crate) is_draft: bool,
+    pub(crate) labels: &'a std::collections::BTreeSet<String>,
+}
+
+impl Gh {
+    /// Finds `gh` in the caller's `PATH`. `address`: that of the remote; `root`: the user's repository.
+    pub(crate) fn find(env: &Environment, address: Option<&str>, root: &Path) -> Result<Self> {
+        let path = env.get(OsStr::new("PATH")).map(OsString::as_os_str);
+        let program = process::find_program(Path::new("gh"), path, root).map_err(|error| {
+            GhError::Refused(format!(
+                "{error}; pull requests need GitHub's client: install it (https://cli.github.com), then `gh auth login`"
+            ))
+        })?;
+        let passed = PASSED.into_iter().map(OsStr::new);
+        let passed = passed.filter_map(|name| Some((name.to_owned(), env.get(name)?.clone())));
+        let set = SET.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let repository = address.and_then(repository_of);
+        Ok(Self {
+            program,
+            env: passed.chain(set).collect(),
+            cwd: match repository {
+                Some(_) => PathBuf::from("/"),
+                None => root.to_owned(),
+            },
+            repository,
+        })
+    }
+
+    /// The program, if it has credentials for the host.
+    pub(crate) fn logged_in(&self) -> Result<PathBuf> {
+        let host = self.repository.as_deref().and_then(|name| name.split('/').next());
+        let host = host.into_iter().flat_map(|host| ["--hostname", host]);
+        let args: Vec<&str> = ["auth", "status"].into_iter().chain(host).collect();
+        self.run(&args, "auth status", &[])?;
+        Ok(self.program.clone())
+    }
+
+    /// The pull requests of a branch, the newest first.
+    pub(crate) fn list(&self, head: &str, base: &str) -> Result<Vec<Listed>> {
+        let fields = "number,url,state,headRefOid,isCrossRepository";
+        let args = [
+            "pr", "list", "--head", head, "--base", base, "--state", "all", "--json", fields,
+        ];
+        let listed: Vec<Listed> = self.json(&self.here(&args), "pr list")?;
+        Ok(listed
+            .into_iter()
+            .filter(|one| !one.is_cross_repository)
+            .collect())
+    }
+
+    /// Makes a pull request; gives its number and its address.
+    pub(crate) fn create(&self, new: New<'_>) -> Result<(u64, String)> {
+        let args = ["pr", "create", "--head", new.head, "--base", new.base];
+        let mut args: Vec<&str> = [args.as_slice(), &["--title", new.title, "--body-file", "-"]].concat();
+        if new.is_draft {
+            args.push("--draft");
+        }
+        for label in new.labels {
+            args.extend(["--label", label]);
+        }
+        let said = self.run(&self.here(&args), "pr create", new.body.as_bytes())?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let addresses = said.split_whitespace().rev();
+        let found = addresses.filter_map(|word| Some((place_of(word)?.number, word.to_owned())));
+        found.into_iter().next().ok_or_else(|| {
+            GhError::Refused(format!("`gh pr create` names no pull request: {}", shown(&said)))
+        })
+    }
+
+    /// A pull request, by its address.
+    pub(crate) fn view(&self, url: &str) -> Result<Viewed> {
+        let fields = "state,headRefOid,baseRefName,isDraft,mergeable,reviewDecision,mergeCommit";
+        self.json(&["pr", "view", url, "--json", fields], "pr view")
+    }
+
+    /// The reviews of a pull request, the oldest first.
+    pub(crate) fn reviews(&self, url: &str) -> Result<Vec<Review>> {
+        self.each_of(url, "reviews")
+    }
+
+    /// The comments on lines of a pull request.
+    pub(crate) fn comments(&self, url: &str) -> Result<Vec<Comment>> {
+        self.each_of(url, "comments")
+    }
+
+    /// Merges a pull request, in the first of the ways that the repository allows, if its branch is at this
+    /// commit.
+    pub(crate) fn merge(&self, url: &str, head: &str) -> Result<()> {
+        let place = place_of(url).ok_or_else(|| not_an_address(url))?;
+        let repository = format!("{}/{}", place.host, place.repository);
+        let fields = "mergeCommitAllowed,squashMergeAllowed,rebaseMergeAllowed";
+        let allowed: MergesAllowed =
+            self.json(&["repo", "view", &repository, "--json", fields], "repo view")?;
+        let how = match allowed {
+            MergesAllowed {
+                merge_commit_allowed: true,
+                ..
+            } => "--merge",
+            MergesAllowed {
+                squash_merge_allowed: true,
+                ..
+            } => "--squash",
+            MergesAllowed {
+                rebase_merge_allowed: true,
+                ..
+            } => "--rebase",
+            MergesAllowed { .. } => "--merge",
+        };
+        let args = ["pr", "merge", url, how, "--match-head-commit", head];
+        self.run(&args, "pr merge", &[]).map(drop)
+    }
+
+    fn each_of<T: DeserializeOwned>(&self, url: &str, what: &str) -> Result<Vec<T>> {
+        let place = place_of(url).ok_or_else(|| not_an_address(url))?;
+        let path = format!(
+            "repos/{}/pulls/{}/{what}?per_page=100",
+            place.repository, place.number
+        );
+        let args = ["api", "--hostname", place.host, "--paginate", &path];
+        let said = self.run(&args, "api", &[])?;
+        // Several pages are several lists, one behind the other.
+        let pages = serde_json::Deserializer::from_slice(&said).into_iter::<Vec<T>>();
+        let pages: std::result::Result<Vec<Vec<T>>, _> = pages.collect();
+        let pages = pages.map_err(|error| nonsense("api", &error, &said))?;
+        Ok(pages.into_iter().flatten().collect())
+    }
+
+    /// The arguments with the repository, where crew knows its name.
+    fn here<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
+        let repository = self.repository.as_deref();
+        let named = repository.into_iter().flat_map(|name| ["--repo", name]);
+        args.iter().copied().chain(named).collect()
+    }
+
+    fn json<T: DeserializeOwned>(&self, args: &[&str], what: &str) -> Result<T> {
+        let said = self.run(args, what, &[])?;
+        serde_json::from_slice(&said).map_err(|error| nonsense(what, &error, &said))
+    }
+
+    fn run(&self, args: &[&str], what: &str, input: &[u8]) -> Result<Vec<u8>> {
+        let exchange = Exchange {
+            program: self.program.clone(),
+            args: args.iter().map(OsString::from).collect(),
+            env: self.env.clone(),
+            cwd: self.cwd.clone(),
+            input: input.to_vec(),
+            limit: LIMIT,
+        };
+        match exchange.ask() {
+            Ok(Answer {
+                code: Some(0),
+                stdout,
+                ..
+            }) => Ok(stdout),
+            Ok(answer) => Err(failed(what, &answer)),
+            Err(error @ NoAnswer::TooSlow(_)) => Err(GhError::Away(format!("`gh {what}`: {error}"))),
+            Err(error @ NoAnswer::Failed(_)) => Err(GhError::Refused(format!("`gh {what}`: {error}"))),
+        }
+    }
+}
+
+/// The failure of a call, by what a person can do about it.
+fn failed(what: &str, answer: &Answer) -> GhError {
+    let words = String::from_utf8_lossy(&answer.stderr).into_owned();
+    let said = match words.trim() {
+        "" => "it does not say why".to_owned(),
+        _ => shown(&words),
+    };
+    let why = format!("`gh {what}` failed: {said}");
+    let words = words.to_lowercase();
+    let needs_login = answer.code == Some(NEEDS_LOGIN)
+        || ["http 401", "bad credentials", "gh auth login"]
+            .iter()
+            .any(|sign| words.contains(sign));
+    if needs_login {
+        return GhError::Refused(format!(
+            "{why}; `gh auth login` logs it in, `gh auth status` shows how it is"
+        ));
+    }
+    let is_away = AWAY.iter().any(|sign| words.contains(sign)) || answer.code.is_none();
+    match is_away {
+        true => GhError::Away(why),
+        false => GhError::Refused(why),
+    }
+}
+
+/// Words of `gh` for a network or a host that is away, or that has no time, in small letters.
+const AWAY: [&str; 14] = [
+    "error connecting to",
+    "rate limit",
+    "http 429",
+    "http 500",
+    "http 502",
+    "http 503",
+    "http 504",
+    "timeout",
+    "timed out",
+    "no such host",
+    "connection refused",
+    "connection reset",
+    "network is unreachable",
+    "unexpected eof",
+];
+
+fn nonsense(what: &str, error: &serde_json::Error, said: &[u8]) -> GhError {
+    let said = shown(&String::from_utf8_lossy(said));
+    GhError::Refused(format!(
+        "`gh {what}` printed what crew cannot read ({error}): {said}; is it GitHub's own client, and new enough?"
+    ))
+}
+
+fn not_an_address(url: &str) -> GhError {
+    GhError::Refused(format!("{} is no address of a pull request", shown(url)))
+}
+
+fn shown(text: &str) -> String {
+    text::sanitise::fit(&text::sanitise::line(text.trim()), 400)
+}
+
+/// Whether a text is the address of a pull request, and so no option of `gh`.
+pub(crate) fn is_address(url: &str) -> bool {
+    place_of(url).is_some()
+}
+
+/// The place of a pull request.
+#[derive(Debug, PartialEq, Eq)]
+struct PullPlace<'a> {
+    host: &'a str,
+    /// `owner/name`.
+    repository: &'a str,
+    number: u64,
+}
+
+/// Reads the address of a pull request: `https://host/owner/name/pull/12`.
+fn place_of(url: &str) -> Option<PullPlace<'_>> {
+    let (host, path) = url.strip_prefix("https://")?.split_once('/')?;
+    let (repository, number) = path.split_once("/pull/")?;
+    let (owner, name) = repository.split_once('/')?;
+    let is_sound = is_host(host) && is_word(owner) && is_word(name);
+    let number = number.parse().ok().filter(|_| is_sound)?;
+    Some(PullPlace {
+        host,
+        repository,
+        number,
+    })
+}
+
+/// `host/owner/name` of a remote's address; none for a folder, or an abbreviation of ssh's.
+fn repository_of(address: &str) -> Option<String> {
+    let rest = ["https://", "ssh://", "git://"]
+        .iter()
+        .find_map(|scheme| address.strip_prefix(scheme));
+    let (host, path) = match rest {
+        Some(rest) => rest.split_once('/')?,
+        None => address.split_once(':')?,
+    };
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let host = host.split_once(':').map_or(host, |(host, _)| host);
+    let host = if host == "ssh.github.com" {
+        "github.com"
+    } else {
+        host
+    };
+    let path = path.trim_matches('/');
+    let (owner, name) = path.strip_suffix(".git").unwrap_or(path).split_once('/')?;
+    let is_sound = is_host(host) && is_word(owner) && is_word(name);
+    is_sound.then(|| format!("{host}/{owner}/{name}"))
+}
+
+fn is_host(host: &str) -> bool {
+    host.contains('.') && is_word(host)
+}
+
+fn is_word(word: &str) -> bool {
+    let is_sound = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    !word.is_empty() && !word.starts_with(['-', '.']) && word.chars().all(is_sound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_a_remote_names_the_repository_where_it_is_one_of_a_host() {
+        let named = Some("github.com/team/it".to_owned());
+        for address in [
+            "git@github.com:team/it.git",
+            "https://github.com/team/it",
+            "https://ann:secret@github.com/team/it.git",
+            "ssh://git@ssh.github.com:443/team/it.git",
+        ] {
+            assert_eq!(repository_of(address), named, "{address}");
+        }
+        for address in [
+            "../remote.git",
+            "/srv/it.git",
+            "work:team/it",
+            "git@github.com:it",
+            "https://x.y/a/b/c",
+        ] {
+            assert_eq!(repository_of(address), None, "{address}");
+        }
+    }
+
+    #[test]
+    fn the_address_of_a_pull_request_has_its_place() {
+        let place = place_of("https://github.com/team/it/pull/12").unwrap();
+        assert_eq!(
+            (place.host, place.repository, place.number),
+            ("github.com", "team/it", 12)
+        );
+        for bad in [
+            "https://github.com/team/it/issues/12",
+            "--repo",
+            "https://github.com/team/pull/12",
+            "file:///x",
+        ] {
+            assert_eq!(place_of(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_failure_says_whether_it_may_pass() {
+        let of = |code, stderr: &str| {
+            let answer = Answer {
+                code,
+                stdout: Vec::new(),
+                stderr: stderr.as_bytes().to_vec(),
+            };
+            matches!(failed("pr view", &answer), GhError::Away(_))
+        };
+        assert!(of(Some(1), "error connecting to api.github.com"));
+        assert!(of(Some(1), "HTTP 403: API rate limit exceeded for user ID 1."));
+        assert!(!of(
+            Some(4),
+            "To get started with GitHub CLI, please run:  gh auth login"
+        ));
+        assert!(!of(
+            Some(1),
+            "HTTP 401: Bad credentials (https://api.github.com/graphql)"
+        ));
+        assert!(!of(Some(1), "could not add label: 'x' not found"));
+    }
+}
