@@ -56,7 +56,8 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// The part of an effect that is explored; none for a file or a note. `before`: the ticket that ordered it.
+    /// The part of an effect that is explored; none for a file or a note. `before`: the ticket that ordered
+    /// it.
     pub(crate) fn of(effect: &Effect, before: &Ticket) -> Option<Self> {
         let small = |number: u32| u8::try_from(number).expect("a bounded exploration counts little");
         let fence = |fence: model::Fence| u8::try_from(fence.0).expect("a bounded exploration claims little");

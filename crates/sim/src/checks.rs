@@ -33,6 +33,8 @@ pub(crate) struct Check {
     pub(crate) began: Time,
     /// The acts that are going to happen, the next first.
     pub(crate) acts: Vec<(Time, Act)>,
+    /// Whether it passes although it does not, or the other way round.
+    pub(crate) is_false: bool,
     /// Its end; none while it lives.
     pub(crate) end: Option<CheckOutcome>,
     /// The time since which its shim has been frozen.
@@ -121,7 +123,9 @@ impl Checks {
                                 CheckTask::SetUp => {
                                     self.set_up.insert(check.slot, check.set_up + 1);
                                 }
-                                CheckTask::Candidate | CheckTask::Target if is_recorded => {
+                                CheckTask::Candidate | CheckTask::Target
+                                    if is_recorded && !check.is_false =>
+                                {
                                     self.passed.insert((check.commit, check.command.clone()));
                                 }
                                 CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target => {}

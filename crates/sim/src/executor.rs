@@ -21,6 +21,9 @@ fn branch(agent: &AgentName, ticket: &TicketId) -> String {
     format!("refs/heads/agent/{agent}-{ticket}")
 }
 
+/// The folder of the merged results that tickets wait for.
+const PINS: &str = "refs/crew/candidate/";
+
 fn kept(ticket: &TicketId, number: u32) -> String {
     format!("refs/crew/attempts/{ticket}/{number}")
 }
@@ -99,8 +102,15 @@ impl Executor<'_> {
             Effect::StartCheck { .. } => self.start_check(ticket, effect),
             Effect::StartReview { .. } => self.start_review(ticket, effect),
             // No simulated settings land by pull requests.
-            Effect::LookAtProposal { .. } | Effect::RemoveReview { .. } => Report::Done,
-            Effect::Land { candidate, batch, .. } => self.land(candidate, batch.as_ref()),
+            Effect::LookAtProposal { .. } => Report::Done,
+            Effect::RemoveReview { run, .. } => {
+                let made = run.as_ref().and_then(|run| self.world.reviewed.get(run).copied());
+                if let (Some(made), Some(Plant::ImportedReview)) = (made, self.plant) {
+                    self.world.git.refs.insert(kept(ticket, 0), made);
+                }
+                Report::Done
+            }
+            Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => self.keep(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => {
                 let key = (agent.clone(), ticket.clone());

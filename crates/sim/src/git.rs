@@ -26,6 +26,8 @@ pub(crate) enum By {
     Foreign,
     /// An agent, or crew saving what the agent left: its ticket and attempt.
     Agent(TicketId, u32),
+    /// A gatekeeper, in its checkout of the merged result of a ticket.
+    Gatekeeper(TicketId),
     /// crew, merging an attempt of a ticket.
     Crew(TicketId, u32),
 }

@@ -1,5 +1,6 @@
 //! Invariants that hold after every step, by the contents of the journal and of the world.
 
+mod judged;
 mod limits;
 mod review;
 mod train;
@@ -40,6 +41,17 @@ pub(crate) fn ensure(holds: bool, invariant: &'static str, what: impl FnOnce() -
     }
 }
 
+/// A ticket that landed.
+#[derive(Clone, Debug)]
+pub(crate) struct Landed {
+    /// The merge.
+    pub(crate) commit: Oid,
+    /// The tip of the work, as it was judged.
+    pub(crate) tip: Oid,
+    /// True if a person had waived the failure that held it.
+    pub(crate) is_waived: bool,
+}
+
 /// A replay of the journal, event by event, next to the engine.
 #[derive(Debug, Default)]
 pub(crate) struct Witness {
@@ -50,8 +62,8 @@ pub(crate) struct Witness {
     /// Every ticket as replay gives it.
     pub(crate) tickets: BTreeMap<TicketId, Ticket>,
     pub(crate) audit: Audit,
-    /// Landed events, oldest first: the commit, and true if a person had waived the failure that held it.
-    pub(crate) landed: Vec<(Oid, bool)>,
+    /// Landed events, oldest first.
+    pub(crate) landed: Vec<Landed>,
     /// Stops that a person ordered and that are still to be carried out.
     owed: BTreeMap<TicketId, (Fence, AfterStop)>,
     /// Attempts, and steps of the last one, that the table gives beyond the limits.
@@ -84,6 +96,8 @@ pub(crate) struct Witness {
     suspects: BTreeSet<TicketId>,
     /// Batches of the train.
     batches: train::Batches,
+    /// Decisions about entries of the train.
+    judged: judged::Judged,
     /// Times that everything was checked.
     pub(crate) looks: u64,
 }
@@ -133,6 +147,9 @@ impl Witness {
             self.references_belong_to_tickets(world)?;
             self.target_is_what_was_landed(world, options)?;
             self.closed_only_after_done(ledger, world)?;
+            self.judged.is_just(world)?;
+            judged::no_failure_is_paid_twice(world)?;
+            judged::refs_hold_what_they_should(self.tickets.values(), world)?;
             work_is_reachable(world)?;
             edits_are_intact(world)?;
         }
@@ -183,7 +200,7 @@ impl Witness {
                 changed.insert(id.clone());
             }
         }
-        let landed = self.landed.iter().map(|(commit, _)| commit).collect();
+        let landed = self.landed.iter().map(|landed| &landed.commit).collect();
         self.batches.are_whole(&landed)?;
         Ok(changed)
     }
@@ -202,9 +219,14 @@ impl Witness {
             .cloned()
             .unwrap_or_else(|| Ticket::new(id.clone()));
         if let (Event::Landed { commit }, Some(candidate)) = (event, before.candidate()) {
-            self.landed.push((commit.clone(), is_waived(candidate)));
+            self.landed.push(Landed {
+                commit: commit.clone(),
+                tip: candidate.tip.clone(),
+                is_waived: is_waived(candidate),
+            });
         }
         self.batches.note(id, event);
+        self.judged.note(id, event, &before);
         if let (Event::Reopened { .. }, State::Done(done)) = (event, &before.state)
             && !matches!(done, Done::Dropped { .. })
         {

@@ -28,6 +28,8 @@ pub(crate) struct Options {
     pub(crate) inputs: u32,
     /// Tickets that are there when it begins.
     pub(crate) tickets: u64,
+    /// Paths that agents write to.
+    pub(crate) paths: u64,
     /// Whether the target is looked at, and its checks are run.
     pub(crate) target: Looks,
     /// The rate at which each thing goes wrong.
@@ -93,14 +95,39 @@ impl Options {
             _ => BEGIN,
         };
         let (inputs, tickets) = (small(rng, 105, 150), rng.from(3, 6));
-        Self {
+        let mut options = Self {
             settings,
             begin,
             inputs,
             tickets,
+            paths: 8,
             target,
             rates: rates(rng),
+        };
+        let mut of_crowd = Rng::new(rng.clone().next().wrapping_add(2));
+        if of_crowd.percent(25) {
+            options.crowd(&mut of_crowd);
         }
+        options
+    }
+
+    /// Makes it a world with many agents at much work that seldom conflicts and waits for nobody's word, so
+    /// that branches often wait in the train together.
+    fn crowd(&mut self, rng: &mut Rng) {
+        let small = |rng: &mut Rng, low, high| u32::try_from(rng.from(low, high)).unwrap_or(1);
+        let settings = &mut self.settings;
+        settings.train = Train {
+            batch: small(rng, 2, 5),
+            slots: small(rng, 1, 3),
+        };
+        settings.checks.commands = vec![CHECK.to_owned()];
+        settings.review = Review::default();
+        settings.budget = model::settings::Budget::default();
+        settings.agents.names.clear();
+        settings.agents.count = 6;
+        settings.run.max_workers = 6;
+        self.tickets = rng.from(7, 10);
+        self.paths = 40;
     }
 
     /// A world in which nothing goes wrong by chance, and nothing costs much.

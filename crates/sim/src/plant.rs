@@ -64,6 +64,22 @@ pub enum Plant {
     RedTarget,
     /// An agent that waits for the target has its first step on one whose checks fail.
     Impatient,
+    /// Of a batch that lands, only the tip's ticket is told.
+    HalfBatch,
+    /// The checks of a merged result in the middle of the train are taken for passed.
+    FailedPrefix,
+    /// The failure of a merged result in the train is forgotten, and its checks are run again.
+    TriedAgain,
+    /// The checks of an entry run on the merged result of the one behind it.
+    OffByOne,
+    /// Work is said to conflict with the entry ahead of it, and does not.
+    FalseConflict,
+    /// New work is taken for the tip that was looked at before.
+    KeptApproval,
+    /// What a gatekeeper has committed in its checkout is taken over.
+    ImportedReview,
+    /// A merged result is in no ref.
+    Unpinned,
 }
 
 /// Marks a refusal whose end was moved.
@@ -98,6 +114,14 @@ impl Plant {
         Self::SharedCheckout,
         Self::RedTarget,
         Self::Impatient,
+        Self::HalfBatch,
+        Self::FailedPrefix,
+        Self::TriedAgain,
+        Self::OffByOne,
+        Self::FalseConflict,
+        Self::KeptApproval,
+        Self::ImportedReview,
+        Self::Unpinned,
     ];
 
     /// Changes the engine's settings.
@@ -111,7 +135,10 @@ impl Plant {
     }
 
     /// Changes the core's decision; `version` gives the version of a stream.
-    pub(crate) fn spoil(self, writes: &mut [Write], version: impl Fn(&Stream) -> u64) {
+    pub(crate) fn spoil(self, writes: &mut Vec<Write>, version: impl Fn(&Stream) -> u64) {
+        if self == Plant::HalfBatch {
+            writes.retain(|write| write.completes.is_some() || !has_landed(write));
+        }
         let mut at = std::collections::BTreeMap::new();
         let mut entries = writes.iter().flat_map(|write| &write.entries);
         let begins = entries.clone().any(passes_target) && entries.any(is_first_step);
@@ -157,7 +184,15 @@ impl Plant {
                         usage.cost_micro_usd *= 2;
                     }
                 }),
-                Plant::Impatient
+                Plant::HalfBatch
+                | Plant::FailedPrefix
+                | Plant::TriedAgain
+                | Plant::OffByOne
+                | Plant::FalseConflict
+                | Plant::KeptApproval
+                | Plant::ImportedReview
+                | Plant::Unpinned
+                | Plant::Impatient
                 | Plant::Spendthrift
                 | Plant::DoubleStep
                 | Plant::OnlyAsked
@@ -227,6 +262,12 @@ fn fail_target(write: &mut Write) {
             project.target.iter_mut().for_each(|target| fail(target));
         }
     }
+}
+
+/// True where a ticket lands.
+fn has_landed(write: &Write) -> bool {
+    let lands = |entry: &Entry| matches!(entry.fact, Fact::Ticket(Event::Landed { .. }));
+    write.entries.iter().any(lands)
 }
 
 /// True where the target passes its checks.

@@ -50,6 +50,10 @@ pub(crate) struct World {
     pub(crate) made: Vec<usize>,
     /// Every uncommitted change that has not been superseded by its own author.
     pub(crate) unsaved: BTreeMap<Unsaved, u64>,
+    /// Commits that gatekeepers have made in their checkouts, by their runs.
+    pub(crate) reviewed: BTreeMap<RunId, usize>,
+    /// The tip of each ticket's work as it was merged first, for an engine that holds on to that.
+    pub(crate) first_tips: BTreeMap<TicketId, usize>,
     /// Tickets whose agents report that they are done without doing anything.
     pub(crate) lazy: BTreeSet<TicketId>,
     /// Commits that someone has taken back from the target.
@@ -86,6 +90,8 @@ impl World {
             is_check_real: true,
             made: Vec::new(),
             unsaved: BTreeMap::new(),
+            reviewed: BTreeMap::new(),
+            first_tips: BTreeMap::new(),
             lazy: BTreeSet::new(),
             taken_back: BTreeSet::new(),
             moved_to: BTreeSet::new(),

@@ -97,9 +97,9 @@ impl Message {
 }
 
 impl Repository {
-    /// Merges `tip` into `target` (`--no-ff`) without touching any checkout or ref. Only the attributes of the
-    /// target count, so an agent's name no merge driver; where the target is a candidate itself, those of the
-    /// commit below. The same input gives the same commit. Everything written is durable on return.
+    /// Merges `tip` into `target` (`--no-ff`) without touching any checkout or ref. The attributes of the
+    /// target count, so an agent's name no merge driver; where the target is a candidate itself, those of
+    /// the commit below. The same input gives the same commit. Everything written is durable on return.
     ///
     /// # Errors
     /// [`Error::Unrelated`], [`Error::NoSuchCommit`], [`Error::Deadline`], [`Error::Failed`].

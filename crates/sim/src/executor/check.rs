@@ -4,12 +4,12 @@ use engine::Report;
 use model::ticket::{CheckOutcome, CheckTask, Effect, Loss};
 use model::{RunId, TicketId, Time};
 
-use super::Executor;
+use super::{Executor, PINS};
 use crate::Plant;
 use crate::chance::Site;
 use crate::checks::{Act, CHECK, Check, GRACE};
 use crate::commitments;
-use crate::git::green;
+use crate::git::{By, Git, green};
 
 impl Executor<'_> {
     pub(super) fn start_check(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
@@ -56,7 +56,14 @@ impl Executor<'_> {
         if checks.set_up.get(slot).copied().unwrap_or(0) != needed {
             return Report::NotSetUp;
         }
-        let red = command == CHECK && *task != CheckTask::SetUp && !green(git.tree(commit));
+        let is_red =
+            |commit: usize| command == CHECK && *task != CheckTask::SetUp && !green(git.tree(commit));
+        let really_red = is_red(commit);
+        let red = match self.plant {
+            Some(Plant::FailedPrefix) if is_in_train(git, commit) => false,
+            Some(Plant::OffByOne) => is_red(behind(git, commit).unwrap_or(commit)),
+            Some(_) | None => really_red,
+        };
         let tip = git.commits[commit].parents.get(1).map(|tip| git.id(*tip));
         let unmet = *task == CheckTask::Commitment && !tip.is_some_and(|tip| commitments::is_met(&tip));
         let outcome = if unmet && self.plant != Some(Plant::Unmet) {
@@ -107,6 +114,7 @@ impl Executor<'_> {
             set_up: *set_up,
             began: now,
             acts,
+            is_false: red != really_red,
             end: None,
             frozen: None,
             stop_by: None,
@@ -129,4 +137,22 @@ impl Executor<'_> {
         }
         Report::Stopped
     }
+}
+
+/// Whether a merged result stands on another one that has not landed.
+fn is_in_train(git: &Git, commit: usize) -> bool {
+    let ahead = git.commits[commit].parents.first();
+    ahead.is_some_and(|ahead| {
+        matches!(git.commits[*ahead].by, By::Crew(..)) && !git.contains(git.target(), *ahead)
+    })
+}
+
+/// The merged result that stands on another one, where a ref has it.
+fn behind(git: &Git, commit: usize) -> Option<usize> {
+    let mut pinned = git
+        .refs
+        .iter()
+        .filter(|(name, _)| name.starts_with(PINS))
+        .map(|(_, at)| *at);
+    pinned.find(|at| git.commits[*at].parents.first() == Some(&commit))
 }

@@ -6,7 +6,7 @@ use engine::Report;
 use model::ticket::{Batch, BatchEntry, Candidate, Coupling, InTheWay, Obstacle};
 use model::{AgentName, Oid, TicketId};
 
-use super::{Executor, branch};
+use super::{Executor, PINS, branch};
 use crate::Plant;
 use crate::git::{By, Git, TARGET, tree_id};
 use crate::world::World;
@@ -46,6 +46,10 @@ impl Executor<'_> {
                 None => Report::NoCommits,
             };
         }
+        if coupling.is_some() && self.plant == Some(Plant::FalseConflict) {
+            let paths = changed.into_iter().collect();
+            return Report::ConflictsAhead { paths };
+        }
         let tree = match git.merge(target, tip) {
             Ok(tree) => tree,
             Err((paths, _)) if coupling.is_some() => return Report::ConflictsAhead { paths },
@@ -68,7 +72,13 @@ impl Executor<'_> {
             };
         }
         let commit = git.commit(tree, vec![target, tip], By::Crew(ticket.clone(), number));
-        git.refs.insert(format!("refs/crew/candidate/{ticket}"), commit);
+        if self.plant != Some(Plant::Unpinned) {
+            git.refs.insert(format!("{PINS}{ticket}"), commit);
+        }
+        let tip = match self.plant {
+            Some(Plant::KeptApproval) => *self.world.first_tips.entry(ticket.clone()).or_insert(tip),
+            Some(_) | None => tip,
+        };
         let candidate = Candidate {
             commit: git.id(commit),
             tree: tree_id(git.tree(commit)),
@@ -82,7 +92,7 @@ impl Executor<'_> {
         }
     }
 
-    pub(super) fn land(&mut self, candidate: &Candidate, batch: Option<&Batch>) -> Report {
+    pub(super) fn land(&mut self, ticket: &TicketId, candidate: &Candidate, batch: Option<&Batch>) -> Report {
         let World {
             git,
             edits,
@@ -136,6 +146,11 @@ impl Executor<'_> {
         }
         if !self.half {
             self.follow(changed);
+            let entries = batch.into_iter().flat_map(|batch| &batch.entries);
+            let landed = entries.map(|entry| &entry.ticket).chain([ticket]);
+            for ticket in landed {
+                self.world.git.refs.remove(&format!("{PINS}{ticket}"));
+            }
         }
         Report::Landed {
             commit: candidate.commit.clone(),

@@ -6,6 +6,7 @@ use model::ticket::{Effect, Verdict};
 use model::{TicketId, Time};
 
 use super::Executor;
+use crate::git::By;
 use crate::process::{self, Act, Process};
 use crate::rng::Rng;
 
@@ -63,6 +64,14 @@ impl Executor<'_> {
             floods: false,
             verdict,
         };
+        // It may commit in its checkout what it likes.
+        if let Some(under_review) = self.world.git.find(&candidate.commit) {
+            let git = &mut self.world.git;
+            let mut tree = git.tree(under_review).clone();
+            tree.insert("a0".to_owned(), 1 << 40);
+            let made = git.commit(tree, vec![under_review], By::Gatekeeper(ticket.clone()));
+            self.world.reviewed.insert(run.clone(), made);
+        }
         self.world.processes.insert(run.clone(), process);
         Report::StepSpawned
     }

@@ -150,7 +150,7 @@ impl Executor<'_> {
                 let path = if rng.percent(4) {
                     model::settings::FILE_NAME.to_owned()
                 } else {
-                    format!("a{}", rng.below(8))
+                    format!("a{}", rng.below(self.options.paths))
                 };
                 edits.push((path, self.world.content(marks)));
             }

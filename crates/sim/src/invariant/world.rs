@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use model::ticket::{Candidate, Effect, FileStatus, Stage, State, Ticket};
-use model::{Oid, TicketId, Time};
+use model::{TicketId, Time};
 use store::{Ledger, Memory};
 
-use super::{Broken, Checked, Witness, ensure};
+use super::{Broken, Checked, Landed, Witness, ensure};
 use crate::block_on;
 use crate::checks::Check;
 use crate::commitments;
@@ -139,8 +139,8 @@ impl Witness {
     /// each landed once, and tested.
     pub(super) fn target_is_what_was_landed(&self, world: &World, options: &Options) -> Checked {
         // Only the person who took a commit back from the target answers for that.
-        let there = |(id, _): &&(Oid, bool)| {
-            let at = world.git.find(id);
+        let there = |landed: &&Landed| {
+            let at = world.git.find(&landed.commit);
             at.is_none_or(|at| !world.taken_back.contains(&at))
         };
         let mut landed = self.landed.iter().filter(there);
@@ -150,8 +150,8 @@ impl Witness {
             let (ticket, number) = match &commit.by {
                 By::Root | By::Foreign => continue,
                 By::Crew(ticket, number) => (ticket, *number),
-                By::Agent(ticket, _) => {
-                    let what = format!("a commit of the agent of {ticket} is on the target");
+                By::Agent(ticket, _) | By::Gatekeeper(ticket) => {
+                    let what = format!("a commit of an agent of {ticket} is on the target");
                     return Err(Broken {
                         invariant: "the target is what was landed",
                         what,
@@ -169,23 +169,33 @@ impl Witness {
                 matches!(verify.stage, Stage::Landing { .. })
                     && t.candidate().is_some_and(|c| c.commit == commit.id)
             });
-            let landing_waived = match landing.and_then(Ticket::candidate) {
-                Some(candidate) => Some(is_waived(candidate)),
+            let judged = match landing.and_then(Ticket::candidate) {
+                Some(candidate) => Some((&candidate.tip, is_waived(candidate))),
                 None => landed
                     .next()
-                    .filter(|(id, _)| *id == commit.id)
-                    .map(|(_, waived)| *waived),
+                    .filter(|landed| landed.commit == commit.id)
+                    .map(|landed| (&landed.tip, landed.is_waived)),
             };
-            ensure(landing_waived.is_some(), "the target is what was landed", || {
+            ensure(judged.is_some(), "the target is what was landed", || {
                 format!(
                     "{} of {ticket} is on the target and was not landed, or out of order",
                     commit.id
                 )
             })?;
-            let waived = landing_waived == Some(true);
+            let waived = judged.is_some_and(|(_, is_waived)| is_waived);
             // A merge in the middle of a batch was never what the target stood at.
             let was_target = world.moved_to.contains(&at);
             let tip = commit.parents.get(1).map(|tip| world.git.id(*tip));
+            ensure(
+                judged.map(|(tip, _)| tip) == tip.as_ref(),
+                "what landed is the tip that was judged",
+                || {
+                    format!(
+                        "{} of {ticket} brings {tip:?}, and {judged:?} was judged",
+                        commit.id
+                    )
+                },
+            )?;
             ensure(
                 waived || commitments::of(ticket).is_empty() || tip.as_ref().is_some_and(commitments::is_met),
                 "what landed meets its commitments",

@@ -120,7 +120,7 @@ impl Simulation {
         checked
     }
 
-    pub(super) fn spoil(&self, writes: &mut [Write]) {
+    pub(super) fn spoil(&self, writes: &mut Vec<Write>) {
         if let Some(plant) = self.case.plant {
             let at = |stream: &model::journal::Stream| {
                 let row = block_on(self.memory.load(stream));

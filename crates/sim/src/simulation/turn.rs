@@ -5,7 +5,7 @@ use engine::{CheckEnd, Input, Report, RunEnd};
 use model::attempt::Usage;
 use model::command::Asked;
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, Effect, Loss};
+use model::ticket::{CheckOutcome, CheckTask, Effect, Loss};
 use model::{Actor, RunId, Time};
 
 use super::Simulation;
@@ -276,12 +276,21 @@ impl Simulation {
         !self.world.has_begun(run) || self.world.checks.end_of(run).is_some()
     }
 
+    /// Whether the engine forgets how the checks of a merged result have ended.
+    fn forgets(&self, run: &RunId) -> bool {
+        let task = self.world.checks.runs.get(run).map(|check| check.task);
+        self.case.plant == Some(crate::Plant::TriedAgain) && task == Some(CheckTask::Candidate)
+    }
+
     /// A watcher's report of the end of a run.
     pub(super) fn end_of(&mut self, run: &RunId) -> Option<Event> {
         if !run.is_check() {
             return self.run_end(run).map(Event::RunEnded);
         }
         let outcome = match self.world.checks.end_of(run) {
+            Some(CheckOutcome::Failed { .. }) if self.forgets(run) => {
+                CheckOutcome::Lost { how: Loss::Vanished }
+            }
             Some(outcome) => outcome.clone(),
             None if self.world.has_begun(run) => return None,
             None => CheckOutcome::Lost {

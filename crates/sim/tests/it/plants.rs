@@ -181,3 +181,55 @@ fn an_agent_on_a_red_target_is_caught() {
 fn an_agent_that_does_not_wait_for_the_target_is_caught() {
     caught(Plant::Impatient, &["no step begins anew on a red target"]);
 }
+
+#[test]
+fn a_batch_of_which_only_the_tip_is_told_is_caught() {
+    caught(Plant::HalfBatch, &["a batch lands whole or not at all"]);
+}
+
+#[test]
+fn a_prefix_that_failed_and_lands_is_caught() {
+    caught(Plant::FailedPrefix, &["what landed was tested"]);
+}
+
+#[test]
+fn a_prefix_that_is_tried_again_is_caught() {
+    caught(
+        Plant::TriedAgain,
+        &["a merged result that failed is not tried again"],
+    );
+}
+
+#[test]
+fn a_culprit_that_is_off_by_one_is_caught() {
+    caught(
+        Plant::OffByOne,
+        &["only the work at fault is sent back", "what landed was tested"],
+    );
+}
+
+#[test]
+fn an_entry_that_is_overtaken_without_a_conflict_is_caught() {
+    caught(
+        Plant::FalseConflict,
+        &["an entry leaves the train for a real conflict"],
+    );
+}
+
+#[test]
+fn an_approval_that_is_kept_over_a_new_tip_is_caught() {
+    caught(Plant::KeptApproval, &["what landed is the tip that was judged"]);
+}
+
+#[test]
+fn work_that_is_taken_from_a_review_is_caught() {
+    caught(
+        Plant::ImportedReview,
+        &["nothing of a gatekeeper's is taken over"],
+    );
+}
+
+#[test]
+fn a_candidate_without_a_ref_is_caught() {
+    caught(Plant::Unpinned, &["a candidate that is waited for is in a ref"]);
+}

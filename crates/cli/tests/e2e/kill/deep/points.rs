@@ -97,8 +97,8 @@ fn killed_at_every_point_it_comes_to_the_same() {
     assert!(missed * 10 <= done, "{missed} of {done} did not die");
 }
 
-/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, of the gate, of
-/// `crew clean`, of an engine that is stopped, or of a remote.
+/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, of the
+/// gate, of `crew clean`, of an engine that is stopped, or of a remote.
 fn is_elsewhere(point: &str) -> bool {
     old_journal::has(point)
         || facts::has(point)
