@@ -102,6 +102,7 @@ impl Executor {
                 target,
                 tip,
                 passed: Vec::new(),
+                review: None,
             }),
             _ => None,
         })
