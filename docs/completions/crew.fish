@@ -148,9 +148,10 @@ complete -c crew -n "__fish_crew_using_subcommand revert" -s h -l help -d 'Print
 complete -c crew -n "__fish_crew_using_subcommand waive" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand waive" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand waive" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand approve" -l tip -d 'The tip of the branch that you have looked at, at least 7 characters of it. Without it, the tip that the ticket has as the command is written' -r
 complete -c crew -n "__fish_crew_using_subcommand approve" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand approve" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
-complete -c crew -n "__fish_crew_using_subcommand approve" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c crew -n "__fish_crew_using_subcommand reject" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand reject" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand reject" -s h -l help -d 'Print help'

@@ -25,6 +25,16 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> 
                     "name the commands that must pass in crew.toml: [checks] commands = [\"…\"]",
                 ));
             }
+            // Another part of the examination shows a target that cannot be read.
+            let idle = runtime::idle_review_paths(place, &settings).unwrap_or_default();
+            if !idle.is_empty() {
+                let (target, paths) = (&settings.project.target, idle.join(", "));
+                found.push(Finding::note(
+                    AREA,
+                    format!("the paths of [review] when match no file on {target}: {paths}"),
+                    "mend `paths` in [review] when, if it is a slip",
+                ));
+            }
             if let Err(error) = runtime::try_prompts(place, &settings) {
                 found.push(Finding::error(AREA, &error.into()));
             }

@@ -146,6 +146,7 @@ impl Deed {
                         target: chain::oid('c', on.into()),
                         tip: chain::oid('b', tip.into()),
                         passed: Vec::new(),
+                        review: None,
                     },
                     plan: CheckPlan {
                         setup: Vec::new(),

@@ -96,6 +96,10 @@ pub enum Command {
     Approve {
         /// The id of the ticket.
         ticket: TicketId,
+        /// The branch's tip that the person has looked at, or the beginning of its name: another one is not
+        /// approved. None for whichever it has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tip: Option<String>,
     },
     /// Send work that is in review back to its agent.
     Reject {
@@ -140,7 +144,7 @@ impl Command {
             | Command::Waive { ticket, .. }
             | Command::Reject { ticket, .. }
             | Command::CommitTo { ticket, .. }
-            | Command::Approve { ticket } => Some(ticket),
+            | Command::Approve { ticket, .. } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
             Command::Spawn { .. }
             | Command::SpawnMany { .. }

@@ -17,7 +17,7 @@ pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
 pub use missing::{MissingProgram, missing_programs};
 pub(crate) use missing::{missing_of, missing_program};
-pub use paths::idle_paths;
+pub use paths::{idle_paths, idle_review_paths};
 pub use slot::forget_set_up;
 
 use std::ffi::OsString;

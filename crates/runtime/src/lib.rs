@@ -49,7 +49,7 @@ mod workspaces;
 
 pub use check::{
     CHECK_MARK, MissingProgram, command_of, forget_set_up, forget_verdicts, had_kept_set_up, idle_paths,
-    is_canary, missing_programs,
+    idle_review_paths, is_canary, missing_programs,
 };
 pub use engine::TargetFound;
 pub use error::{Error, Result};

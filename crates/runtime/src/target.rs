@@ -98,6 +98,7 @@ pub(crate) async fn check(
         target: wanted.commit.clone(),
         tip: wanted.commit.clone(),
         passed: Vec::new(),
+        review: None,
     };
     let mut series = Series {
         checks: Checks::new(candidate, wanted.plan.clone()),

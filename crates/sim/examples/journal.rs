@@ -90,6 +90,7 @@ impl Crew {
                     target: self.commit()?,
                     tip: self.commit()?,
                     passed: Vec::new(),
+                    review: None,
                 },
                 untouched: Vec::new(),
             },

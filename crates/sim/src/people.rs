@@ -285,8 +285,11 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
             ticket: on_held,
             reason,
         },
-        (62..66, _) => Command::Approve { ticket: on_held },
-        (66..67, _) => Command::Approve { ticket },
+        (62..66, _) => Command::Approve {
+            ticket: on_held,
+            tip: None,
+        },
+        (66..67, _) => Command::Approve { ticket, tip: None },
         (67..68, _) => Command::Reject { ticket, why: reason },
         (68..78, _) => Command::Merge { ticket },
         (78..86, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
@@ -370,7 +373,10 @@ pub(crate) fn help(ticket: &Ticket, has_file: bool, asked: u32) -> Option<Comman
     }
     let held = ticket.held.as_ref().filter(|held| held.retry_at.is_none())?;
     Some(if let Why::Paths { .. } = held.why {
-        Command::Approve { ticket: id }
+        Command::Approve {
+            ticket: id,
+            tip: None,
+        }
     } else if asked + 1 >= HELPS {
         Command::Drop {
             ticket: id,

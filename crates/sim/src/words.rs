@@ -204,7 +204,7 @@ pub(crate) fn asked(command: &Command) -> String {
         Command::SetStatus { ticket, status, .. } => format!("set {ticket} to {}", status.word()),
         Command::Waive { ticket, .. } => format!("waive {ticket}"),
         Command::CommitTo { ticket, promise } => format!("commit {ticket} to: {promise}"),
-        Command::Approve { ticket } => format!("approve {ticket}"),
+        Command::Approve { ticket, .. } => format!("approve {ticket}"),
         Command::Reject { ticket, .. } => format!("reject {ticket}"),
         Command::Answer { agent, text, .. } => format!("answer {agent}: {text}"),
         Command::Wake { agent } => format!("wake {agent}"),

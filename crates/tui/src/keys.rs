@@ -83,7 +83,10 @@ impl App {
             Key::Char('x') => self.ask_reason(Purpose::Reject),
             Key::Char('r') => self.submit_ticket("retry", actions, |ticket| Command::Retry { ticket }),
             Key::Char('m') => self.submit_ticket("merge", actions, |ticket| Command::Merge { ticket }),
-            Key::Char('p') => self.submit_ticket("approve", actions, |ticket| Command::Approve { ticket }),
+            Key::Char('p') => self.submit_ticket("approve", actions, |ticket| Command::Approve {
+                ticket,
+                tip: None,
+            }),
             Key::Char(_) | Key::Ctrl(_) | Key::Backspace | Key::Delete => {}
         }
     }

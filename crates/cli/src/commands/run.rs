@@ -302,6 +302,12 @@ fn warn_of_idle_paths(
         let says = format!("warning: the paths of the check {name} match no file on {target}: {paths}");
         context.out.styled(&says, Style::Yellow)?;
     }
+    let idle = runtime::idle_review_paths(place, settings).unwrap_or_default();
+    if !idle.is_empty() {
+        let (target, paths) = (&settings.project.target, idle.join(", "));
+        let says = format!("warning: the paths of [review] when match no file on {target}: {paths}");
+        context.out.styled(&says, Style::Yellow)?;
+    }
     context.out.flush()
 }
 

@@ -67,7 +67,7 @@ impl Core {
                 false => Event::ChecksPassed {
                     tree,
                     passed,
-                    review: review::is_wanted(&self.settings, ticket),
+                    review: review::is_wanted(&self.settings, ticket, Some(&checks.candidate)),
                 },
             });
         };
@@ -339,6 +339,7 @@ mod tests {
             target: oid("b"),
             tip: oid("e"),
             passed: Vec::new(),
+            review: None,
         };
         let events = core.candidate_built(&id(), candidate, &[]);
         core.apply(&id(), events, WriteMeta::default()).unwrap();

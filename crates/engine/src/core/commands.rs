@@ -47,7 +47,7 @@ impl Core {
                 };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
-            Command::Approve { ticket } => self.approve(&ticket, by),
+            Command::Approve { ticket, tip } => self.approve(&ticket, by, tip.as_deref()),
             Command::Reject { ticket, why } => self.reject(&ticket, by, why),
             Command::CommitTo { ticket, promise } => self.commit_to(&ticket, by, promise),
             Command::Answer {

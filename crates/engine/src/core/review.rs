@@ -358,18 +358,35 @@ impl Core {
         self.act(id, event, decided)
     }
 
-    /// Approves of a ticket: of its review, or of the paths that it touches.
-    pub(super) fn approve(&mut self, id: &TicketId, by: &Actor) -> Answer {
+    /// Approves of a ticket: of its review, or of the paths that it touches. `tip`: the tip that the person
+    /// has looked at, or the beginning of its name.
+    pub(super) fn approve(&mut self, id: &TicketId, by: &Actor, tip: Option<&str>) -> Answer {
         let by = by.clone();
         let ticket = self.ticket(id);
+        let now = ticket.and_then(Ticket::tip_to_approve).cloned();
+        match (ticket, tip, &now) {
+            (None, _, _) | (Some(_), None, _) => {}
+            (Some(_), Some(tip), Some(now)) if now.as_str().starts_with(tip) => {}
+            (Some(_), Some(tip), Some(now)) => {
+                return Err(format!(
+                    "{id} has the tip {now} now, not {tip}: look at it, then `crew approve {id} --tip {}`",
+                    now.short()
+                ));
+            }
+            (Some(ticket), Some(_), None) => {
+                let state = ticket.state_name();
+                return Err(format!("{id} is {state}: no tip of it waits for approval"));
+            }
+        }
+        let at = now.map(|now| format!(" at {}", now.short())).unwrap_or_default();
+        let goes_on = format!("{id} is approved{at} and goes on");
         if ticket.is_some_and(Ticket::asks_about_commitments) {
-            return self.act(id, Event::CommitmentsApproved { by }, format!("{id} goes on"));
+            return self.act(id, Event::CommitmentsApproved { by }, goes_on);
         }
         if ticket.is_some_and(|ticket| ticket.reviewing().is_some()) {
-            let decided = format!("{id} is approved and goes on to land");
-            return self.decide_in_review(id, AfterReview::Approve { by }, decided);
+            return self.decide_in_review(id, AfterReview::Approve { by }, format!("{goes_on} to land"));
         }
-        self.act(id, Event::PathsApproved { by }, format!("{id} goes on"))
+        self.act(id, Event::PathsApproved { by }, goes_on)
     }
 
     /// Sends a ticket in review back to its agent.

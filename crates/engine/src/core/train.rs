@@ -542,7 +542,7 @@ impl Core {
             None => false,
         };
         verify.train.is_alone()
-            || !is_approved && review::is_wanted(&self.settings, ticket)
+            || !is_approved && review::is_wanted(&self.settings, ticket, ticket.candidate())
             || !ticket.commitments.is_empty()
             || ticket.proposed.is_some()
     }
@@ -569,7 +569,8 @@ impl Core {
             .ticket(id)
             .and_then(submitted)
             .is_some_and(|(ticket, verify)| {
-                review::is_wanted(&self.settings, ticket) && verify.clearance(&candidate.tip).is_none()
+                review::is_wanted(&self.settings, ticket, Some(&candidate))
+                    && verify.clearance(&candidate.tip).is_none()
             });
         if needs_review {
             return Event::Uncoupled {

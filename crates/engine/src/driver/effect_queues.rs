@@ -285,6 +285,7 @@ mod tests {
             target: oid.clone(),
             tip: oid,
             passed: Vec::new(),
+            review: None,
         };
         let agent = model::AgentName::new("ada").unwrap();
         ordered(

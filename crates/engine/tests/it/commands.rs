@@ -71,7 +71,10 @@ fn waive_lets_a_merged_result_land() {
 
 #[test]
 fn approve_lets_sensitive_paths_land() {
-    insta::assert_snapshot!(in_every_state(&Command::Approve { ticket: id("t-1") }));
+    insta::assert_snapshot!(in_every_state(&Command::Approve {
+        ticket: id("t-1"),
+        tip: None
+    }));
 }
 
 #[test]

@@ -82,6 +82,7 @@ pub(crate) fn candidate(tip: char) -> Candidate {
         target: oid('a'),
         tip: oid(tip),
         passed: Vec::new(),
+        review: None,
     }
 }
 

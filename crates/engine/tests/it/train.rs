@@ -42,6 +42,7 @@ fn merges(scene: &mut Scene, ticket: &str) {
         target: coupling.map_or(oid('a'), |coupling| coupling.on),
         tip: oid(digit),
         passed: Vec::new(),
+        review: None,
     };
     let untouched = Vec::new();
     let built = Report::Built { candidate, untouched };

@@ -56,6 +56,33 @@ impl Repository {
             .ok()
     }
 
+    /// The number of lines that the change from one commit to another adds and removes. Every file is read
+    /// as text: nothing that an agent writes into a file or its attributes keeps its lines out of the count.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn lines_changed(&self, old: &Oid, new: &Oid) -> Result<u64> {
+        let said = self
+            .call_without_attributes("diff-tree")
+            // Without it, git counts no lines of a file with a NUL byte, even with --text.
+            .config("diff.default.binary=false")
+            .args(["-r", "-z", "--numstat"])
+            .args(["--no-renames", "--no-ext-diff", "--no-textconv"])
+            .args(["--end-of-options", old.as_str(), new.as_str()])
+            .output_limit(512 << 20)
+            .ok()?;
+        let bad = |what: &[u8]| Error::unreadable("diff-tree", String::from_utf8_lossy(what));
+        let mut lines = 0_u64;
+        for file in said.split(|byte| *byte == 0).filter(|file| !file.is_empty()) {
+            for count in file.splitn(3, |byte| *byte == b'\t').take(2) {
+                let count = std::str::from_utf8(count).ok();
+                let count: Option<u64> = count.and_then(|count| count.parse().ok());
+                lines = lines.saturating_add(count.ok_or_else(|| bad(file))?);
+            }
+        }
+        Ok(lines)
+    }
+
     /// Remembers a difference; also for another name of the same tree.
     pub(crate) fn remember_changes(&self, old: &Oid, new: &Oid, changes: &[Change]) {
         if changes.len() <= REMEMBERED_PATHS {

@@ -402,3 +402,21 @@ fn landing_needs_no_checkout_and_is_read_back_from_the_log() {
     assert_eq!(paths, [Path::new("side.txt")]);
     put(&world.folder.path().join("unused"), "");
 }
+
+#[test]
+fn every_line_is_counted_whatever_the_file_and_the_attributes_in_the_tree_say() {
+    let world = World::new();
+    world.write("moved.txt", "1\n2\n3\n");
+    world.commit_all("before");
+    let before = world.head();
+    // git would take both files for binary ones.
+    world.write(".gitattributes", "*.rs binary\n");
+    world.write("hidden.rs", "a\nb\n");
+    world.write("data.bin", "\0\nx\n");
+    world.git(&["mv", "moved.txt", "elsewhere.txt"]);
+    world.commit_all("after");
+    let repository = world.open();
+    let lines = repository.lines_changed(&before, &world.head()).unwrap();
+    assert_eq!(lines, 1 + 2 + 2 + 3 + 3);
+    assert_eq!(repository.lines_changed(&before, &before).unwrap(), 0);
+}

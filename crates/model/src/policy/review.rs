@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::AgentName;
 use crate::settings::{self, Settings};
-use crate::ticket::{Reviewing, Ticket};
+use crate::ticket::{Candidate, Reviewing, Ticket};
 
 /// The beginning of a gatekeeper's name. No worker is called so.
 const GATE: &str = "gate-";
@@ -23,10 +23,12 @@ pub fn is_gatekeeper(name: &AgentName) -> bool {
     number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// True if the work on the ticket is reviewed before it lands.
+/// True if the work on the ticket is reviewed before it lands. What its candidate changes is known once that
+/// is built; before, only its tags count.
 #[must_use]
-pub fn is_wanted(settings: &Settings, ticket: &Ticket) -> bool {
+pub fn is_wanted(settings: &Settings, ticket: &Ticket, candidate: Option<&Candidate>) -> bool {
     settings.review.wants(&ticket.spec.tags)
+        || settings.review.is_by_change() && candidate.is_some_and(|candidate| candidate.review.is_some())
 }
 
 /// The gatekeepers that may review the candidate of a ticket, busy or not: none of them is an author of the

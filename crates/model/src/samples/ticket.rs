@@ -29,6 +29,7 @@ pub fn candidate() -> Candidate {
         target: oid('b'),
         tip: oid('a'),
         passed: Vec::new(),
+        review: None,
     }
 }
 

@@ -79,7 +79,7 @@ impl Check {
 }
 
 /// Whether a path is this file, or one in this folder.
-fn is_in(path: &str, of: &str) -> bool {
+pub(super) fn is_in(path: &str, of: &str) -> bool {
     path.strip_prefix(of)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -66,7 +66,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
         &["name", "command", "paths", "timeout", "tests", "retry"],
     ),
     ("review", &["when", "harness", "count", "agree", "tries"]),
-    ("review.when", &["labels"]),
+    ("review.when", &["labels", "paths", "lines"]),
     ("train", &["batch", "slots"]),
     ("land", &["mode", "remote", "pr", "hold_paths", "max_file_mib"]),
     ("land.pr", &["draft", "labels", "after"]),

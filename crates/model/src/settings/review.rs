@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::MAX_AGENTS;
+use super::check::is_in;
 use super::checks::literal_path;
 use super::reader::{Reader, Table, Value};
 
@@ -17,8 +18,8 @@ const MAX_TRIES: u32 = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Review {
-    /// When work is reviewed: `"never"`, `"always"`, or `{ labels = ["risky"] }` for the tickets that have
-    /// one of these tags.
+    /// When work is reviewed: `"never"`, `"always"`, or `{ labels = ["risky"], paths = ["src/auth"], lines =
+    /// 400 }`. Any one of these is enough.
     pub when: ReviewWhen,
     /// The harness that gatekeepers run on: the name of a `[harness.<name>]` table. Without one, that of the
     /// agents.
@@ -45,18 +46,29 @@ pub enum ReviewWhen {
     Never,
     /// All work is reviewed.
     Always,
-    /// The work on some tickets is reviewed.
+    /// Some work is reviewed.
     #[serde(untagged)]
     Some(ReviewOf),
 }
 
-/// The tickets whose work is reviewed.
+/// The work that is reviewed: any one of the conditions is enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ReviewOf {
-    /// Tickets with one of these tags.
-    #[schemars(length(min = 1))]
+    /// Work on tickets with one of these tags.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(default, length(min = 1), with = "BTreeSet<String>")]
     pub labels: BTreeSet<String>,
+    /// Work that changes one of these files, or a file in one of these folders. The paths are relative to the
+    /// repository's root and taken literally.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, length(min = 1), with = "Vec<String>")]
+    pub paths: Vec<String>,
+    /// Work that adds and removes at least this many lines, both counted. Binary files are counted like
+    /// texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default, range(min = 1), with = "u32")]
+    pub lines: Option<u32>,
 }
 
 impl Default for Review {
@@ -72,7 +84,7 @@ impl Default for Review {
 }
 
 impl Review {
-    /// True if the work on a ticket with these tags is reviewed.
+    /// True if the work on a ticket with these tags is reviewed, whatever it changes.
     #[must_use]
     pub fn wants(&self, tags: &BTreeSet<String>) -> bool {
         match &self.when {
@@ -80,6 +92,43 @@ impl Review {
             ReviewWhen::Always => true,
             ReviewWhen::Some(of) => !of.labels.is_disjoint(tags),
         }
+    }
+
+    /// True if what work changes decides whether it is reviewed.
+    #[must_use]
+    pub fn is_by_change(&self) -> bool {
+        match &self.when {
+            ReviewWhen::Never | ReviewWhen::Always => false,
+            ReviewWhen::Some(of) => !of.paths.is_empty() || of.lines.is_some(),
+        }
+    }
+
+    /// The first of these changed paths for which work is reviewed.
+    #[must_use]
+    pub fn asks_about<'p>(&self, mut changed: impl Iterator<Item = &'p str>) -> Option<&'p str> {
+        let ReviewWhen::Some(of) = &self.when else {
+            return None;
+        };
+        changed.find(|path| of.paths.iter().any(|one| is_in(path, one)))
+    }
+
+    /// The number of changed lines from which on work is reviewed; none where its size does not matter.
+    #[must_use]
+    pub fn lines(&self) -> Option<u32> {
+        match &self.when {
+            ReviewWhen::Never | ReviewWhen::Always => None,
+            ReviewWhen::Some(of) => of.lines,
+        }
+    }
+
+    /// Its paths that hold none of these files.
+    #[must_use]
+    pub fn paths_without<'p>(&self, files: &(impl Iterator<Item = &'p str> + Clone)) -> Vec<&str> {
+        let ReviewWhen::Some(of) = &self.when else {
+            return Vec::new();
+        };
+        let has_none = |of: &&String| !files.clone().any(|path| is_in(path, of));
+        of.paths.iter().filter(has_none).map(String::as_str).collect()
     }
 }
 
@@ -121,7 +170,7 @@ pub(super) fn read<'t>(
     (review, wanted)
 }
 
-const FORMS: &str = "write \"never\", \"always\" or { labels = [\"risky\"] }";
+const FORMS: &str = "write \"never\", \"always\" or { labels = [\"risky\"], paths = [\"src/auth\"], lines = 400 }; each of the three may be left out";
 
 fn when<'t>(reader: &mut Reader<'t>, value: Value<'t>) -> Option<ReviewWhen> {
     if value.is_text("never") {
@@ -138,34 +187,74 @@ fn when<'t>(reader: &mut Reader<'t>, value: Value<'t>) -> Option<ReviewWhen> {
     let mut table = reader.table(value)?;
     let (name, span) = (table.name().to_owned(), table.span());
     let mut of = ReviewOf::default();
-    if let Some(labels) = table
-        .take("labels")
-        .and_then(|value| reader.each(value, |r, v| r.filled(&v)))
-    {
-        of.labels.extend(labels);
-    } else {
-        reader.report(
-            span.clone(),
-            format!("`{name}` names no labels"),
-            Some(FORMS.to_owned()),
-        );
+    let mut is_empty = true;
+    if let Some(value) = table.take("labels") {
+        is_empty = false;
+        of.labels.extend(some(reader, value, |r, v| r.filled(&v)));
     }
-    if let Some(paths) = table.take("paths") {
-        let span = paths.key_span.clone();
-        // Patterns are refused as such already, so that nobody writes them for the build that has this.
+    if let Some(value) = table.take("paths") {
+        is_empty = false;
         let why = "is a pattern, and the paths of reviews are taken literally";
         let hint = "name a file, or a folder for all that is in it";
-        drop(reader.each(paths, |r, v| literal_path(r, &v, why, hint)));
-        later(reader, span, &format!("`{name}.paths`"));
+        of.paths = some(reader, value, |r, v| literal_path(r, &v, why, hint));
     }
-    if let Some(lines) = table.take("lines") {
-        later(reader, lines.key_span, &format!("`{name}.lines`"));
+    if let Some(value) = table.take("lines") {
+        is_empty = false;
+        of.lines = reader.whole(&value, 1..=u32::MAX);
     }
     reader.finish("review.when", table);
+    if is_empty {
+        let message = format!("`{name}` names no labels, no paths and no number of lines");
+        reader.report(span, message, Some(FORMS.to_owned()));
+    }
     Some(ReviewWhen::Some(of))
 }
 
-fn later(reader: &mut Reader<'_>, span: Range<usize>, what: &str) {
-    let message = format!("{what} is not in this build: a review by path or by size comes later");
-    reader.report(span, message, Some(FORMS.to_owned()));
+/// A list with something in it: an empty one would look like a condition and ask for no review at all.
+fn some<'t>(
+    reader: &mut Reader<'t>,
+    value: Value<'t>,
+    mut each: impl FnMut(&mut Reader<'t>, Value<'t>) -> Option<String>,
+) -> Vec<String> {
+    let (name, span) = (value.name.clone(), value.span.clone());
+    let mut is_empty = true;
+    let listed = reader.each(value, |reader, value| {
+        is_empty = false;
+        each(reader, value)
+    });
+    if is_empty && listed.is_some() {
+        let message = format!("`{name}` is empty, so it asks for no review");
+        reader.report(span, message, Some("name one, or remove it".to_owned()));
+    }
+    listed.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Settings;
+    use super::*;
+
+    fn read(when: &str) -> Review {
+        let text = format!("[review]\nwhen = {when}\n");
+        Settings::parse(&text, "crew.toml").unwrap().review
+    }
+
+    #[test]
+    fn each_condition_is_asked_for_by_itself() {
+        let review = read("{ paths = [\"src/auth\", \"Cargo.lock\"] }");
+        let asks = |path: &'static str| review.asks_about(["a.md", path].into_iter());
+        assert_eq!(asks("src/auth/key.rs"), Some("src/auth/key.rs"));
+        assert_eq!(asks("Cargo.lock"), Some("Cargo.lock"));
+        assert_eq!(asks("src/authors.rs"), None);
+        assert!(review.is_by_change() && review.lines().is_none());
+        assert_eq!(
+            review.paths_without(&["src/auth/key.rs"].into_iter()),
+            ["Cargo.lock"]
+        );
+        let review = read("{ lines = 400 }");
+        assert!(review.is_by_change() && review.lines() == Some(400));
+        assert_eq!(review.asks_about(["src/auth/key.rs"].into_iter()), None);
+        let review = read("{ labels = [\"risky\"] }");
+        assert!(!review.is_by_change() && review.wants(&["risky".to_owned()].into()));
+    }
 }

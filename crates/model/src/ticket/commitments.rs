@@ -95,6 +95,15 @@ impl Ticket {
         ))
     }
 
+    /// The branch's tip that `crew approve` is a word on: that of the paths that wait, else of its candidate.
+    #[must_use]
+    pub fn tip_to_approve(&self) -> Option<&Oid> {
+        match self.held.as_ref().map(|held| &held.why) {
+            Some(Why::Paths { tip, .. }) => Some(tip),
+            Some(_) | None => self.candidate().map(|candidate| &candidate.tip),
+        }
+    }
+
     /// True if `crew approve` is a word on its commitments.
     #[must_use]
     pub fn asks_about_commitments(&self) -> bool {

@@ -140,6 +140,10 @@ pub struct Candidate {
     pub tip: Oid,
     /// The check commands that passed on this tree; empty before they did.
     pub passed: Vec<String>,
+    /// The reason for which this change is reviewed whatever its ticket says: a path that it changes, or its
+    /// size. None where the settings name no such condition, or it meets none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<String>,
 }
 
 impl Verify {

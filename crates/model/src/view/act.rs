@@ -153,7 +153,7 @@ impl Act {
                 text,
                 question: Some(question),
             },
-            Act::Approve { ticket } => Command::Approve { ticket },
+            Act::Approve { ticket } => Command::Approve { ticket, tip: None },
             Act::Reject { ticket } => Command::Reject { ticket, why: text },
             Act::Retry { ticket } => Command::Retry { ticket },
             Act::Waive { ticket } => Command::Waive { ticket, reason: text },

@@ -166,6 +166,7 @@ impl Story {
             target: oid('a'),
             tip: oid('b'),
             passed: Vec::new(),
+            review: None,
         };
         self.ticket(of, T::CheckStarted);
         let plan = ticket::CheckPlan::default();

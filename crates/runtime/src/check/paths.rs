@@ -1,4 +1,4 @@
-//! The paths of named checks, against the files of the target.
+//! The paths of named checks and of reviews, against the files of the target.
 
 use git::Branch;
 use model::settings::Settings;
@@ -14,19 +14,35 @@ pub fn idle_paths(place: &Place, settings: &Settings) -> Result<Vec<(String, Vec
     if settings.check.iter().all(|check| check.paths.is_empty()) {
         return Ok(Vec::new());
     }
-    let repository = &place.repository;
-    let commit = Branch::parse(&settings.project.target).and_then(|branch| repository.target(&branch))?;
-    let files = repository.tree_files(&repository.tree_of(&commit)?.0)?;
-    let files: Vec<_> = files
-        .iter()
-        .map(|file| String::from_utf8_lossy(&file.path))
-        .collect();
+    let files = target_files(place, settings)?;
     let idle = settings.check.iter().map(|check| {
-        let paths = check.paths_without(&files.iter().map(AsRef::as_ref));
+        let paths = check.paths_without(&files.iter().map(String::as_str));
         (
             check.name.clone(),
             paths.into_iter().map(str::to_owned).collect::<Vec<_>>(),
         )
     });
     Ok(idle.filter(|(_, paths)| !paths.is_empty()).collect())
+}
+
+/// The paths of `[review] when` that hold no file of the target.
+///
+/// # Errors
+/// The target cannot be read.
+pub fn idle_review_paths(place: &Place, settings: &Settings) -> Result<Vec<String>> {
+    if settings.review.paths_without(&std::iter::empty()).is_empty() {
+        return Ok(Vec::new());
+    }
+    let files = target_files(place, settings)?;
+    let idle = settings.review.paths_without(&files.iter().map(String::as_str));
+    Ok(idle.into_iter().map(str::to_owned).collect())
+}
+
+/// The paths of all files of the target.
+fn target_files(place: &Place, settings: &Settings) -> Result<Vec<String>> {
+    let repository = &place.repository;
+    let commit = Branch::parse(&settings.project.target).and_then(|branch| repository.target(&branch))?;
+    let files = repository.tree_files(&repository.tree_of(&commit)?.0)?;
+    let path = |file: &git::TreeFile| String::from_utf8_lossy(&file.path).into_owned();
+    Ok(files.iter().map(path).collect())
 }

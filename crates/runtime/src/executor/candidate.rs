@@ -241,6 +241,7 @@ impl Executor {
                     });
                 }
                 let untouched = self.untouched(&built.changes);
+                let review = self.review_of_change(&git_oid(&target)?, &built)?;
                 self.pin(ticket, round, &built.commit)?;
                 match (oid(&built.commit), oid(&built.tree.0)) {
                     (Ok(commit), Ok(tree)) => Ok(Report::Built {
@@ -250,6 +251,7 @@ impl Executor {
                             target,
                             tip,
                             passed: Vec::new(),
+                            review,
                         },
                         untouched,
                     }),
@@ -270,6 +272,24 @@ impl Executor {
             .filter(|check| !check.is_touched(paths.iter().map(AsRef::as_ref)))
             .map(|check| check.name.clone())
             .collect()
+    }
+
+    /// The reason for which a gatekeeper looks at this change, whatever its ticket says.
+    fn review_of_change(&self, target: &git::Oid, built: &git::Candidate) -> git::Result<Option<String>> {
+        let review = &self.settings.review;
+        let paths: Vec<_> = built
+            .changes
+            .iter()
+            .map(|change| change.path.to_string_lossy())
+            .collect();
+        if let Some(path) = review.asks_about(paths.iter().map(AsRef::as_ref)) {
+            return Ok(Some(format!("it changes {}", text::sanitise::line(path))));
+        }
+        let Some(limit) = review.lines() else {
+            return Ok(None);
+        };
+        let lines = self.repository.lines_changed(target, &built.commit)?;
+        Ok((lines >= u64::from(limit)).then(|| format!("it adds and removes {lines} lines")))
     }
 
     /// Conflict markers in the work, where no check would find them. The agent is told once: they may be

@@ -103,6 +103,7 @@ impl Executor {
                 target,
                 tip,
                 passed: Vec::new(),
+                review: None,
             }),
             _ => None,
         })

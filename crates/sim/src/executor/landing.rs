@@ -85,6 +85,7 @@ impl Executor<'_> {
             target: git.id(target),
             tip: git.id(tip),
             passed: Vec::new(),
+            review: None,
         };
         Report::Built {
             candidate,

@@ -99,7 +99,10 @@ fn held_tickets_are_retried_merged_waived_approved() {
     );
     assert_eq!(
         command(scene.press(Key::Char('p'))),
-        Command::Approve { ticket: ticket() }
+        Command::Approve {
+            ticket: ticket(),
+            tip: None
+        }
     );
     scene.press(Key::Char('w'));
     assert_eq!(scene.press(Key::Enter), [], "a waiver needs a reason");

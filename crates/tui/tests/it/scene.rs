@@ -275,6 +275,7 @@ impl Scene {
             target: oid('1'),
             tip: oid('3'),
             passed: Vec::new(),
+            review: None,
         };
         self.ticket(name, ticket::Event::CheckStarted);
         let built = ticket::Event::CandidateBuilt {

@@ -200,3 +200,96 @@ fn the_checkout_of_the_last_review_is_removed_and_that_of_the_next_one_stays() {
     assert_eq!(world.count("t-2", "review_failed"), 0);
     world.assert_at_rest();
 }
+
+#[test]
+fn work_is_reviewed_for_a_path_that_it_changes_or_for_its_size_and_other_work_is_not() {
+    let when = "[review]\nwhen = { paths = [\"keys\", \"nowhere\"], lines = 5 }\n";
+    let world = World::with(|s| s.top = when.to_owned());
+    world.commit("long.txt", "1\n2\n3\n");
+    let tickets = [
+        ("small", "work small.txt done"),
+        ("path", "work keys/one.txt done"),
+        // Three lines go and two come.
+        ("lines", "printf 'a\\nb\\n' > long.txt"),
+        // A byte that makes git take it for a binary file hides none of its lines.
+        ("binary", "printf '\\0\\n1\\n2\\n3\\n4\\n' > data.bin"),
+    ];
+    for (id, work) in tickets {
+        world.ticket(id).agent(&script(work, APPROVE)).write();
+    }
+    let said = world.drain_all();
+    for (id, times) in [("small", 0), ("path", 1), ("lines", 1), ("binary", 1)] {
+        assert!(world.is_landed(id), "{id}");
+        assert_eq!(world.count(id, "review_claimed"), times, "{id}");
+    }
+    let warning = "the paths of [review] when match no file on main: keys, nowhere";
+    assert!(said.all().contains(warning), "{said}");
+    let doctor = world.crew(&["doctor"]).all();
+    assert!(
+        doctor.contains("the paths of [review] when match no file on main: nowhere"),
+        "{doctor}"
+    );
+}
+
+#[test]
+fn an_approval_counts_for_the_tip_that_the_person_has_looked_at() {
+    let world = world("tries = 1\n");
+    world.ticket("t").agent(&script(WORK, "echo DONE")).write();
+    world.drain_held();
+    let tip = world.git(&["rev-parse", "refs/crew/candidate/t/1^2"]);
+    let tip = tip.trim();
+    let other = "0123456789abcdef";
+    let refused = world.crew(&["approve", "t", "--tip", other]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.all().contains(tip), "{refused}");
+    for bad in ["main", "012345", "HEAD^{}"] {
+        assert_eq!(world.crew(&["approve", "t", "--tip", bad]).code, Some(2), "{bad}");
+    }
+    assert_eq!(world.held("t").0, "review");
+    let approved = world.must(&["approve", "t", "--tip", &tip[..7]]);
+    assert!(approved.all().contains(&tip[..8]), "{approved}");
+    world.drain_all();
+    assert!(world.is_landed("t"));
+}
+
+#[test]
+fn only_the_last_line_of_a_gatekeeper_is_its_verdict_and_a_worker_has_none() {
+    let world = world("tries = 1\n");
+    let reject = r#"{"crew":"verdict","verdict":"reject","reason":"it is spoilt","feedback":""}"#;
+    let contradicts = format!(
+        "if [ -e mended.txt ]; then {APPROVE}\nelse echo 'I approve of it.'\n{APPROVE}\necho '{reject}'\nfi"
+    );
+    let mends = "if grep -q 'it is spoilt' \"$LOGS/$CREW_TICKET_ID.$RUN.prompt\"; then work mended.txt yes; \
+                 else work spoilt.txt yes; fi";
+    world
+        .ticket("contradicts")
+        .agent(&script(mends, &contradicts))
+        .write();
+    let claims = format!("{WORK}\n{APPROVE}");
+    world
+        .ticket("worker")
+        .agent(&script(&claims, "echo DONE"))
+        .write();
+    world.ticket("silent").agent(&script(WORK, ":")).write();
+    world.drain_held();
+    assert!(world.is_landed("contradicts"));
+    assert_eq!(world.count("contradicts", "rejected"), 1);
+    assert_eq!(world.count("contradicts", "approved"), 1);
+    for id in ["worker", "silent"] {
+        assert_eq!(world.held(id).0, "review", "{id}");
+        assert_eq!(world.count(id, "verdict_noted"), 0, "{id}");
+        assert!(world.front(id, "tags").contains("evaluator-incomplete"), "{id}");
+    }
+}
+
+#[test]
+fn no_engine_starts_with_gatekeepers_whose_program_is_not_there() {
+    let world =
+        world("harness = \"gone\"\n[harness.gone]\nkind = \"command\"\ncommand = [\"/nowhere/agent\"]\n");
+    world.ticket("t").agent(&script(WORK, APPROVE)).write();
+    let refused = world.crew(&["run", "--until-idle"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.all().contains("/nowhere/agent"), "{refused}");
+    assert!(refused.all().contains("[harness.gone]"), "{refused}");
+    assert_eq!(world.on_main("t.txt"), None);
+}

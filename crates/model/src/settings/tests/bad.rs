@@ -212,7 +212,12 @@ const CORPUS: &[(&str, &str)] = &[
     ),
     (
         "review by path and size",
-        "[review]\nwhen = { paths = [\"src/*\", \"../x\"], lines = 400 }\nagree = 0\n",
+        "[review]\nwhen = { paths = [\"src/*\", \"../x\"], lines = 0 }\nagree = 0\n",
+    ),
+    ("review of nothing", "[review]\nwhen = {}\n"),
+    (
+        "review of empty lists",
+        "[review]\nwhen = { labels = [], paths = [], lines = 3 }\n",
     ),
     (
         "review of what",

@@ -163,7 +163,9 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "review.when",
             "review.agree",
             "review.tries",
-            "review.when.labels"
+            "review.when.labels",
+            "review.when.paths",
+            "review.when.lines",
         ]
     );
 }

@@ -43,6 +43,7 @@ fn candidate() -> Candidate {
         target: oid('a'),
         tip: oid('b'),
         passed: Vec::new(),
+        review: None,
     }
 }
 
