@@ -89,9 +89,14 @@ impl Core {
         let waits = |ticket: &Ticket| match ticket.stage() {
             Some(Stage::InTrain(_)) => true,
             Some(Stage::Checking(_)) => self.has_entry_ahead(ticket),
-            Some(Stage::Queued | Stage::Building | Stage::Reviewing(_) | Stage::Landing { .. }) | None => {
-                false
-            }
+            Some(
+                Stage::Queued
+                | Stage::Building
+                | Stage::Reviewing(_)
+                | Stage::Proposed(_)
+                | Stage::Landing { .. },
+            )
+            | None => false,
         };
         let meant = |id: &TicketId| match &self.duty {
             Duty::Drain => true,

@@ -200,6 +200,8 @@ fn an_entry_that_is_to_be_reviewed_while_it_waits_does_not_land_with_the_others(
     let mut settings = scene.core.settings().clone();
     settings.review.when = ReviewWhen::Some(ReviewOf {
         labels: BTreeSet::from(["risky".to_owned()]),
+        paths: Vec::new(),
+        lines: None,
     });
     scene.core.set_settings(settings);
     scene.write("t-2", |file| {

@@ -85,6 +85,7 @@ impl Executor {
                     target,
                     tip,
                     passed: Vec::new(),
+                    review: None,
                 },
                 untouched: Vec::new(),
             },

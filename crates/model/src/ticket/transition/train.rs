@@ -107,7 +107,8 @@ impl Draft<'_> {
             | Stage::Building
             | Stage::Checking(_)
             | Stage::Reviewing(_)
-            | Stage::Landing { .. } => self.no("it does not wait in the train"),
+            | Stage::Landing { .. }
+            | Stage::Proposed(_) => self.no("it does not wait in the train"),
         }
     }
 
