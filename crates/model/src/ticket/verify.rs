@@ -61,6 +61,7 @@ pub enum Clearance {
 /// A stage of verification.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "few tickets are submitted at once")]
 pub enum Stage {
     /// Checking: in the queue for the one candidate that is built at a time.
     Queued,
