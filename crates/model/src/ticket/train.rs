@@ -127,6 +127,13 @@ pub enum WhyUncoupled {
         /// The files in the way.
         paths: Vec<InTheWay>,
     },
+    /// Its work at this tip is to be reviewed, or has commitments to meet: it is checked by itself first.
+    NotCleared {
+        /// The tip.
+        tip: Oid,
+    },
+    /// Its own checks have passed: it is merged on the train.
+    Cleared,
     /// The settings have the train off, or a person wants it landed alone.
     Alone,
 }
@@ -150,6 +157,8 @@ impl WhyUncoupled {
             WhyUncoupled::Edited { paths } => {
                 format!("edits are in the way: {}", crate::policy::attention::edits(paths))
             }
+            WhyUncoupled::NotCleared { .. } => "it is checked by itself first".to_owned(),
+            WhyUncoupled::Cleared => "its own checks have passed".to_owned(),
             WhyUncoupled::Alone => "it lands alone".to_owned(),
         }
     }
