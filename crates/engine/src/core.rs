@@ -7,6 +7,7 @@ mod commitments;
 mod dispatch;
 mod files;
 mod harness_pause;
+mod own_checks;
 mod recovery;
 mod reports;
 mod rest;
@@ -351,6 +352,7 @@ impl Core {
         let fence = ticket.fence;
         let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
+            let is_of_train = !(self.has_train() && self.is_beside(&ticket));
             let mut change = ticket.after(&event, self.now)?;
             if let (
                 ticket::Event::ChecksPassed { tree, .. } | ticket::Event::TrialPassed { tree, .. },
@@ -364,7 +366,9 @@ impl Core {
             self.hindrances.followed(&event, &ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
-            self.train.note(&event, self.settings.train.batch);
+            if is_of_train {
+                self.train.note(&event, self.settings.train.batch);
+            }
             entries.push(Entry {
                 fact: Fact::Ticket(event),
                 after: State::Ticket(Arc::clone(&ticket)),

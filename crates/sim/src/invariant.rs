@@ -134,6 +134,7 @@ impl Witness {
         }
         if !changed.is_empty() {
             self.slots_are_as_stored(ledger)?;
+            self.a_checkout_has_one_check()?;
             for id in &changed {
                 self.timers_are_the_deadlines(ledger, id)?;
             }
@@ -279,6 +280,19 @@ impl Witness {
         ensure(stored == slots, "the slot table agrees with the tickets", || {
             format!("stored {stored:?}, of the tickets {slots:?}")
         })
+    }
+
+    /// No two tickets run their checks in the same checkout.
+    fn a_checkout_has_one_check(&self) -> Checked {
+        let mut slots: BTreeMap<u32, &TicketId> = BTreeMap::new();
+        for ticket in self.tickets.values() {
+            let Some(check) = ticket.check_run() else { continue };
+            let other = slots.insert(check.slot.0, &ticket.id);
+            ensure(other.is_none(), "a checkout has one check", || {
+                format!("{other:?} and {} are checked in {}", ticket.id, check.slot.0)
+            })?;
+        }
+        Ok(())
     }
 
     /// A waiting ticket has its timer, and no other has one.

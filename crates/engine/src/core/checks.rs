@@ -19,9 +19,12 @@ impl Core {
         candidate: Candidate,
         untouched: &[String],
     ) -> Vec<Event> {
+        if let Some(first) = self.uncoupled_for_own_checks(id, &candidate) {
+            return vec![first];
+        }
         // A run in the train decides on several branches, so it leaves no check out.
         if self.joins_train(id) {
-            return vec![self.joined_train(id, candidate)];
+            return vec![self.joined_train(candidate)];
         }
         let plan = CheckPlan::of(&self.settings).without(untouched);
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
@@ -58,9 +61,12 @@ impl Core {
             if is_entry && (ticket.unmet(&checks.candidate.tip).next().is_some() || ticket.proposed.is_some())
             {
                 return Some(Event::Uncoupled {
-                    why: model::ticket::WhyUncoupled::Alone,
+                    why: self.not_cleared(&checks.candidate),
                     at: self.now,
                 });
+            }
+            if let Some(joins) = self.joins_after_own_checks(ticket, checks) {
+                return Some(joins);
             }
             return Some(match is_entry {
                 true => Event::TrialPassed { tree, passed },
@@ -79,22 +85,23 @@ impl Core {
                 checks.runs + 1,
             ),
             task,
-            slot: checks.slot,
+            slot: self.slot_of(checks)?,
             at: self.now,
         })
     }
 
-    /// Orders a run for the checks of which none is under way: the engine before this one was stopped.
+    /// Orders a run for the checks of which none is under way: the engine before this one was stopped, or
+    /// no checkout was free.
     pub(super) fn resume_checks(&mut self) {
         let paused = |ticket: &Ticket| ticket.checks().is_some_and(|checks| checks.run.is_none());
         let free = self
             .active_tickets()
             .filter(|(_, t)| t.held.is_none() && paused(t));
-        let events: Vec<(TicketId, Event)> = free
-            .filter_map(|(id, ticket)| Some((id.clone(), self.go_on(ticket)?)))
-            .collect();
-        for (id, event) in events {
-            self.apply_or_note(&id, event, "its checks go on");
+        let paused: Vec<TicketId> = free.map(|(id, _)| id.clone()).collect();
+        for id in paused {
+            if let Some(event) = self.ticket(&id).and_then(|ticket| self.go_on(ticket)) {
+                self.apply_or_note(&id, event, "its checks go on");
+            }
         }
     }
 
@@ -114,7 +121,9 @@ impl Core {
         let red = events
             .iter()
             .find(|event| matches!(event, Event::TargetRed { .. }));
-        let red = red.cloned();
+        // The commit below a candidate that is checked beside the train may not be the train's.
+        let is_beside = self.ticket(&id).is_some_and(|ticket| self.is_beside(ticket));
+        let red = red.filter(|_| !(self.has_train() && is_beside)).cloned();
         if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
             self.out.refused.push(format!("{id}: {no}"));
         } else if let Some(red) = red {

@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::policy::review;
 use model::policy::train::{self as policy, Entry, Queue, Step, Trial, Window};
 use model::ticket::{
-    self, AfterLanding, Batch, BatchEntry, Candidate, CheckPlan, CheckSlot, Clearance, Coupling, Done, Event,
-    InTheWay, Stage, State, Ticket, Verify, WhyUncoupled,
+    self, AfterLanding, Batch, BatchEntry, Candidate, CheckPlan, Clearance, Coupling, Done, Event, InTheWay,
+    Stage, State, Ticket, Verify, WhyUncoupled,
 };
 use model::{Oid, RunId, TicketId, Time};
 
@@ -75,12 +74,42 @@ impl Core {
         if self.checking_target().is_some() {
             return;
         }
+        // Who was submitted first has the next checkout, so neither keeps the other waiting for ever.
+        let line = self.connected_line();
+        let first = self.first_of_train(&line);
+        self.begin_own_checks(0, first.as_ref());
         for _ in 0..MOST_ROUNDS {
             let line = self.connected_line();
             if !self.follow_plan(&line) {
-                return;
+                break;
             }
         }
+        let line = self.connected_line();
+        let is_tried = line.iter().any(|member| member.trial == Trial::Running);
+        let is_untried = line.iter().any(|member| member.trial == Trial::Untried);
+        let is_due = !is_tried && (is_untried || self.is_building_for_train());
+        self.begin_own_checks(usize::from(is_due), None);
+    }
+
+    /// The place in the order of landing of the first ticket that is in the train, or about to be.
+    fn first_of_train(&self, line: &[Member]) -> Option<(Time, TicketId)> {
+        let waiting = line.iter().filter(|member| !member.is_landing);
+        let next = self.next_in_queue(line);
+        let ids = waiting.map(|member| &member.id).chain(&next);
+        let first = ids.filter_map(|id| {
+            let (ticket, verify) = self.ticket(id).and_then(submitted)?;
+            Some((place_in_line(ticket, verify), id.clone()))
+        });
+        first.min()
+    }
+
+    /// Whether a branch is being merged for the train at this moment.
+    fn is_building_for_train(&self) -> bool {
+        let is_building = |ticket: &Ticket| {
+            let is_building = matches!(ticket.stage(), Some(Stage::Building));
+            ticket.held.is_none() && is_building && !self.is_beside(ticket)
+        };
+        self.at_work().any(is_building)
     }
 
     /// Takes every entry out of the train, for an engine that has none. One that is at its checks goes on with
@@ -121,6 +150,9 @@ impl Core {
         if !self.has_train() || self.is_alone(ticket, verify) {
             return false;
         }
+        if self.free_slots() == 0 {
+            return true;
+        }
         let line = self.line(&self.members());
         verify.train.ahead.is_some() || !line.is_empty() || self.next_in_queue(&line).is_some()
     }
@@ -146,6 +178,9 @@ impl Core {
         let free = self.active_tickets().filter(|(_, ticket)| ticket.held.is_none());
         let member = |ticket: &Ticket| {
             let (_, verify) = submitted(ticket)?;
+            if self.is_beside(ticket) {
+                return None;
+            }
             let (trial, is_landing) = match &verify.stage {
                 Stage::Checking(_) => (Trial::Running, false),
                 Stage::InTrain(entry) => match entry.trial {
@@ -174,6 +209,12 @@ impl Core {
         };
         let members = free.filter_map(|(id, ticket)| Some((id.clone(), member(ticket)?)));
         members.collect()
+    }
+
+    /// Whether there is a train of which a ticket is no part.
+    pub(super) fn is_beside_a_train(&self, id: &TicketId) -> bool {
+        let line = self.line(&self.members());
+        !line.is_empty() && line.iter().all(|member| member.id != *id)
     }
 
     /// Whether a member begins a line: it was merged on the target, or on an entry that has landed since.
@@ -217,13 +258,23 @@ impl Core {
                 .find(|member| !member.is_landing && (!in_line.contains(&member.id) || waits_alone(member)));
             let Some(stray) = stray else { return line };
             let why = match &stray.ahead {
-                _ if waits_alone(stray) => WhyUncoupled::Alone,
+                _ if waits_alone(stray) => self.why_alone(&stray.id),
                 Some(ahead) => WhyUncoupled::AheadLeft { ahead: ahead.clone() },
                 None => WhyUncoupled::TargetMoved,
             };
             if !self.uncouple(&stray.id.clone(), why) {
                 return line;
             }
+        }
+    }
+
+    /// The reason for which an entry may not land with others any more.
+    fn why_alone(&self, id: &TicketId) -> WhyUncoupled {
+        let found = self.ticket(id).and_then(submitted);
+        let owed = found.filter(|(ticket, verify)| self.is_checked_first(ticket, verify));
+        match owed.and_then(|(ticket, _)| ticket.candidate()) {
+            Some(candidate) => self.not_cleared(candidate),
+            None => WhyUncoupled::Alone,
         }
     }
 
@@ -251,6 +302,9 @@ impl Core {
             .collect();
         queue.sort_by_key(|(since, id, _, _)| (*since, *id));
         for (_, id, ticket, verify) in queue {
+            if self.is_checked_first(ticket, verify) {
+                continue;
+            }
             if self.is_alone(ticket, verify) {
                 return line.is_empty().then(|| id.clone());
             }
@@ -277,18 +331,17 @@ impl Core {
             })
             .collect();
         let next = self.next_in_queue(line);
-        let is_building =
-            |ticket: &Ticket| ticket.held.is_none() && matches!(ticket.stage(), Some(Stage::Building));
         let queue = Queue {
             next: next.as_ref(),
-            is_building: self.at_work().any(is_building),
+            is_building: self.is_building_for_train(),
             is_landing: landing > 0,
         };
         let window = Window {
             size: self.train.size(batch),
             now: self.now,
         };
-        let slots = self.settings.train.slots as usize;
+        let is_tried = |member: &&Member| member.trial == Trial::Running;
+        let slots = self.free_slots() + line.iter().filter(is_tried).count();
         let plan = policy::plan(&entries, queue, slots, window);
         if let Some(at) = plan.wake_at {
             self.wake_at(at);
@@ -348,15 +401,10 @@ impl Core {
 
     /// Orders the first run of an entry's checks, in the first checkout that is free.
     fn begin_trial(&mut self, id: &TicketId) {
-        let used: BTreeSet<CheckSlot> = self
-            .at_work()
-            .filter(|ticket| ticket.held.is_none())
-            .filter_map(|ticket| Some(ticket.checks()?.slot))
-            .collect();
-        let slots = (1..=self.settings.train.slots).map(CheckSlot);
-        let Some(slot) = slots.into_iter().find(|slot| !used.contains(slot)) else {
+        if self.free_slots() == 0 {
             return;
-        };
+        }
+        let Some(slot) = self.free_slot() else { return };
         let Some((_, verify)) = self.ticket(id).and_then(submitted) else {
             return;
         };
@@ -398,13 +446,15 @@ impl Core {
             .map(|command| format!("{command} (on {tip}, with which it landed)"));
         let with_tip: Vec<String> = with_tip.collect();
         for member in entries {
+            let mut passed = match member.id == *tip {
+                true => by.clone(),
+                false => with_tip.clone(),
+            };
+            passed.extend(self.passed_before(&member.id));
             let event = Event::BatchLanding {
                 tip: tip.clone(),
                 batch: batch.clone(),
-                passed: match member.id == *tip {
-                    true => by.clone(),
-                    false => with_tip.clone(),
-                },
+                passed,
             };
             self.apply_or_note(
                 &member.id,
@@ -412,6 +462,24 @@ impl Core {
                 "the train up to the tip of its batch has passed",
             );
         }
+    }
+
+    /// What an entry has passed before it joined the train: its commitments, and its review.
+    fn passed_before(&self, id: &TicketId) -> Vec<String> {
+        let Some((ticket, verify)) = self.ticket(id).and_then(submitted) else {
+            return Vec::new();
+        };
+        let mut passed: Vec<String> = ticket
+            .commitments
+            .iter()
+            .map(|one| one.promise.to_string())
+            .collect();
+        let candidate = ticket.candidate();
+        let clearance = candidate.and_then(|candidate| verify.clearance(&candidate.tip));
+        if let Some(Clearance::Approved { acceptance_test, .. }) = clearance {
+            passed.push(acceptance_test.clone());
+        }
+        passed
     }
 
     /// The other tickets that land with a ticket by the same move of the target.
@@ -541,15 +609,9 @@ impl Core {
     /// pass is not checked, so nobody may rely on it; one that is to be reviewed, or has commitments to meet,
     /// has its own merged result looked at first.
     fn is_alone(&self, ticket: &Ticket, verify: &Verify) -> bool {
-        let is_approved = match verify.cleared.as_ref().map(|cleared| &cleared.by) {
-            Some(Clearance::Waived { .. }) => return true,
-            Some(Clearance::Approved { .. }) => true,
-            None => false,
-        };
-        verify.train.is_alone()
-            || !is_approved && review::is_wanted(&self.settings, ticket, ticket.candidate())
-            || !ticket.commitments.is_empty()
-            || ticket.proposed.is_some()
+        let cleared = verify.cleared.as_ref();
+        let is_waived = cleared.is_some_and(|cleared| matches!(cleared.by, Clearance::Waived { .. }));
+        is_waived || verify.train.is_alone() || self.is_checked_first(ticket, verify)
     }
 
     /// The events of a report that a ticket conflicts with the train, and perhaps not with the target.
@@ -568,21 +630,7 @@ impl Core {
     }
 
     /// The event for an entry whose candidate was built: it waits in the train.
-    pub(super) fn joined_train(&self, id: &TicketId, candidate: Candidate) -> Event {
-        // A review of another tip is none of this one.
-        let needs_review = self
-            .ticket(id)
-            .and_then(submitted)
-            .is_some_and(|(ticket, verify)| {
-                review::is_wanted(&self.settings, ticket, Some(&candidate))
-                    && verify.clearance(&candidate.tip).is_none()
-            });
-        if needs_review {
-            return Event::Uncoupled {
-                why: WhyUncoupled::Alone,
-                at: self.now,
-            };
-        }
+    pub(super) fn joined_train(&self, candidate: Candidate) -> Event {
         Event::JoinedTrain {
             candidate,
             plan: CheckPlan::of(&self.settings),
@@ -596,7 +644,7 @@ pub(super) fn place_in_line(ticket: &Ticket, verify: &Verify) -> Time {
     ticket.in_line_since.unwrap_or(verify.submitted_at)
 }
 
-fn submitted(ticket: &Ticket) -> Option<(&Ticket, &Verify)> {
+pub(super) fn submitted(ticket: &Ticket) -> Option<(&Ticket, &Verify)> {
     match &ticket.state {
         State::Verify(verify) => Some((ticket, verify)),
         State::New | State::Open | State::InProgress(_) | State::Done(_) => None,

@@ -6,8 +6,10 @@ use engine::Report;
 use model::attempt::Signal;
 use model::command::Command;
 use model::commitment::Promise;
-use model::settings::{ReviewOf, ReviewWhen, Train};
-use model::ticket::{Candidate, CheckCommand, CheckOutcome, Effect, InTheWay, Obstacle, Stage, State, Trial};
+use model::settings::{ReviewOf, ReviewWhen, Settings, Train};
+use model::ticket::{
+    Candidate, CheckCommand, CheckOutcome, Done, Effect, InTheWay, Obstacle, Stage, State, Trial,
+};
 
 use crate::scene::{Scene, Verdict, id, name, oid, secs};
 
@@ -210,26 +212,22 @@ fn an_entry_that_is_to_be_reviewed_while_it_waits_does_not_land_with_the_others(
     assert_lands_without(&mut scene, "t-2");
 }
 
-/// The checks of the train pass, and what is ahead of the ticket lands. Of the ticket itself nothing does.
+/// The others land without the ticket, which has checks of its own then.
 fn assert_lands_without(scene: &mut Scene, ticket: &str) {
-    assert_eq!(
-        tried(scene),
-        ["t-1"],
+    assert!(
+        tried(scene).is_empty(),
         "the verdict on the last entry is of no use"
     );
-    scene.checks_pass("t-1");
-    lands(scene, "t-1");
-    assert_eq!(scene.state("t-1"), "done/landed");
-    let ticket = scene.core.ticket(&id(ticket)).unwrap();
-    assert!(
-        !ticket.is_landing() && !ticket.is_done(),
-        "{}",
-        ticket.state_name()
-    );
-    let State::Verify(verify) = &ticket.state else {
-        panic!("{}", ticket.state_name())
-    };
-    assert!(verify.train.is_alone(), "{:?}", verify.train);
+    for other in ["t-3", "t-4"] {
+        merges(scene, other);
+    }
+    assert_eq!(tried(scene), ["t-4"]);
+    scene.checks_pass("t-4");
+    lands(scene, "t-4");
+    for other in ["t-1", "t-3", "t-4"] {
+        assert_eq!(scene.state(other), "done/landed");
+    }
+    assert_eq!(ahead_of(scene, ticket).as_deref(), Some("the target"));
 }
 
 #[test]
@@ -381,4 +379,191 @@ fn an_engine_without_a_train_takes_what_waits_in_one_out_of_it() {
     // The run on the last one would decide on all of them.
     assert!(tried(&scene).is_empty());
     assert!(scene.pending("t-4", "stop_run").is_some());
+}
+
+/// A scene with a train of two checkouts, in which the work of four tickets is submitted at once.
+fn submitted_with(change: impl FnOnce(&mut Settings), prepare: impl FnOnce(&mut Scene)) -> Scene {
+    let mut scene = Scene::with(|settings| {
+        settings.agents.names = ["ann", "bob", "cat", "dan"].map(name).to_vec();
+        settings.train = Train { batch: 4, slots: 2 };
+        change(settings);
+    });
+    for ticket in ALL {
+        scene.add(ticket);
+    }
+    prepare(&mut scene);
+    for ticket in ALL {
+        scene.workspace_ready(ticket);
+    }
+    for ticket in ALL {
+        scene.finishes(ticket, Signal::Done);
+    }
+    scene
+}
+
+/// All work is reviewed, and there is no gatekeeper.
+fn are_reviewed_by_a_person(settings: &mut Settings) {
+    settings.review.when = ReviewWhen::Always;
+    settings.review.count = 0;
+}
+
+fn ahead_of(scene: &Scene, ticket: &str) -> Option<String> {
+    let (_, effect) = scene.pending(ticket, "build_candidate")?;
+    let Effect::BuildCandidate { coupling, .. } = effect else {
+        unreachable!("asked for by name")
+    };
+    Some(coupling.map_or("the target".to_owned(), |coupling| coupling.ahead.to_string()))
+}
+
+fn slot(scene: &Scene, ticket: &str) -> u32 {
+    scene.core.ticket(&id(ticket)).unwrap().checks().unwrap().slot.0
+}
+
+fn passed(scene: &Scene, ticket: &str) -> String {
+    match &scene.core.ticket(&id(ticket)).unwrap().state {
+        State::Done(Done::Landed { acceptance, .. }) => acceptance.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn work_that_is_to_be_reviewed_is_checked_beside_each_other_and_lands_as_one_batch_once_approved() {
+    let mut scene = submitted_with(are_reviewed_by_a_person, |_| {});
+    let target = || Some("the target".to_owned());
+    assert_eq!(
+        ALL.map(|ticket| ahead_of(&scene, ticket)),
+        [target(), target(), None, None]
+    );
+    merges(&mut scene, "t-2");
+    merges(&mut scene, "t-1");
+    assert_eq!(tried(&scene), ["t-1", "t-2"]);
+    assert_eq!((slot(&scene, "t-1"), slot(&scene, "t-2")), (2, 1));
+    scene.restart();
+    assert_eq!(
+        tried(&scene),
+        ["t-1", "t-2"],
+        "the next engine has the same of them"
+    );
+    scene.checks_pass("t-1");
+    // A failure sends its own ticket back, and nobody else notices.
+    scene.checked("t-2", Verdict::Failed);
+    assert!(
+        scene.state("t-2").starts_with("in_progress"),
+        "{}",
+        scene.state("t-2")
+    );
+    scene.finishes("t-2", Signal::Done);
+    for ticket in ["t-3", "t-4", "t-2"] {
+        if scene.pending(ticket, "build_candidate").is_none() {
+            scene.tick();
+        }
+        merges(&mut scene, ticket);
+        scene.checks_pass(ticket);
+    }
+    let is_in_review = |state: &String| state.starts_with("verify/reviewing");
+    assert!(states(&scene).iter().all(is_in_review), "{:?}", states(&scene));
+    for ticket in ALL {
+        scene.ask(Command::Approve {
+            ticket: id(ticket),
+            tip: None,
+        });
+    }
+    let ahead = ["the target", "t-1", "t-2", "t-3"];
+    for (ticket, ahead) in ALL.into_iter().zip(ahead) {
+        assert_eq!(ahead_of(&scene, ticket).as_deref(), Some(ahead), "{ticket}");
+        merges(&mut scene, ticket);
+    }
+    assert_eq!(tried(&scene), ["t-4"], "one run decides on all that is approved");
+    scene.checks_pass("t-4");
+    lands(&mut scene, "t-4");
+    assert_eq!(states(&scene), ["done/landed"; 4]);
+    assert!(
+        passed(&scene, "t-2").contains("approved by"),
+        "{}",
+        passed(&scene, "t-2")
+    );
+}
+
+#[test]
+fn commitments_are_verified_beside_the_train_and_not_again_in_the_batch() {
+    let promise = || Promise {
+        says: "it is fast".to_owned(),
+        run: Some(CheckCommand::Argv(vec!["bench".to_owned()])),
+    };
+    let mut scene = submitted_with(
+        |_| {},
+        |scene| {
+            drop(scene.ask(Command::CommitTo {
+                ticket: id("t-2"),
+                promise: promise(),
+            }));
+        },
+    );
+    assert_eq!(ahead_of(&scene, "t-2").as_deref(), Some("the target"));
+    for ticket in ["t-1", "t-2", "t-3"] {
+        merges(&mut scene, ticket);
+    }
+    assert_eq!(tried(&scene), ["t-2"], "the train grows meanwhile");
+    merges(&mut scene, "t-4");
+    scene.wait(secs(2));
+    assert_eq!(tried(&scene), ["t-2", "t-4"]);
+    scene.checks_pass("t-2");
+    assert_eq!(
+        tried(&scene),
+        ["t-2", "t-4"],
+        "its commitment is verified in the same checkout"
+    );
+    scene.check_ends("t-2", CheckOutcome::Passed);
+    // It has met what it promised, and joins the train, where nothing of that is run again.
+    assert_eq!(ahead_of(&scene, "t-2").as_deref(), Some("t-4"));
+    merges(&mut scene, "t-2");
+    scene.wait(secs(2));
+    assert_eq!(tried(&scene), ["t-2", "t-4"]);
+    scene.checks_pass("t-2");
+    lands(&mut scene, "t-2");
+    assert_eq!(states(&scene), ["done/landed"; 4]);
+    assert!(
+        passed(&scene, "t-2").contains("bench"),
+        "{}",
+        passed(&scene, "t-2")
+    );
+    assert!(
+        !passed(&scene, "t-1").contains("bench"),
+        "{}",
+        passed(&scene, "t-1")
+    );
+}
+
+#[test]
+fn with_one_checkout_who_was_submitted_first_has_the_next_one() {
+    let mut scene = submitted_with(
+        |settings| {
+            settings.train.slots = 1;
+            settings.train.batch = 2;
+            are_reviewed_by_a_person(settings);
+        },
+        |_| {},
+    );
+    merges(&mut scene, "t-1");
+    assert_eq!(tried(&scene), ["t-1"]);
+    assert!(scene.pending("t-2", "build_candidate").is_none());
+    scene.checks_pass("t-1");
+    assert_eq!(ahead_of(&scene, "t-2").as_deref(), Some("the target"));
+    scene.ask(Command::Approve {
+        ticket: id("t-1"),
+        tip: None,
+    });
+    merges(&mut scene, "t-1");
+    merges(&mut scene, "t-2");
+    assert_eq!(tried(&scene), ["t-2"]);
+    scene.checks_pass("t-2");
+    assert_eq!(
+        tried(&scene),
+        ["t-1"],
+        "it goes before the own checks of what came later"
+    );
+    scene.checks_pass("t-1");
+    lands(&mut scene, "t-1");
+    assert_eq!(scene.state("t-1"), "done/landed");
+    assert_eq!(ahead_of(&scene, "t-3").as_deref(), Some("the target"));
 }

@@ -127,6 +127,17 @@ pub enum WhyUncoupled {
         /// The files in the way.
         paths: Vec<InTheWay>,
     },
+    /// Its work at this tip is to be reviewed, or has commitments to meet: it is checked by itself first.
+    NotCleared {
+        /// The tip.
+        tip: Oid,
+        /// The reason for the review that the candidate showed; none where its tags ask for one, or it has
+        /// commitments to meet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<String>,
+    },
+    /// Its own checks have passed: it is merged on the train.
+    Cleared,
     /// The settings have the train off, or a person wants it landed alone.
     Alone,
 }
@@ -150,6 +161,11 @@ impl WhyUncoupled {
             WhyUncoupled::Edited { paths } => {
                 format!("edits are in the way: {}", crate::policy::attention::edits(paths))
             }
+            WhyUncoupled::NotCleared { review, .. } => match review {
+                Some(why) => format!("it is checked by itself first, and reviewed: {why}"),
+                None => "it is checked by itself first".to_owned(),
+            },
+            WhyUncoupled::Cleared => "its own checks have passed".to_owned(),
             WhyUncoupled::Alone => "it lands alone".to_owned(),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Snapshot, Standing, checking};
 use crate::policy::attention::Facts;
-use crate::ticket::{CheckSlot, Stage, State, Ticket, Trial, Uncoupled, Verify};
+use crate::ticket::{CheckSlot, Stage, State, Ticket, Trial, Uncoupled, Verify, WhyUncoupled};
 use crate::{AgentName, Look, Oid, TicketId, Time};
 
 /// A submitted ticket, in the train or waiting for it.
@@ -49,11 +49,17 @@ pub fn train(crew: &Snapshot, look: Look) -> Vec<TrainEntry> {
         let since = ticket.in_line_since.unwrap_or(verify.submitted_at);
         (!is_building, since, &ticket.id)
     });
+    let (beside, members): (Vec<_>, Vec<_>) = members
+        .iter()
+        .copied()
+        .partition(|member| is_beside(*member, &members));
     let line = line(&members);
     let placed = line
         .into_iter()
         .zip(1..)
         .map(|(member, place)| (member, Some(place)));
+    let beside = beside.into_iter().map(|member| (member, None));
+    let placed = placed.chain(beside);
     let waiting = others.into_iter().map(|member| (member, None));
     placed
         .chain(waiting)
@@ -72,6 +78,15 @@ fn is_member(stage: &Stage) -> bool {
     }
 }
 
+/// Whether a ticket is at its own checks beside the others: it never joined the train, and nothing is merged
+/// on it.
+fn is_beside((ticket, verify): (&Ticket, &Verify), members: &[(&Ticket, &Verify)]) -> bool {
+    let is_checked = matches!(verify.stage, Stage::Checking(_));
+    let has_joined = verify.train.ahead.is_some() || verify.train.joined_at.is_some();
+    let is_on_it = |(_, other): &(&Ticket, &Verify)| other.train.ahead.as_ref() == Some(&ticket.id);
+    is_checked && !has_joined && members.len() > 1 && !members.iter().any(is_on_it)
+}
+
 /// The members, each behind the one that it is merged on.
 fn line<'a>(members: &[(&'a Ticket, &'a Verify)]) -> Vec<(&'a Ticket, &'a Verify)> {
     let ids: BTreeMap<&TicketId, ()> = members.iter().map(|(ticket, _)| (&ticket.id, ())).collect();
@@ -88,6 +103,11 @@ fn line<'a>(members: &[(&'a Ticket, &'a Verify)]) -> Vec<(&'a Ticket, &'a Verify
         line.push(next);
     }
     line
+}
+
+/// Whether it was in the train when it was taken out; own checks that have passed are no part of one.
+fn was_in_train(uncoupled: &Uncoupled) -> bool {
+    uncoupled.why != WhyUncoupled::Cleared
 }
 
 fn entry(ticket: &Ticket, verify: &Verify, place: Option<u32>, look: Look) -> TrainEntry {
@@ -118,6 +138,6 @@ fn entry(ticket: &Ticket, verify: &Verify, place: Option<u32>, look: Look) -> Tr
         commit: ticket.candidate().map(|candidate| candidate.commit.clone()),
         trial,
         slot: ticket.checks().map(|checks| checks.slot),
-        uncoupled: verify.train.uncoupled.clone(),
+        uncoupled: verify.train.uncoupled.clone().filter(was_in_train),
     }
 }
