@@ -252,14 +252,14 @@ impl Deed {
                     acceptance_test: "read it".to_owned(),
                     feedback: String::new(),
                 };
-                judged(ticket, verdict, |fence| Event::Approved { fence, agree: 1 })
+                judged(ticket, &verdict, |fence| Event::Approved { fence, agree: 1 })
             }
             Self::Reject => {
                 let verdict = Verdict::Reject {
                     reason: "no test".to_owned(),
                     feedback: String::new(),
                 };
-                judged(ticket, verdict, |fence| Event::Rejected {
+                judged(ticket, &verdict, |fence| Event::Rejected {
                     fence,
                     attempts_left,
                     reopen_at: soon,
@@ -306,7 +306,7 @@ fn of_review(ticket: &Ticket, events: impl Fn(&Review) -> Vec<ReviewEvent>) -> V
 }
 
 /// The gatekeeper's step has ended with a verdict, or for a person who wants something else.
-fn judged(ticket: &Ticket, verdict: Verdict, follows: impl Fn(Fence) -> Event) -> Vec<Event> {
+fn judged(ticket: &Ticket, verdict: &Verdict, follows: impl Fn(Fence) -> Event) -> Vec<Event> {
     let reviewing = ticket.reviewing();
     if reviewing.is_some_and(|reviewing| reviewing.then.is_some()) {
         return lost_review(ticket);

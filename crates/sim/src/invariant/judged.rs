@@ -24,28 +24,27 @@ pub(super) struct Judged {
 impl Judged {
     /// Takes in an event of a ticket.
     pub(super) fn note(&mut self, id: &TicketId, event: &Event, before: &Ticket) {
-        match event {
-            Event::Coupled { coupling } => {
-                self.on.insert(id.clone(), coupling.on.clone());
+        if let Event::Coupled { coupling } = event {
+            self.on.insert(id.clone(), coupling.on.clone());
+        }
+        if let Event::Uncoupled {
+            why: WhyUncoupled::Conflict { paths, .. },
+            ..
+        } = event
+            && !paths.is_empty()
+        {
+            let agent = match &before.state {
+                State::Verify(verify) => Some(verify.attempt.claim.agent.clone()),
+                State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
+            };
+            if let (Some(on), Some(agent)) = (self.on.remove(id), agent) {
+                self.left.push((id.clone(), agent, on));
             }
-            Event::Uncoupled {
-                why: WhyUncoupled::Conflict { paths, .. },
-                ..
-            } if !paths.is_empty() => {
-                let agent = match &before.state {
-                    State::Verify(verify) => Some(verify.attempt.claim.agent.clone()),
-                    State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
-                };
-                if let (Some(on), Some(agent)) = (self.on.remove(id), agent) {
-                    self.left.push((id.clone(), agent, on));
-                }
-            }
-            Event::ChecksFailed { .. } => {
-                let candidate = before.candidate().cloned();
-                self.blamed
-                    .extend(candidate.map(|candidate| (id.clone(), candidate)));
-            }
-            _ => {}
+        }
+        if let Event::ChecksFailed { .. } = event {
+            let candidate = before.candidate().cloned();
+            self.blamed
+                .extend(candidate.map(|candidate| (id.clone(), candidate)));
         }
     }
 
