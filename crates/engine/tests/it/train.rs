@@ -204,7 +204,7 @@ fn an_entry_that_is_to_be_reviewed_while_it_waits_does_not_land_with_the_others(
     });
     scene.core.set_settings(settings);
     scene.write("t-2", |file| {
-        file.spec.tags = BTreeSet::from(["risky".to_owned()])
+        file.spec.tags = BTreeSet::from(["risky".to_owned()]);
     });
     assert_lands_without(&mut scene, "t-2");
 }
