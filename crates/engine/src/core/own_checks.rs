@@ -72,8 +72,8 @@ impl Core {
     }
 
     /// Begins the own checks of tickets, the one that was submitted first before all others, as far as
-    /// checkouts are free. `kept`: the number of checkouts that are left free for the train. `before`: only of
-    /// those that stand before this place.
+    /// checkouts are free. `kept`: the number of checkouts that are left free for the train. `before`: only
+    /// of those that stand before this place.
     pub(super) fn begin_own_checks(&mut self, kept: usize, before: Option<&(Time, TicketId)>) {
         while self.free_slots() > kept {
             let next = self

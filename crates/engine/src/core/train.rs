@@ -112,8 +112,8 @@ impl Core {
         self.at_work().any(is_building)
     }
 
-    /// Takes every entry out of the train, for an engine that has none. One that is at its checks goes on with
-    /// them only if nobody is ahead of it: without a train their verdict would be on itself alone.
+    /// Takes every entry out of the train, for an engine that has none. One that is at its checks goes on
+    /// with them only if nobody is ahead of it: without a train their verdict would be on itself alone.
     pub(super) fn dissolve_train(&mut self) {
         let waits = |ticket: &Ticket| match ticket.stage() {
             Some(Stage::InTrain(_)) => true,

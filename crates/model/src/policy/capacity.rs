@@ -39,9 +39,9 @@ impl Limits {
     }
 }
 
-/// Agents whose slot is taken by work that goes on: one whose work is on its way to the target (it is checked,
-/// reviewed, or in the train), or that waits for an answer or for its wakeup, is not busy. A batch of the train
-/// may so be larger than the number of agents at work.
+/// Agents whose slot is taken by work that goes on: one whose work is on its way to the target (it is
+/// checked, reviewed, or in the train), or that waits for an answer or for its wakeup, is not busy. A batch
+/// of the train may so be larger than the number of agents at work.
 #[must_use]
 pub fn busy<'t>(tickets: impl Iterator<Item = &'t Ticket>) -> u32 {
     count(tickets, |t| {

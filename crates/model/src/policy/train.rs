@@ -1,8 +1,9 @@
 //! The merge train: which branch is merged on which, which prefix is checked, and what a verdict leads to.
 //!
-//! Each entry is merged on the one ahead of it, so the verdict on an entry is the verdict on the prefix up to
-//! it. A prefix that passes lands by one move of the target. One that fails is cut in two parts, or in three by
-//! two runs at once, until the first entry is found with which it fails: only that one is at fault.
+//! Each entry is merged on the one ahead of it, so the verdict on an entry is the verdict on the prefix up
+//! to it. A prefix that passes lands by one move of the target. One that fails is cut in two parts, or in
+//! three by two runs at once, until the first entry is found with which it fails: only that one is at
+//! fault.
 
 #[cfg(test)]
 mod tests;
@@ -14,8 +15,8 @@ use crate::{TicketId, Time};
 /// How long a batch that is not full waits for a branch that is being merged, since the last one joined it.
 pub const WAIT: Duration = Duration::from_secs(2);
 
-/// How many runs look for an entry at fault at once, however many slots there are: more runs would be paid for
-/// less and less time.
+/// How many runs look for an entry at fault at once, however many slots there are: more runs would be paid
+/// for less and less time.
 const MOST_CUTS: usize = 2;
 
 /// An entry of the train that is not landing, the first one first.

@@ -116,8 +116,8 @@ pub(super) fn no_failure_is_paid_twice(world: &World) -> Checked {
     Ok(())
 }
 
-/// A merged result that a ticket waits for is in a ref, and nothing that a gatekeeper has committed is. Once the
-/// target has had a merged result, only the person who takes it off the target answers for that.
+/// A merged result that a ticket waits for is in a ref, and nothing that a gatekeeper has committed is.
+/// Once the target has had a merged result, only the person who takes it off the target answers for that.
 pub(super) fn refs_hold_what_they_should<'a>(
     tickets: impl Iterator<Item = &'a Ticket>,
     world: &World,

@@ -177,8 +177,8 @@ impl World {
     }
 }
 
-/// The most runs that cutting a prefix of `n` entries takes, with so many runs at once: each cuts what is left
-/// into `slots + 1` parts.
+/// The most runs that cutting a prefix of `n` entries takes, with so many runs at once: each cuts what is
+/// left into `slots + 1` parts.
 fn cuts(n: usize, slots: usize) -> usize {
     let (mut left, mut runs) = (n, 0);
     while left > 1 {
