@@ -29,7 +29,7 @@ pub struct Cleaned {
     pub kept: Vec<Kept>,
     /// Folders that stay as they are: git cannot save all of them, or they are none of crew's.
     pub kept_folders: Vec<PathBuf>,
-    /// The gatekeepers whose checkouts were removed.
+    /// The checkouts of reviews that were removed, by gatekeeper and ticket.
     pub reviews: Vec<String>,
     /// The error about parts that may not be deleted; all else is gone.
     pub undeletable: Option<Error>,

@@ -200,13 +200,13 @@ fn reviews(subject: &Subject, found: &mut Vec<Finding>) {
     if subject.holder.is_some() {
         return;
     }
-    let is_used = |gatekeeper: &str| {
-        let tickets = subject.crew.tickets.values();
-        let mut reviews = tickets.flat_map(|ticket| ticket.open_reviews());
-        reviews.any(|review| review.agent.as_str() == gatekeeper)
-    };
+    let tickets = subject.crew.tickets.values();
+    let open = tickets.flat_map(|ticket| ticket.open_reviews().map(|review| (&review.agent, &ticket.id)));
+    let used: Vec<_> = open
+        .filter_map(|(agent, ticket)| subject.place.review_dir(agent, ticket).ok())
+        .collect();
     for dir in runtime::folders(&root).unwrap_or_default() {
-        if !is_used(&name_of(&dir)) {
+        if !used.contains(&dir) {
             found.push(
                 Finding::wrong(
                     AREA,

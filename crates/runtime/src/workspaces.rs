@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use engine::Report;
 use model::settings::Settings;
+use model::{AgentName, TicketId};
 
 use crate::executor::Executor;
 use crate::executor::perform::could_not;
@@ -101,6 +102,15 @@ impl Place {
     pub fn reviews_dir(&self) -> Result<PathBuf> {
         let name = format!("{}.reviews", self.repository.folder_name());
         Ok(self.check_slots_dir()?.with_file_name(name))
+    }
+
+    /// The folder of a gatekeeper's checkout for one ticket. The checkout of its last ticket may still be
+    /// there as it begins with the next one.
+    ///
+    /// # Errors
+    /// As [`Place::check_slots_dir`].
+    pub fn review_dir(&self, agent: &AgentName, ticket: &TicketId) -> Result<PathBuf> {
+        Ok(self.reviews_dir()?.join(format!("{agent}-{ticket}")))
     }
 
     /// crew's own part of the user's state directory.

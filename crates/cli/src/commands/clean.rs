@@ -67,7 +67,7 @@ impl Clean {
             .out
             .line("removed the journal, all agents and their workspaces; crew.toml and .tickets/ stay")?;
         if !reviews.is_empty() {
-            let says = format!("removed the checkouts of the reviews by {}", reviews.join(", "));
+            let says = format!("removed the checkouts of reviews: {}", reviews.join(", "));
             context.out.wrapped(&ui::clean(&says), 0, Style::Plain)?;
         }
         if !kept.is_empty() {

@@ -38,8 +38,8 @@ pub(super) fn remove_checks(place: &Place) -> Result<()> {
     }
 }
 
-/// Removes the checkouts of reviews, from which no work is ever taken, and returns their gatekeepers' names.
-/// The runs in them have ended.
+/// Removes the checkouts of reviews, from which no work is ever taken, and returns the names of
+/// their folders. The runs in them have ended.
 pub(super) fn remove_reviews(place: &Place) -> Result<Vec<String>> {
     let root = match place.reviews_dir() {
         Ok(root) => root,

@@ -39,7 +39,8 @@ pub struct Clean {
     pub kept: Vec<Kept>,
     /// Folders that stay as they are, since something in them cannot be saved by git.
     pub kept_folders: Vec<String>,
-    /// Gatekeepers whose checkouts were removed. Nothing in such a checkout is work.
+    /// Checkouts of reviews that were removed, by gatekeeper and ticket: `gate-1-t-1`. Nothing in such a
+    /// checkout is work.
     pub removed_reviews: Vec<String>,
 }
 

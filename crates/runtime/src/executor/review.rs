@@ -3,7 +3,7 @@
 //! Nothing is ever imported from the checkout. It stands beside the workspaces, never in a check's place, so
 //! that a gatekeeper cannot change the files that a check runs in.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::Report;
 use git::Stay;
@@ -76,7 +76,7 @@ impl Executor {
         harness: &dyn harness::Harness,
         dir: &Path,
     ) -> Result<Run> {
-        let folder = self.review_folder(ticket, review.agent)?;
+        let folder = self.place.review_dir(review.agent, &ticket.id)?;
         private_dir(&folder)?;
         let commit = git_oid(&review.candidate.commit)?;
         let checkout = self.repository.check_checkout(&folder, &commit, Stay::Nothing)?;
@@ -148,7 +148,7 @@ impl Executor {
         {
             return could_not(error);
         }
-        let folder = match self.review_folder(ticket, agent) {
+        let folder = match self.place.review_dir(agent, &ticket.id) {
             Ok(folder) => folder,
             Err(error) => return could_not(error),
         };
@@ -156,12 +156,6 @@ impl Executor {
             Ok(()) => Report::Done,
             Err(error) => could_not(error),
         }
-    }
-
-    /// The folder of a gatekeeper at one ticket: it may be at the next ticket's before that of the last one
-    /// is removed.
-    fn review_folder(&self, ticket: &Ticket, agent: &AgentName) -> Result<PathBuf> {
-        Ok(self.place.reviews_dir()?.join(format!("{agent}-{}", ticket.id)))
     }
 }
 

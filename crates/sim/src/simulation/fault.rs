@@ -59,13 +59,14 @@ impl Simulation {
         if self.world.calm {
             return;
         }
-        // These report a thing that is not there, or not possible, and a later engine may have made it since:
-        // only the repository's lock, which an engine holds for as long as its executor works, keeps them
-        // from coming late.
+        // These report a thing that is not there, or not possible, and a later engine may have made it since,
+        // or a merged result whose ref a later engine has moved to another one: only the repository's lock,
+        // which an engine holds for as long as its executor works, keeps them from coming late.
         let harmless = |delivery: &&Delivery| {
             !matches!(
                 delivery.report,
-                Report::StepNotSpawned { .. }
+                Report::Built { .. }
+                    | Report::StepNotSpawned { .. }
                     | Report::WorkspaceMissing
                     | Report::WorkspaceFailed { .. }
                     | Report::SetUpFailed { .. }

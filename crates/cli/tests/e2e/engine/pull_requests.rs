@@ -403,3 +403,54 @@ fn a_branch_that_somebody_else_has_pushed_is_not_overwritten() {
     world.drain_held();
     assert_eq!(world.state_name("t-1"), "verify/proposed");
 }
+
+#[test]
+fn a_conflict_with_the_target_is_resolved_by_an_agent_and_updates_the_same_pull_request() {
+    let world = with_host("");
+    let resolve = "oid=$(sed -n 's/.*`git merge \\([0-9a-f]*\\)`.*/\\1/p' \"$LOGS/$CREW_TICKET_ID.$RUN.prompt\")\n\
+                   git merge -q \"$oid\" >/dev/null 2>&1 || true\n";
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "if [ \"$RUN\" != 1 ]; then\n{resolve}\nfi\nwork t-1.txt \"round $RUN\"\necho DONE\n"
+        ))
+        .write();
+    world.drain_held();
+    let first = at_remote(&world, "crew/t-1");
+    // What the host says of the target that the work was checked on is no news.
+    tell(&world, "1/mergeable", "CONFLICTING");
+    world.drain_held();
+    assert_eq!(world.count("t-1", "target_moved"), 0);
+
+    world.commit("t-1.txt", "theirs\n");
+    world.git(&["push", "-q", "origin", "main"]);
+    world.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    world.drain_held();
+    assert_eq!(
+        (
+            world.count("t-1", "target_moved"),
+            world.count("t-1", "conflicted")
+        ),
+        (1, 1)
+    );
+    assert_eq!(world.state_name("t-1"), "verify/proposed");
+    let second = at_remote(&world, "crew/t-1");
+    world.git(&[
+        "--git-dir=../remote.git",
+        "merge-base",
+        "--is-ancestor",
+        &first,
+        &second,
+    ]);
+    world.git(&[
+        "--git-dir=../remote.git",
+        "merge-base",
+        "--is-ancestor",
+        "main",
+        &second,
+    ]);
+    tell(&world, "1/mergeable", "MERGEABLE");
+    somebody_squashes(&world);
+    world.drain_all();
+    assert_landed(&world);
+}

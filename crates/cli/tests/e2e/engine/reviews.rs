@@ -134,19 +134,19 @@ fn a_review_without_an_engine_is_no_leftover_until_it_is_over_and_a_clean_remove
     engine.signal("KILL");
     engine.end();
     let folder = checkouts(&world).unwrap();
-    let left = folder.join("gate-7");
+    let left = folder.join("gate-7-t");
     fs::create_dir_all(left.join("checkout")).unwrap();
     let found = world.crew(&["doctor"]).all();
     assert!(found.contains("1 step runs on without an engine"), "{found}");
     assert!(
-        found.contains("gate-7: the checkout of a review that is over") && !found.contains("gate-1:"),
+        found.contains("gate-7-t: the checkout of a review that is over") && !found.contains("gate-1-t:"),
         "{found}"
     );
     world.must(&["doctor", "--fix"]);
-    assert!(!left.exists() && folder.join("gate-1").exists());
+    assert!(!left.exists() && folder.join("gate-1-t").exists());
     let said = world.crew(&["clean", "--yes"]).all();
     assert!(
-        said.contains("removed the checkouts of the reviews by gate-1"),
+        said.contains("removed the checkouts of reviews: gate-1-t"),
         "{said}"
     );
     assert_eq!(checkouts(&world), None);

@@ -245,6 +245,7 @@ fn the_schema_knows_the_same_keys_and_documents_each() {
                 let mut forms = when.as_array().unwrap().iter();
                 forms.find(|form| form["properties"].is_object()).unwrap()
             }
+            "land.pr" => &schema["properties"]["land"]["properties"]["pr"],
             table => &schema["properties"][table],
         };
         let properties = place["properties"].as_object().unwrap();

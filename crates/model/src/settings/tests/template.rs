@@ -166,6 +166,9 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "review.when.labels",
             "review.when.paths",
             "review.when.lines",
+            "land.pr.draft",
+            "land.pr.labels",
+            "land.pr.after",
         ]
     );
 }
