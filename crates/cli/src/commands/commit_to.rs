@@ -49,7 +49,7 @@ fn command(words: Vec<String>) -> Result<CheckCommand> {
     let is_empty = words.first().is_none_or(|first| first.trim().is_empty());
     if is_empty {
         return Err(Error::usage(
-            "the commitment has no command, and a gatekeeper cannot name one as met yet",
+            "the commitment has no command, and a gatekeeper cannot name one as met",
             "give it a command: crew commit-to <ticket> \"the page is there\" -- test -e page.html",
         ));
     }

@@ -2,15 +2,16 @@
 
 use clap::Args;
 use model::view::TrainEntry;
-use model::{Look, Time, view};
+use model::{Time, view};
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
+use client::engine::{self, Engine};
 use client::repository::journal;
-use client::{clock, documents, follow};
+use client::{documents, follow};
 
 /// Show the merge train: what is merged on what, what is checked, and what waits and why
 #[derive(Debug, Args)]
@@ -21,8 +22,10 @@ impl Train {
         let (place, settings) = context.ready()?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
-        let now = clock::now();
-        let entries = view::train(&crew, Look { now, engine: true });
+        let look = engine::look(Engine::of(&place)?.as_ref());
+        let now = look.now;
+        let entries = view::train(&crew, look);
+        let by_pull_requests = settings.land.proposes().is_some();
         let settings = settings.train;
         if context.json {
             context.out.json(&documents::Train {
@@ -64,10 +67,13 @@ impl Train {
             1 => "1 checkout".to_owned(),
             slots => format!("{slots} checkouts"),
         };
-        let limits = format!(
-            "one run of the checks decides on up to {} tickets; checks run in {checkouts}",
-            settings.batch
-        );
+        let limits = match by_pull_requests {
+            true => format!("no train: each ticket is proposed by itself; checks run in {checkouts}"),
+            false => format!(
+                "one run of the checks decides on up to {} tickets; checks run in {checkouts}",
+                settings.batch
+            ),
+        };
         context.out.styled(&limits, Style::Dim)?;
         if !says.is_empty() {
             context.out.wrapped(&says, 0, Style::Yellow)?;

@@ -19,6 +19,7 @@ impl Core {
         candidate: Candidate,
         untouched: &[String],
     ) -> Vec<Event> {
+        let candidate = self.reviewed_as_before(id, candidate);
         if let Some(first) = self.uncoupled_for_own_checks(id, &candidate) {
             return vec![first];
         }

@@ -11,7 +11,7 @@ impl Core {
     pub(super) fn commit_to(&mut self, id: &TicketId, by: &Actor, promise: Promise) -> Answer {
         if promise.run.is_none() {
             return Err(format!(
-                "nothing verifies a commitment of {id} without a command, and a gatekeeper cannot name one as met yet: \
+                "nothing verifies a commitment of {id} without a command, and a gatekeeper cannot name one as met: \
                  give a command after --"
             ));
         }

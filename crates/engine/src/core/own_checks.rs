@@ -127,8 +127,24 @@ impl Core {
     /// The checkout of the next run of these checks. All runs of one ticket's checks have the same.
     pub(super) fn slot_of(&self, checks: &Checks) -> Option<CheckSlot> {
         match checks.runs {
-            0 if self.has_train() => self.free_slot(),
+            0 => self.free_slot(),
             _ => Some(checks.slot),
+        }
+    }
+
+    /// A merged result with the reason for a review that another merge of the same tip has shown. What a tip
+    /// changes differs with the commit that it is merged on, and the tip is reviewed once for all of them.
+    pub(super) fn reviewed_as_before(&self, id: &TicketId, candidate: Candidate) -> Candidate {
+        let verify = self.ticket(id).and_then(submitted).map(|(_, verify)| verify);
+        let why = verify.and_then(|verify| verify.train.uncoupled.as_ref());
+        match why.map(|uncoupled| &uncoupled.why) {
+            Some(WhyUncoupled::NotCleared { tip, review })
+                if *tip == candidate.tip && candidate.review.is_none() =>
+            {
+                let review = review.clone();
+                Candidate { review, ..candidate }
+            }
+            Some(_) | None => candidate,
         }
     }
 
@@ -142,7 +158,11 @@ impl Core {
             // Nobody knew before that it would have to be reviewed: others would be merged on it.
             (true, false, true) if self.joins_train(id) => self.not_cleared(candidate),
             // It was merged for its own checks, and the tip that came out needs none.
-            (true, false, false) if self.is_checked_first(ticket, verify) && self.is_beside_a_train(id) => {
+            (true, false, false)
+                if self.is_checked_first(ticket, verify)
+                    && self.is_beside_a_train(id)
+                    && !verify.train.is_alone() =>
+            {
                 WhyUncoupled::Cleared
             }
             (_, _, _) => return None,
@@ -159,6 +179,7 @@ impl Core {
         let candidate = &checks.candidate;
         let joins = self.has_train()
             && verify.train.ahead.is_none()
+            && !verify.train.is_alone()
             && !self.is_owed_at(ticket, verify, &candidate.tip, Some(candidate))
             && self.is_beside_a_train(&ticket.id);
         joins.then_some(Event::Uncoupled {

@@ -33,6 +33,11 @@ fn submitted(slots: u32) -> Scene {
 
 /// The merge of a ticket succeeds; the candidate's commit has the digit of the ticket.
 fn merges(scene: &mut Scene, ticket: &str) {
+    merges_to_be_reviewed(scene, ticket, None);
+}
+
+/// The same, where the executor has found what asks for a review.
+fn merges_to_be_reviewed(scene: &mut Scene, ticket: &str, why: Option<&str>) {
     let digit = ticket.chars().last().unwrap();
     let (_, effect) = scene.pending(ticket, "build_candidate").unwrap();
     let Effect::BuildCandidate { coupling, .. } = effect else {
@@ -44,7 +49,7 @@ fn merges(scene: &mut Scene, ticket: &str) {
         target: coupling.map_or(oid('a'), |coupling| coupling.on),
         tip: oid(digit),
         passed: Vec::new(),
-        review: None,
+        review: why.map(ToOwned::to_owned),
     };
     let untouched = Vec::new();
     let built = Report::Built { candidate, untouched };
@@ -566,4 +571,60 @@ fn with_one_checkout_who_was_submitted_first_has_the_next_one() {
     lands(&mut scene, "t-1");
     assert_eq!(scene.state("t-1"), "done/landed");
     assert_eq!(ahead_of(&scene, "t-3").as_deref(), Some("the target"));
+}
+
+#[test]
+fn what_is_built_after_the_train_was_switched_off_waits_for_the_one_checkout() {
+    let promise = Promise {
+        says: "the page is there".to_owned(),
+        run: Some(CheckCommand::Shell("test -f page".to_owned())),
+    };
+    let promises = |scene: &mut Scene| {
+        scene.write("t-1", |file| file.spec.commitments = vec![promise]);
+    };
+    let mut scene = submitted_with(|_| {}, promises);
+    merges(&mut scene, "t-1");
+    assert_eq!(tried(&scene), ["t-1"]);
+    let mut settings = scene.core.settings().clone();
+    settings.train = Train::SINGLE;
+    scene.core.set_settings(settings);
+    scene.tick();
+    merges(&mut scene, "t-2");
+    assert_eq!(tried(&scene), ["t-1"], "its checkout is in use");
+    scene.ask(Command::Drop {
+        ticket: id("t-1"),
+        reason: "not wanted".to_owned(),
+    });
+    scene.check_ends(
+        "t-1",
+        CheckOutcome::Lost {
+            why: "it was stopped".to_owned(),
+        },
+    );
+    scene.tick();
+    assert_eq!(tried(&scene), ["t-2"]);
+}
+
+/// On the entry ahead the work changes what is to be reviewed, and on the target it does not.
+#[test]
+fn a_tip_that_one_merge_has_shown_to_need_a_review_is_reviewed_and_not_merged_for_ever() {
+    let by_change = |settings: &mut Settings| {
+        settings.review.when = ReviewWhen::Some(ReviewOf {
+            labels: BTreeSet::new(),
+            paths: vec!["keys".to_owned()],
+            lines: None,
+        });
+    };
+    let mut scene = submitted_with(by_change, |_| {});
+    merges(&mut scene, "t-1");
+    assert_eq!(ahead_of(&scene, "t-2"), Some("t-1".to_owned()));
+    merges_to_be_reviewed(&mut scene, "t-2", Some("it changes keys/one"));
+    assert_eq!(ahead_of(&scene, "t-2"), Some("the target".to_owned()));
+    merges(&mut scene, "t-2");
+    assert!(scene.pending("t-2", "build_candidate").is_none());
+    let candidate = scene.core.ticket(&id("t-2")).unwrap().candidate().cloned();
+    assert_eq!(
+        candidate.and_then(|candidate| candidate.review).as_deref(),
+        Some("it changes keys/one")
+    );
 }

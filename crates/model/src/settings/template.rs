@@ -50,6 +50,7 @@ pub(super) fn write(target: &str, proposal: &Proposal, harness: Option<(&str, &H
     for other in &proposal.also_seen {
         write_other(&mut out, other);
     }
+    out.push_str(REVIEW);
     out.push_str(TRAIN);
     out.push_str(LAND);
     out.push_str(BUDGET);
@@ -77,6 +78,14 @@ const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent 
 # [harness.scripted]
 # kind = "command"                # any program: the prompt on its standard input, DONE on its output
 # command = ["./agent.sh"]
+"#;
+
+const REVIEW: &str = r#"
+[review]
+# when = "never"                  # never | always | { labels, paths, lines }: the work that a gatekeeper looks at
+# count = 1                       # gatekeepers: reviews at once
+# agree = 1                       # gatekeepers that must approve of the same work
+# tries = 3                       # reviews without a verdict in a row, then the ticket is held
 "#;
 
 const TRAIN: &str = r#"

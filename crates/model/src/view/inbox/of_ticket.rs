@@ -37,7 +37,10 @@ pub(super) fn of_ticket(ticket: &Ticket, beside: &Context) -> Option<Item> {
         Reason::Proposal { request, .. } => Item {
             acts: vec![
                 Act::ByHand {
-                    what: format!("review and merge {}: {goes_on}", request.url),
+                    what: format!(
+                        "review {}, and merge it unless crew does ([land] pr.after): {goes_on}",
+                        request.url
+                    ),
                 },
                 Act::Merge {
                     ticket: ticket.id.clone(),
@@ -155,8 +158,12 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             Act::Retry { ticket: id() },
         ],
     };
-    let sensitive = matches!(held.why, Why::Paths { .. });
-    if ticket.candidate().is_some() && !sensitive {
+    // A waiver would skip what an approval decides on.
+    let is_approved = matches!(
+        held.why,
+        Why::Paths { .. } | Why::Commitments { .. } | Why::Review
+    );
+    if ticket.candidate().is_some() && !is_approved {
         acts.push(Act::Waive { ticket: id() });
     }
     acts.push(Act::Drop { ticket: id() });
