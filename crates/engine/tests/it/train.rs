@@ -595,12 +595,6 @@ fn what_is_built_after_the_train_was_switched_off_waits_for_the_one_checkout() {
         ticket: id("t-1"),
         reason: "not wanted".to_owned(),
     });
-    scene.check_ends(
-        "t-1",
-        CheckOutcome::Lost {
-            why: "it was stopped".to_owned(),
-        },
-    );
     scene.tick();
     assert_eq!(tried(&scene), ["t-2"]);
 }
