@@ -232,6 +232,14 @@ impl Executor {
         match viewed.state.as_str() {
             "MERGED" => self.merged(&look, &viewed),
             "CLOSED" => Ok(Report::ProposalClosed),
+            // An approved one would be merged wherever it points.
+            "OPEN" if viewed.base_ref_name != self.target.short() => {
+                let other = text::sanitise::line(&viewed.base_ref_name);
+                let target = self.target.short();
+                Err(Trouble::Unsound(format!(
+                    "it is to be merged into {other}, and not into {target}: change its base back"
+                )))
+            }
             "OPEN" => self.open(&look, &viewed),
             other => Err(Trouble::Unsound(format!(
                 "`gh pr view` calls the pull request {}, which crew does not know",

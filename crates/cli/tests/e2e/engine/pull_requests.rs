@@ -454,3 +454,27 @@ fn a_conflict_with_the_target_is_resolved_by_an_agent_and_updates_the_same_pull_
     world.drain_all();
     assert_landed(&world);
 }
+
+#[test]
+fn an_approved_pull_request_that_points_at_another_branch_is_not_merged() {
+    let world = with_host("after = \"approved\"");
+    world.ticket("t-1").agent("work t-1.txt done\necho DONE").write();
+    world.drain_held();
+    tell(&world, "1/base", "release");
+    somebody_reviews(&world, 7, "APPROVED", "fine");
+    world.drain_held();
+    let (why, words) = world.held("t-1");
+    assert_eq!(why, "landing");
+    assert!(
+        words.contains("release") && words.contains("change its base back"),
+        "{words}"
+    );
+    assert_eq!(
+        fs::read_to_string(of_host(&world, "1/state")).unwrap().trim(),
+        "OPEN"
+    );
+    tell(&world, "1/base", "main");
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    assert_landed(&world);
+}
