@@ -228,19 +228,13 @@ impl EffectQueues {
 
     /// Whether the run's start is still to be performed, or may be being performed.
     fn is_starting(&self, ticket: &TicketId, stopped: &RunId) -> bool {
-        let starts = |ordered: &Ordered| {
-            let (Effect::Attempt(attempt::Effect::StartStep { run, .. }) | Effect::StartCheck { run, .. }) =
-                &ordered.effect
-            else {
-                return false;
-            };
-            run == stopped
-        };
+        // A stop that waits here waits for the start, which is before it.
+        let is_of_run = |ordered: &Ordered| ordered.effect.run() == Some(stopped);
         let key = (ticket.clone(), Kind::Work);
         let waits = self
             .waiting
             .get(&key)
-            .is_some_and(|effects| effects.iter().any(starts));
+            .is_some_and(|effects| effects.iter().any(is_of_run));
         waits || self.performing.contains_key(&key)
     }
 }
@@ -277,23 +271,71 @@ mod tests {
         ordered(ticket, seq, Effect::Attempt(attempt::Effect::StopRun { run }))
     }
 
-    fn land(ticket: &str, seq: u64) -> Ordered {
+    /// The orders that start a run: of a step, of a review, of a check.
+    fn starts(run: &RunId) -> [Effect; 3] {
+        let (ticket, agent) = (
+            TicketId::new("t-1").unwrap(),
+            model::AgentName::new("ada").unwrap(),
+        );
+        let (run, fence) = (run.clone(), model::Fence(1));
+        let session = model::SessionId::of_attempt(uuid::Uuid::nil(), &ticket, fence, 1);
+        let candidate = candidate();
+        let step = attempt::Effect::StartStep {
+            agent: agent.clone(),
+            run: run.clone(),
+            fence,
+            number: 1,
+            step: 1,
+            harness: model::samples::harness(),
+            session: session.clone(),
+            new_session: true,
+            prompt: attempt::Prompt::Init,
+            edited: false,
+            budget: None,
+        };
+        let check = Effect::StartCheck {
+            run: run.clone(),
+            task: model::ticket::CheckTask::Candidate,
+            slot: model::ticket::CheckSlot::FIRST,
+            commit: candidate.commit.clone(),
+            command: model::samples::ticket::check("make check"),
+            plan: model::ticket::CheckPlan::default(),
+            set_up: 0,
+            passed: 0,
+        };
+        let review = Effect::StartReview {
+            agent,
+            run,
+            fence,
+            step: 1,
+            harness: model::samples::harness(),
+            session,
+            new_session: true,
+            candidate,
+        };
+        [Effect::Attempt(step), review, check]
+    }
+
+    fn candidate() -> model::ticket::Candidate {
         let oid = model::Oid::new("a".repeat(40)).unwrap();
-        let candidate = model::ticket::Candidate {
+        model::ticket::Candidate {
             commit: oid.clone(),
             tree: oid.clone(),
             target: oid.clone(),
             tip: oid,
             passed: Vec::new(),
             review: None,
-        };
+        }
+    }
+
+    fn land(ticket: &str, seq: u64) -> Ordered {
         let agent = model::AgentName::new("ada").unwrap();
         ordered(
             ticket,
             seq,
             Effect::Land {
                 agent,
-                candidate,
+                candidate: candidate(),
                 batch: None,
             },
         )
@@ -404,6 +446,20 @@ mod tests {
         assert!(queues.is_stopping());
         queues.performed(&stopping, turn);
         assert!(!queues.is_stopping());
+    }
+
+    #[test]
+    fn a_stop_overtakes_no_start_of_its_run() {
+        let [step, review, check] = starts(&RunId::new("t-1.1.1").unwrap());
+        for (start, kind) in [(step, "a step"), (review, "a review"), (check, "a check")] {
+            let mut queues = EffectQueues::default();
+            queues.add(ordered("t-1", 1, start));
+            assert!(queues.add(stop("t-1", 2)).is_none(), "{kind} is not begun");
+            let first = queues.next(Time(0));
+            assert_eq!(seqs(&first), [1], "{kind}");
+            queues.performed(&first[0].0, first[0].1);
+            assert_eq!(seqs(&queues.next(Time(0))), [2], "{kind}");
+        }
     }
 
     #[test]
