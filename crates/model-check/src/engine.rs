@@ -1,7 +1,6 @@
 //! An engine: its picture of the journal, and the effects that it is about to perform.
 
 use crate::journal::{Journal, Ordered, Row};
-use crate::order::Order;
 use crate::state::TICKETS;
 use crate::world::Report;
 
@@ -59,13 +58,17 @@ impl Up {
         }
     }
 
-    /// The first effects in a ticket's queue to the executor. A stop overtakes.
+    /// The first effects in a ticket's queue to the executor. A stop overtakes all but the start of its run.
     pub(crate) fn first(&self, ticket: u8) -> impl Iterator<Item = (usize, Ordered, Option<Report>)> {
         let line = self.todo.iter().enumerate();
         let mut line = line.filter(move |(_, (ordered, _))| ordered.ticket == ticket);
         let first = line.next();
-        let stop = line
-            .find(|(_, (ordered, _))| matches!(ordered.order, Order::Stop { .. } | Order::StopReview { .. }));
+        let stop = line.find(|(place, (ordered, _))| {
+            let is_start = |(before, _): &(Ordered, _)| {
+                before.ticket == ticket && before.order.starts_what_ends(ordered.order)
+            };
+            ordered.order.is_stop() && !self.todo[..*place].iter().any(is_start)
+        });
         first
             .into_iter()
             .chain(stop)

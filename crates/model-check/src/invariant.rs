@@ -71,6 +71,10 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
             {
                 return broken("I7", "has a gatekeeper that no review waits for");
             }
+            let is_to_end = matches!(facts.stands, Stands::InReview { ending: true, .. });
+            if !state.may_be_overtaken() && is_to_end && !state.journal.outbox.iter().any(is_ended) {
+                return broken("I7", "has a gatekeeper that is to end, and that nobody stops");
+            }
         }
         match facts.stands {
             Stands::Landed { candidate } if !chains.holds(target, candidate) => {
@@ -109,6 +113,19 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
         let waited = facts.live.map_or(0, |run| crate::world::run(facts.number, run));
         if !state.may_be_overtaken() && place.alive & !waited != 0 {
             return broken("I7", "has a process that no attempt waits for");
+        }
+        let is_stopped = |one: &Ordered| {
+            let Order::Stop { number, run } = one.order else {
+                return false;
+            };
+            one.ticket == ticket && number == facts.number && Some(run) == facts.live
+        };
+        if !state.may_be_overtaken()
+            && facts.stopping
+            && place.alive & waited != 0
+            && !state.journal.outbox.iter().any(is_stopped)
+        {
+            return broken("I7", "has a process that is to end, and that nobody stops");
         }
     }
     Ok(())

@@ -123,6 +123,35 @@ impl Order {
         })
     }
 
+    /// True if it asks a process to end.
+    pub(crate) fn is_stop(self) -> bool {
+        match self {
+            Self::Stop { .. } | Self::StopReview { .. } => true,
+            // Its checkout has one check at a time, whoever asks for the end of it.
+            Self::StopCheck { .. }
+            | Self::Prepare { .. }
+            | Self::Start { .. }
+            | Self::Build { .. }
+            | Self::Check { .. }
+            | Self::Land { .. }
+            | Self::Keep { .. }
+            | Self::Remove { .. }
+            | Self::Review { .. }
+            | Self::RemoveReview { .. } => false,
+        }
+    }
+
+    /// True if it starts the run that another asks to end.
+    pub(crate) fn starts_what_ends(self, stop: Self) -> bool {
+        if let (Self::Start { number, run, .. }, Self::Stop { number: of, run: it }) = (self, stop) {
+            return (number, run) == (of, it);
+        }
+        if let (Self::Review { run, .. }, Self::StopReview { run: it }) = (self, stop) {
+            return run == it;
+        }
+        false
+    }
+
     /// True if its report goes to the ticket.
     pub(crate) fn is_reported(self) -> bool {
         match self {

@@ -23,8 +23,6 @@ pub(crate) struct Place {
     pub(crate) finished: u16,
     /// Runs that ended in any other way.
     pub(crate) lost: u16,
-    /// Runs that were asked to stop before they began.
-    pub(crate) wishes: u16,
 }
 
 /// A check's process.
@@ -141,20 +139,15 @@ impl World {
                 if place.spaces & attempt(number) == 0 {
                     return Report::NoWorkspace;
                 }
-                if place.wishes & bit == 0 {
-                    place.alive |= bit;
-                } else {
-                    place.lost |= bit;
-                }
+                place.alive |= bit;
                 Report::Spawned
             }
             Order::Stop { number, run: n } => {
+                // One that has not begun is not stopped: a stop comes after the start.
                 let bit = run(number, n);
                 if place.alive & bit != 0 {
                     place.alive &= !bit;
                     place.lost |= bit;
-                } else if (place.finished | place.lost) & bit == 0 {
-                    place.wishes |= bit;
                 }
                 Report::Nothing
             }
@@ -214,19 +207,9 @@ impl World {
                 Report::Spawned
             }
             Order::StopReview { run } | Order::RemoveReview { run } => {
-                let last = &mut self.reviews[usize::from(ticket)];
-                match last {
-                    Some(review) if review.run == run => {
-                        review.end.get_or_insert(ReviewEnd::Lost);
-                    }
-                    // It has not begun, and never will.
-                    Some(_) | None => {
-                        *last = Some(Review {
-                            run,
-                            candidate: 0,
-                            end: Some(ReviewEnd::Lost),
-                        });
-                    }
+                let last = self.reviews[usize::from(ticket)].as_mut();
+                if let Some(review) = last.filter(|review| review.run == run) {
+                    review.end.get_or_insert(ReviewEnd::Lost);
                 }
                 Report::Nothing
             }
