@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use testkit::world::{Engine, World};
 
-/// A world in which so many tickets are submitted at once: their agents end while the checks of the bare
-/// target run, before which none is merged. The checks append a line to a log outside of the tree for each
-/// run on a merged result, and fail where there is a file `bad`.
+/// A world in which so many tickets come into the train before any of them is tried, however long that takes.
+/// Tickets beside the train have all checkouts until then: their commitments have them checked by themselves,
+/// and these checks never end. The checks append a line to a log outside of the tree for each run on a merged
+/// result of the train, and fail where there is a file `bad`.
 pub(crate) struct Submitted {
     pub(crate) world: World,
     /// The file that a run on a merged result appends to.
     log: PathBuf,
     tickets: usize,
+    slots: u32,
 }
 
 impl Submitted {
@@ -30,8 +32,9 @@ impl Submitted {
         ready: impl FnOnce(&World),
     ) -> Self {
         let world = World::with(|s| {
-            s.run = format!("max_workers = {tickets}");
-            s.agents = format!("count = {tickets}");
+            let agents = tickets + slots as usize;
+            s.run = format!("max_workers = {agents}");
+            s.agents = format!("count = {agents}");
             s.checks = "commands = ['sh \"$HOME/check.sh\"']".to_owned();
             s.land = format!("{land}\n[train]\nbatch = {batch}\nslots = {slots}");
         });
@@ -39,45 +42,59 @@ impl Submitted {
         let (log, gates) = (world.path("checked"), world.path("gates"));
         fs::write(&log, "").unwrap();
         let check = format!(
-            "if ls t-*.txt >/dev/null 2>&1; then echo run >> '{}'; gate=merged; else gate=target; fi\n\
-             until [ -e '{}'/$gate ]; do sleep 0.02; done\n! [ -e bad ]\n",
+            "wait_for() {{ until [ -e '{}'/$1 ]; do sleep 0.02; done; }}\n\
+             if ls t-*.txt >/dev/null 2>&1; then echo run >> '{}'; wait_for merged; \
+             elif ls keeps-*.txt >/dev/null 2>&1; then wait_for never; fi\n! [ -e bad ]\n",
+            gates.display(),
             log.display(),
-            gates.display()
         );
         fs::write(world.path("home/check.sh"), check).unwrap();
-        for gate in ["target", "merged"] {
-            world.open(gate);
+        for id in keepers(slots) {
+            let script = "work \"$CREW_TICKET_ID.txt\" x\necho DONE";
+            world
+                .ticket(&id)
+                .line("acceptance_test: \"true\"")
+                .agent(script)
+                .write();
         }
         for n in 1..=tickets {
             let more = match bad == Some(n) {
                 true => "if [ \"$RUN\" = 1 ]; then work bad x; else git rm -q bad; fi\n",
                 false => "",
             };
-            let script = format!(
-                "touch \"$GATES/begun-$CREW_TICKET_ID\"\nuntil_there \"$GATES/go\"\n\
-                 work \"$CREW_TICKET_ID.txt\" \"$RUN\"\n{more}echo DONE"
-            );
+            let script =
+                format!("until_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.txt\" \"$RUN\"\n{more}echo DONE");
             world.ticket(&id(n)).agent(&script).write();
         }
-        let mut engine = world.engine();
-        let begun = |n: usize| world.path(&format!("gates/begun-{}", id(n))).exists();
-        world.wait("every agent is at work", || (1..=tickets).all(begun));
-        world.must(&["stop", "--leave"]);
-        engine.end();
-        // The next engine has another target to check.
-        fs::remove_file(world.path("gates/target")).unwrap();
-        world.commit("README", "hello again\n");
-        world.open("go");
-        Self { world, log, tickets }
+        Self {
+            world,
+            log,
+            tickets,
+            slots,
+        }
     }
 
-    /// An engine with everything submitted, and nothing merged yet.
+    /// An engine with everything in the train, and a checkout free.
     pub(crate) fn begin(&self, args: &[&str]) -> Engine {
-        let engine = self.world.start_at(&self.world.path("project"), args);
-        self.world.wait("everything is submitted", || {
-            (1..=self.tickets).all(|n| self.world.state_name(&id(n)) == "verify/checking")
+        let engine = self.begin_held(args);
+        self.world.open("merged");
+        engine
+    }
+
+    /// As [`Submitted::begin`], with checks on merged results that end once the gate `merged` is open.
+    fn begin_held(&self, args: &[&str]) -> Engine {
+        let Self { world, .. } = self;
+        let engine = world.start_at(&world.path("project"), args);
+        world.wait("all checkouts are taken", || {
+            keepers(self.slots).all(|id| world.count(&id, "check_ordered") > 0)
         });
-        self.world.open("target");
+        world.open("go");
+        world.wait("everything is in the train", || {
+            (1..=self.tickets).all(|n| world.count(&id(n), "joined_train") > 0)
+        });
+        for id in keepers(self.slots) {
+            world.must(&["drop", &id]);
+        }
         engine
     }
 
@@ -101,6 +118,11 @@ impl Submitted {
 
 fn id(n: usize) -> String {
     format!("t-{n:02}")
+}
+
+/// The tickets that have a checkout each.
+fn keepers(slots: u32) -> impl Iterator<Item = String> {
+    (1..=slots).map(|n| format!("keeps-{n}"))
 }
 
 #[test]
@@ -165,8 +187,7 @@ fn a_batch_lands_whole_or_not_at_all_wherever_the_engine_is_killed() {
 fn the_train_says_what_is_merged_on_what_and_a_dropped_entry_leaves_it() {
     let it = Submitted::new(3, (3, 1), None);
     let world = &it.world;
-    fs::remove_file(world.path("gates/merged")).unwrap();
-    let mut engine = it.begin(&["run"]);
+    let mut engine = it.begin_held(&["run"]);
     let entries = || world.json(&["train"])["entries"].as_array().unwrap().clone();
     world.wait("the tip is tried", || {
         entries()
