@@ -8,7 +8,8 @@ use model::attempt;
 use model::journal::State;
 use model::ticket::Ticket;
 
-use crate::kill::facts::{FIRST, Facts};
+use crate::kill::facts::FIRST;
+use crate::kill::life::Action;
 use crate::kill::oracle;
 use crate::kill::world::World;
 
@@ -79,9 +80,6 @@ fn sleeps(ticket: &Ticket) -> bool {
     let state = ticket.attempt().map(|attempt| &attempt.state);
     matches!(state, Some(attempt::State::WaitingForWakeup { .. }))
 }
-
-/// Something that the person does once, when its time has come.
-pub(crate) type Action = (&'static str, fn(&Facts, &Seen) -> bool, fn(&mut Facts, &Seen));
 
 pub(crate) const ACTIONS: &[Action] = &[
     (

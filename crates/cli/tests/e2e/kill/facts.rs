@@ -4,14 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::time::Duration;
 
 use model::ticket::Ticket;
 
 use crate::kill::actions::{ACTIONS, Seen};
 use crate::kill::crew;
+use crate::kill::life::{self, Hit, Life};
 use crate::kill::oracle::{self, Expected};
-use crate::kill::rig::Rig;
 use crate::kill::world::{Kit, World};
 use testkit::wait;
 
@@ -77,97 +76,33 @@ const LATER: [&str; 3] = ["f-red", "f-auth", "f-costs"];
 /// The one that turns out not to be needed.
 const NOT_NEEDED: &str = "f-extra";
 
-/// A point, and which of its hits, from 1.
-pub(crate) type Hit = (String, u64);
-
-/// One queue, worked off.
-pub(crate) struct Facts {
-    pub(crate) rig: Rig,
-    /// Where to die.
-    points: Vec<Hit>,
-    /// Summaries that are done.
-    pub(crate) done: BTreeSet<&'static str>,
+/// A queue of these tickets.
+fn of(tickets: &[(&str, &str)], points: Vec<Hit>) -> Life {
+    let kit = Kit {
+        agent: include_str!("facts.sh"),
+        check: include_str!("facts-check.sh"),
+        agents: 16,
+        train: (1, 1),
+        settings: ("answer_within = \"1s\"\n", "\n[land]\nhold_paths = [\"held\"]\n"),
+        in_memory: true,
+    };
+    let world = World::with(kit, &BTreeMap::new());
+    for (id, said) in tickets {
+        world.add_ticket(id, said);
+    }
+    Life::new(world, points)
 }
 
-impl Facts {
-    fn new(points: Vec<Hit>) -> Self {
-        let facts = Self::of(&FIRST, points);
-        fs::write(facts.rig.world.repo().join("src/part-31.txt"), "in the way\n").unwrap();
-        facts
-    }
+/// The queue, worked off. Panics at the first promise that was not kept.
+fn live(points: Vec<Hit>) -> Life {
+    let mut life = of(&FIRST, points);
+    fs::write(life.rig.world.repo().join("src/part-31.txt"), "in the way\n").unwrap();
+    life.play(ACTIONS, |_, _| {});
+    check(&life);
+    life
+}
 
-    fn of(tickets: &[(&str, &str)], points: Vec<Hit>) -> Self {
-        let kit = Kit {
-            agent: include_str!("facts.sh"),
-            check: include_str!("facts-check.sh"),
-            agents: 16,
-            train: (1, 1),
-            settings: ("answer_within = \"1s\"\n", "\n[land]\nhold_paths = [\"held\"]\n"),
-            in_memory: true,
-        };
-        let world = World::with(kit, &BTreeMap::new());
-        for (id, said) in tickets {
-            world.add_ticket(id, said);
-        }
-        let mut rig = Rig::new(world);
-        rig.is_anyway = true;
-        if !points.is_empty() {
-            let each: Vec<String> = points
-                .iter()
-                .map(|(point, hit)| format!("{point}:{hit}"))
-                .collect();
-            rig.arm([Some(each.join(","))]);
-        }
-        Self {
-            rig,
-            points,
-            done: BTreeSet::new(),
-        }
-    }
-
-    /// Works the queue off. Panics at the first promise that was not kept.
-    fn play(&mut self) {
-        self.rig.begin();
-        let ended = wait::within(|| {
-            let ended = self.rig.ended();
-            if ended.is_none() {
-                self.act();
-            }
-            ended
-        });
-        let log = || oracle::log(&self.rig.world);
-        let status = ended.unwrap_or_else(|| {
-            let done = &self.done;
-            panic!("the queue is not worked off; the person did {done:?}\n{}", log())
-        });
-        assert!(status.success(), "{status}\n{}", log());
-        self.check();
-    }
-
-    /// Does what its time has come for.
-    fn act(&mut self) {
-        // The journal is read from its beginning.
-        wait::pause(Duration::from_millis(100));
-        let Some(seen) = Seen::of(&self.rig.world) else {
-            return;
-        };
-        let now = ACTIONS
-            .iter()
-            .find(|(name, is_time, _)| !self.done.contains(name) && is_time(self, &seen));
-        if let Some((name, _, act)) = now {
-            act(self, &seen);
-            self.done.insert(name);
-        }
-    }
-
-    pub(crate) fn touch(&self, name: &str) {
-        fs::write(self.rig.world.outside(name), "").unwrap();
-    }
-
-    pub(crate) fn is_there(&self, name: &str) -> bool {
-        self.rig.world.outside(name).exists()
-    }
-
+impl Life {
     pub(crate) fn edit(&self, id: &str, from: &str, to: &str) {
         let file = self.rig.world.ticket_file(id);
         let text = fs::read_to_string(&file).unwrap();
@@ -183,38 +118,22 @@ impl Facts {
             .world
             .commit_by_hand("crew.toml", &format!("{text}\n[budget]\n{lines}"), || {});
     }
+}
 
-    fn check(&self) {
-        let all = FIRST.iter().map(|(id, _)| *id).chain(LATER);
-        let closed: BTreeSet<String> = all.map(str::to_owned).collect();
-        let landed: BTreeSet<String> = closed.iter().filter(|id| *id != NOT_NEEDED).cloned().collect();
-        let at_least = landed.len();
-        oracle::check_world(&self.rig.world, &Expected { landed, closed }, &BTreeMap::new());
-        oracle::no_commit_is_lost(&self.rig.world, at_least);
-        oracle::each_step_started_once(&self.rig.world);
-        let passed = self.rig.hits(0);
-        let missed: Vec<_> = self
-            .points
-            .iter()
-            .filter(|(point, hit)| passed.get(point).is_none_or(|passed| passed < hit))
-            .collect();
-        assert_eq!(
-            self.rig.deaths,
-            self.points.len() - missed.len(),
-            "everybody died who was to"
-        );
-        println!("{} deaths; nobody came by {missed:?}", self.rig.deaths);
-        // Of facts that became durable together, whoever dies after the first does not come by the others;
-        // nor is there a pause that could end, where an engine died as it ended. How often the target moves
-        // under a landing is a matter of chance.
-        let missed: Vec<_> = missed.iter().filter(|(_, hit)| *hit == 1).collect();
-        assert!(
-            missed.len() * 10 <= self.points.len(),
-            "nobody came by {missed:?}"
-        );
-        let (good, said, _) = crew::said(&self.rig.world, &["doctor"]);
-        assert!(good, "crew doctor:\n{said}");
-    }
+fn check(life: &Life) {
+    let world = &life.rig.world;
+    let all = FIRST.iter().map(|(id, _)| *id).chain(LATER);
+    let closed: BTreeSet<String> = all.map(str::to_owned).collect();
+    let landed: BTreeSet<String> = closed.iter().filter(|id| *id != NOT_NEEDED).cloned().collect();
+    let at_least = landed.len();
+    oracle::check_world(world, &Expected { landed, closed }, &BTreeMap::new());
+    oracle::no_commit_is_lost(world, at_least);
+    oracle::each_step_started_once(world);
+    // There is no pause that could end, where an engine died as it ended. How often the target moves under a
+    // landing is a matter of chance.
+    life.assert_missed(10, |(_, hit)| *hit == 1);
+    let (good, said, _) = crew::said(world, &["doctor"]);
+    assert!(good, "crew doctor:\n{said}");
 }
 
 /// The points before and after these facts are durable, as `which` of them says.
@@ -225,26 +144,15 @@ pub(crate) fn points(which: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Works the queue off once for each of these, side by side: what the target then holds, and how often the
-/// points were passed.
+/// As [`life::play`].
 pub(crate) fn play(deaths: Vec<Vec<Hit>>) -> Vec<(String, BTreeMap<String, u64>)> {
-    std::thread::scope(|scope| {
-        let play = |points| {
-            scope.spawn(move || {
-                let mut facts = Facts::new(points);
-                facts.play();
-                (facts.rig.content(), facts.rig.hits(0))
-            })
-        };
-        let lives: Vec<_> = deaths.into_iter().map(play).collect();
-        lives.into_iter().map(|life| life.join().unwrap()).collect()
-    })
+    life::play(deaths, live)
 }
 
 #[test]
 fn a_merge_that_no_engine_is_up_for_ends_what_is_being_landed_before_it() {
     let tickets = [("f-merged", "deps: []\n"), ("f-moved", "deps: []\n")];
-    let mut facts = Facts::of(&tickets, vec![("begun.land".to_owned(), 1)]);
+    let mut facts = of(&tickets, vec![("begun.land".to_owned(), 1)]);
     let mut engine = facts.rig.start(&["run", "--until-idle", "--anyway"]);
     wait::until("one is being checked, the other sleeps", || {
         let sleeps = Seen::of(&facts.rig.world).is_some_and(|seen| seen.sleeps("f-merged"));
@@ -269,17 +177,12 @@ fn a_merge_that_no_engine_is_up_for_ends_what_is_being_landed_before_it() {
 
 /// These points, at their first hit each.
 pub(crate) fn first(which: &[&str]) -> Vec<Hit> {
-    points(which).into_iter().map(|point| (point, 1)).collect()
+    life::first(points(which))
 }
 
 /// Panics unless each rare fact's points were passed.
 pub(crate) fn every_point_was_passed(passed: &BTreeMap<String, u64>) {
-    let wanted = points(&["decided", "durable"]);
-    let missing: Vec<_> = wanted
-        .iter()
-        .filter(|point| !passed.contains_key(*point))
-        .collect();
-    assert!(missing.is_empty(), "nobody came by {missing:?}");
+    life::assert_passed(&points(&["decided", "durable"]), passed);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod faults;
 mod gate;
 mod git;
 mod kinds;
+mod life;
 mod moment;
 mod old_journal;
 mod oracle;

@@ -1,6 +1,7 @@
 //! The rare facts: crew dies before each is durable, after, and at later hits.
 
-use crate::kill::facts::{Hit, every_point_was_passed, first, play, points};
+use crate::kill::facts::{every_point_was_passed, first, play, points};
+use crate::kill::life::Hit;
 
 #[test]
 fn killed_at_every_rare_fact_it_comes_to_the_same() {
