@@ -13,6 +13,7 @@ mod fuzz;
 mod generate;
 mod guards;
 mod licence;
+mod memory;
 mod metadata;
 mod picture;
 mod program;
