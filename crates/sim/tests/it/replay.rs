@@ -26,6 +26,7 @@ fn one_seed_is_one_history() {
 
 /// The part of [`every_process_tells_the_same_history`] that runs in other processes.
 #[test]
+#[ignore = "it proves nothing by itself"]
 fn tells_a_digest() {
     println!("digest {}", digest());
 }
@@ -34,23 +35,19 @@ fn tells_a_digest() {
 fn every_process_tells_the_same_history() {
     #[expect(
         clippy::disallowed_methods,
-        reason = "this very test, in a process of its own"
+        reason = "a test of this very program, in a process of its own"
     )]
-    let output = || {
+    let told = || {
         let program = std::env::current_exe().unwrap();
-        let arguments = ["replay::tells_a_digest", "--exact", "--nocapture"];
+        let arguments = ["replay::tells_a_digest", "--exact", "--ignored", "--nocapture"];
         let output = std::process::Command::new(program)
             .args(arguments)
             .output()
             .unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        let output = String::from_utf8(output.stdout).unwrap();
+        let told = |line: &str| line.rsplit_once("digest ")?.1.parse::<u64>().ok();
+        let digest = output.lines().find_map(told);
+        digest.unwrap_or_else(|| panic!("{output}"))
     };
-    let mine = format!("digest {}", digest());
-    for _ in 0..2 {
-        let output = output();
-        assert!(
-            output.contains(&mine),
-            "{mine}, and the output of another process is\n{output}"
-        );
-    }
+    assert_eq!(told(), told());
 }
