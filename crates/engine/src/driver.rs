@@ -19,8 +19,8 @@ use std::sync::Arc;
 use model::command::{Command, OnStop};
 use model::journal::{EffectId, Ordered, TimerRef};
 use model::settings::Settings;
-use model::ticket::{Ticket, TimerChange, TimerKey};
-use model::{Actor, RunId, TicketId, Time};
+use model::ticket::{Effect, Ticket, TimerChange, TimerKey};
+use model::{Actor, RunId, TicketId, Time, attempt};
 
 pub use self::batch::Batch;
 use self::effect_queues::EffectQueues;
@@ -63,6 +63,9 @@ pub struct Driver {
     left: Vec<Ordered>,
     /// Landings that an earlier engine ordered: a command goes on with one only to end it.
     left_to_end: Vec<Ordered>,
+    /// Runs whose start is left to another engine. A stop that comes before the start would stop nothing, so
+    /// it is left too.
+    left_to_start: BTreeSet<RunId>,
     refusals: Refusals,
     /// The choice for running steps, where the engine was asked to stop while a core was being loaded.
     asked_to_stop: Option<OnStop>,
@@ -90,6 +93,7 @@ impl Driver {
             actions: Vec::new(),
             left: Vec::new(),
             left_to_end: Vec::new(),
+            left_to_start: BTreeSet::new(),
             refusals: Refusals::default(),
             asked_to_stop: None,
         })
@@ -333,7 +337,10 @@ impl Driver {
         let unwanted = self.left_to_end.extract_if(.., |one| !is_wanted(core, one));
         let unwanted: Vec<Ordered> = unwanted.collect();
         let left = std::mem::take(&mut self.left);
-        for one in left.into_iter().chain(ordered).chain(unwanted) {
+        let unstarted = &self.left_to_start;
+        let is_left = |one: &Ordered| matches!(&one.effect, Effect::Attempt(attempt::Effect::StopRun { run }) if unstarted.contains(run));
+        let all = left.into_iter().chain(ordered).chain(unwanted);
+        for one in all.filter(|one| !is_left(one)) {
             if let Some((ordered, turn)) = self.queues.add(one) {
                 actions.push(Action::Perform(self.performance(ordered, turn)));
             }
@@ -388,7 +395,7 @@ impl Driver {
             .core
             .active_tickets()
             .filter_map(|(_, ticket)| ticket.attempt());
-        self.queues.is_keeping() || attempts.any(model::attempt::Attempt::may_have_work)
+        self.queues.is_keeping() || attempts.any(attempt::Attempt::may_have_work)
     }
 }
 

@@ -65,9 +65,10 @@ impl Executor<'_> {
                 let now = self.world.now;
                 let grace = Time(now.0 + self.rng.ms(0, 6_000));
                 match self.world.processes.get_mut(run) {
-                    None => {
+                    None if self.world.made_runs.contains(run) => {
                         self.world.stop_wishes.insert(run.clone());
                     }
+                    None => {}
                     Some(process)
                         if (process.end.is_none() || process.frozen.is_some()) && !process.stopped =>
                     {

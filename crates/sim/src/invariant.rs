@@ -143,6 +143,7 @@ impl Witness {
         }
         if !changed.is_empty() || std::mem::take(&mut world.touched) {
             self.live_processes_belong_to_attempts(world)?;
+            self.what_is_to_end_is_stopped(ledger, world)?;
             self.live_checks_belong_to_stages(ledger, world)?;
             self.workspaces_belong_to_attempts(ledger, world)?;
             self.references_belong_to_tickets(world)?;

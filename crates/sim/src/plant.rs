@@ -58,6 +58,8 @@ pub enum Plant {
     OnlyAsked,
     /// A check is left running when its ticket leaves its checks.
     LeftCheck,
+    /// A step or a review is left running when its end is ordered.
+    LeftRun,
     /// A check that is slow to end is not ended before the next one begins in the checkout.
     SharedCheckout,
     /// Agents are started on a target whose checks fail.
@@ -111,6 +113,7 @@ impl Plant {
         Self::DoubleCost,
         Self::OnlyAsked,
         Self::LeftCheck,
+        Self::LeftRun,
         Self::SharedCheckout,
         Self::RedTarget,
         Self::Impatient,
@@ -208,6 +211,7 @@ impl Plant {
                 | Plant::DroppedRescue
                 | Plant::ForgottenCheck
                 | Plant::LeftCheck
+                | Plant::LeftRun
                 | Plant::OpenFile
                 | Plant::Litter => {
                     for entry in &mut write.entries {
@@ -238,6 +242,9 @@ impl Plant {
             (Plant::ForgottenCheck, Effect::StartCheck { .. })
             | (Plant::Litter, Effect::RemoveWorkspace { .. } | Effect::KeepWork { .. }) => Vec::new(),
             (Plant::LeftCheck, Effect::Attempt(attempt::Effect::StopRun { run })) if run.is_check() => {
+                Vec::new()
+            }
+            (Plant::LeftRun, Effect::Attempt(attempt::Effect::StopRun { run })) if !run.is_check() => {
                 Vec::new()
             }
             (Plant::OpenFile, Effect::WriteFile(filing)) if filing.status == FileStatus::Closed => Vec::new(),

@@ -37,7 +37,9 @@ pub(crate) struct World {
     pub(crate) edits: Tree,
     pub(crate) spaces: BTreeMap<(AgentName, TicketId), Space>,
     pub(crate) processes: BTreeMap<RunId, Process>,
-    /// Runs that were asked to stop before they began.
+    /// Runs whose folders are there, and that nobody has begun: an engine died in between.
+    pub(crate) made_runs: BTreeSet<RunId>,
+    /// Those of them that were asked to stop. Asked before its folder is there, a run is not stopped.
     pub(crate) stop_wishes: BTreeSet<RunId>,
     /// Conversations that the client knows.
     pub(crate) sessions: BTreeSet<SessionId>,
@@ -83,6 +85,7 @@ impl World {
             edits: Tree::new(),
             spaces: BTreeMap::new(),
             processes: BTreeMap::new(),
+            made_runs: BTreeSet::new(),
             stop_wishes: BTreeSet::new(),
             sessions: BTreeSet::new(),
             files: Files::default(),

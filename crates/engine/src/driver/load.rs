@@ -48,6 +48,9 @@ impl Driver {
             .into_iter()
             .partition(|ordered| is_duty(&self.duty, self.core.settings(), ordered));
         self.left = pending;
+        // A check whose end is ordered before it began is not begun.
+        let runs = left.iter().filter_map(|one| one.effect.run());
+        self.left_to_start = runs.filter(|run| !run.is_check()).cloned().collect();
         self.left_to_end = left;
         self.left_to_end
             .retain(|one| matches!(one.effect, Effect::Land { .. }));

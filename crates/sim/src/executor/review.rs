@@ -30,6 +30,10 @@ impl Executor<'_> {
         if self.world.git.find(&candidate.commit).is_none() {
             return Report::TargetMoved;
         }
+        if self.half && self.rng.percent(50) {
+            self.world.made_runs.insert(run.clone());
+            return Report::Done;
+        }
         let wish = self.world.stop_wishes.contains(run);
         if wish && self.rng.percent(50) {
             let failure = Failure::new(Class::KilledByUs, "stopped before it began");

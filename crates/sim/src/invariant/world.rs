@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use model::ticket::{Candidate, Effect, FileStatus, Stage, State, Ticket};
+use model::conversation::Conversation;
+use model::ticket::{Candidate, Effect, FileStatus, Reviewing, Stage, State, Ticket};
 use model::{TicketId, Time};
 use store::{Ledger, Memory};
 
@@ -41,6 +42,30 @@ impl Witness {
                     let waited: Vec<_> = ticket.into_iter().flat_map(Ticket::live_runs).collect();
                     format!("{} lives; {} waits for {waited:?}", process.run, process.ticket)
                 },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// A process whose end somebody has ordered was asked to end, or is about to be.
+    pub(super) fn what_is_to_end_is_stopped(&self, ledger: &Ledger<Memory>, world: &World) -> Checked {
+        for process in world.live().filter(|process| !process.stopped) {
+            let run = &process.run;
+            let ticket = self.tickets.get(&process.ticket);
+            let is_to_end = ticket.is_some_and(|ticket| {
+                let stopping = |of: &Conversation| of.stopping.is_some() && of.live_run() == Some(run);
+                let ended = |it: &Reviewing| it.then.is_some() && it.of_run(run).is_some();
+                ticket.live_conversations().any(stopping) || ticket.reviewing().is_some_and(ended)
+            });
+            if !is_to_end {
+                continue;
+            }
+            let rows = block_on(ledger.pending(Time(i64::MAX))).unwrap_or_default();
+            let stops = |row: &model::journal::Ordered| matches!(&row.effect, Effect::Attempt(model::attempt::Effect::StopRun { run: of }) if of == run);
+            ensure(
+                rows.iter().any(stops),
+                "a run whose end is ordered is stopped",
+                || format!("{run} lives, is to end, and nobody will stop it"),
             )?;
         }
         Ok(())
@@ -105,12 +130,13 @@ impl Witness {
 
     /// Every reference of crew's is of a ticket in the journal.
     pub(super) fn references_belong_to_tickets(&self, world: &World) -> Checked {
+        let ids: BTreeSet<&str> = self.tickets.keys().map(TicketId::as_str).collect();
         for name in world.git.refs.keys() {
             let Some(rest) = name.strip_prefix("refs/crew/") else {
                 continue;
             };
             let id = rest.split('/').nth(1).unwrap_or_default();
-            let known = TicketId::new(id).is_ok_and(|id| self.tickets.contains_key(&id));
+            let known = ids.contains(id);
             ensure(known, "a reference belongs to a ticket", || {
                 format!("{name} does not")
             })?;

@@ -163,6 +163,11 @@ fn a_check_that_is_left_running_is_caught() {
 }
 
 #[test]
+fn a_run_that_is_to_end_and_is_left_running_is_caught() {
+    caught(Plant::LeftRun, &["a run whose end is ordered is stopped"]);
+}
+
+#[test]
 fn a_check_beside_another_is_caught() {
     caught(Plant::SharedCheckout, &["one check at a time"]);
 }
