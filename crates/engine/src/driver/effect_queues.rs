@@ -228,13 +228,15 @@ impl EffectQueues {
 
     /// Whether the run's start is still to be performed, or may be being performed.
     fn is_starting(&self, ticket: &TicketId, stopped: &RunId) -> bool {
-        // A stop that waits here waits for the start, which is before it.
-        let is_of_run = |ordered: &Ordered| ordered.effect.run() == Some(stopped);
+        let starts = |ordered: &Ordered| {
+            let stops = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
+            !stops && ordered.effect.run() == Some(stopped)
+        };
         let key = (ticket.clone(), Kind::Work);
         let waits = self
             .waiting
             .get(&key)
-            .is_some_and(|effects| effects.iter().any(is_of_run));
+            .is_some_and(|effects| effects.iter().any(starts));
         waits || self.performing.contains_key(&key)
     }
 }
