@@ -26,7 +26,7 @@ enum Output {
 
 const CREW: &str = "crew";
 const DIAGRAMS: &str = "examples/diagrams";
-/// Builds both as a build of every test does: after one there is nothing to build.
+/// Builds both as a build of every test does, so that nothing of it is built twice.
 const BUILD: [&str; 6] = [
     "build",
     "--quiet",

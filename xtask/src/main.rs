@@ -13,7 +13,6 @@ mod fuzz;
 mod generate;
 mod guards;
 mod licence;
-mod memory;
 mod metadata;
 mod picture;
 mod program;

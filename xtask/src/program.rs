@@ -24,23 +24,8 @@ const GIT_LOCAL: [&str; 8] = [
 ///
 /// The program cannot be started, or does not end with 0.
 pub(crate) fn run<S: AsRef<OsStr>>(directory: &Path, program: &str, arguments: &[S]) -> Result<(), String> {
-    run_with(directory, program, arguments, &[])
-}
-
-/// As [`run`], with variables in its environment.
-///
-/// # Errors
-///
-/// As [`run`].
-pub(crate) fn run_with<S: AsRef<OsStr>>(
-    directory: &Path,
-    program: &str,
-    arguments: &[S],
-    variables: &[(&str, &Path)],
-) -> Result<(), String> {
     let shown = shown(program, arguments);
     let status = command(directory, program, arguments)
-        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .status()
         .map_err(|error| format!("`{shown}` cannot be started: {error}"))?;
@@ -80,8 +65,7 @@ pub(crate) fn output<S: AsRef<OsStr>>(
     String::from_utf8(stdout).map_err(|_| format!("`{shown}` printed something that is not text"))
 }
 
-/// Runs a program whose standard output is passed on as it comes, and kept; with variables in its
-/// environment.
+/// Runs a program whose standard output is passed on as it comes, and kept.
 ///
 /// # Errors
 ///
@@ -90,12 +74,10 @@ pub(crate) fn passed_on<S: AsRef<OsStr>>(
     directory: &Path,
     program: &str,
     arguments: &[S],
-    variables: &[(&str, &Path)],
 ) -> Result<String, (String, String)> {
     let shown = shown(program, arguments);
     let mut said = String::new();
     let mut child = command(directory, program, arguments)
-        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()

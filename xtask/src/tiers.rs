@@ -9,7 +9,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::memory::Memory;
 use crate::{Outcome, program};
 
 /// How much is tested. Each tier has all of those before it.
@@ -38,31 +37,13 @@ impl Tier {
     }
 }
 
-/// Builds all that tests are and start, in one go: apart, each build would wait for a last crate by itself.
-///
-/// # Errors
-///
-/// Something does not compile.
-pub(crate) fn build(root: &Path) -> Outcome {
-    let how: &[&str] = match has_nextest(root) {
-        true => &["nextest", "run"],
-        false => &["test"],
-    };
-    let all = [how, &["--no-run", "--locked", "--workspace"]].concat();
-    program::run(root, "cargo", &all)
-}
-
-fn has_nextest(root: &Path) -> bool {
-    program::works(root, "cargo", &["nextest", "--version"])
-}
-
 /// Runs the tests of a tier. Without nextest they run too, but the times of single tests are not known.
 ///
 /// # Errors
 ///
 /// A test failed, or the two tiers are no longer two.
 pub(crate) fn run(root: &Path, tier: Tier) -> Outcome {
-    if !has_nextest(root) {
+    if !program::works(root, "cargo", &["nextest", "--version"]) {
         return without_nextest(root, tier);
     }
     let profile = format!("--profile={}", tier.profile());
@@ -74,8 +55,7 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Outcome {
         "--no-fail-fast",
         &profile,
     ];
-    let memory = Memory::new();
-    let outcome = program::run_with(root, "cargo", &all, &variables(memory.as_ref()));
+    let outcome = program::run(root, "cargo", &all);
     let report = root.join("target/nextest").join(tier.profile()).join("junit.xml");
     match fs::read_to_string(&report) {
         Ok(report) => print!("{}", table(&read(&report))),
@@ -84,17 +64,6 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Outcome {
     let counted = count(root)?;
     println!("\n{}", counted.sentence(tier));
     outcome.and_then(|()| counted.are_two())
-}
-
-/// What tests are told about where to write.
-fn variables(memory: Option<&Memory>) -> Vec<(&'static str, &Path)> {
-    match memory {
-        Some(memory) => {
-            println!("tests write into memory, in {}", memory.path().display());
-            vec![("TMPDIR", memory.path())]
-        }
-        None => Vec::new(),
-    }
 }
 
 fn without_nextest(root: &Path, tier: Tier) -> Outcome {
@@ -108,8 +77,7 @@ fn without_nextest(root: &Path, tier: Tier) -> Outcome {
         Tier::First => arguments.extend(["--skip", "deep::"]),
         Tier::Deep => {}
     }
-    let memory = Memory::new();
-    let said = program::passed_on(root, "cargo", &arguments, &variables(memory.as_ref()));
+    let said = program::passed_on(root, "cargo", &arguments);
     let (Ok(text) | Err((_, text))) = &said;
     println!("\n{} tests were run", passed_and_failed(text));
     said.map(drop).map_err(|(why, _)| why)
