@@ -66,7 +66,12 @@ cells! {
 
     fn an_engine_that_comes_while_a_command_is_carried_out_waits_for_that() {
         let world = struck::world(At::Work);
-        drop(struck::bring(&world, At::Work));
+        let killed = struck::bring(&world, At::Work);
+        // A start that is not recorded is the next engine's, and so is its stop.
+        world.wait("the start of its run is recorded", || {
+            world.count("t-1", "worker_spawned") == 1
+        });
+        drop(killed);
         let gate = Gate::at("workspace no longer needed");
         let mut dropped = world.start_at(&world.path("project"), &["drop", "t-1"]);
         gate.reached(1);
