@@ -66,6 +66,7 @@ fn goes_on(command: &Command) -> bool {
         | Command::Approve { .. }
         | Command::Reject { .. }
         | Command::Waive { .. }
+        | Command::Drop { .. }
         | Command::Assign { .. } => true,
         Command::CommitTo { .. }
         | Command::Spawn { .. }
@@ -73,7 +74,6 @@ fn goes_on(command: &Command) -> bool {
         | Command::Kill { .. }
         | Command::Cleanup { .. }
         | Command::Merge { .. }
-        | Command::Drop { .. }
         | Command::SetStatus { .. }
         | Command::Stop { .. } => false,
     }

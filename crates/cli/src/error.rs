@@ -66,6 +66,7 @@ fn exit_of(error: &client::Error) -> Exit {
             runtime::Error::NotInitialised { .. }
             | runtime::Error::Settings(_)
             | runtime::Error::NoHarness
+            | runtime::Error::Toolchain { .. }
             | runtime::Error::UnknownHarness { .. },
         ) => Exit::Usage,
         Error::Runtime(_)

@@ -28,7 +28,7 @@ mod work;
 
 pub use agent::{Agent, Failure};
 pub use answer::Answer;
-pub use checks::{Checks, ForgotVerdicts};
+pub use checks::{Checks, ForgotVerdicts, Tool};
 pub use commitment::Commitment;
 pub use cost::Cost;
 pub use demo::{DemoSummary, DemoTicket, Demonstrated};

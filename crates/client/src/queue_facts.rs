@@ -157,16 +157,12 @@ impl Facts {
         let mut all = self.tickets.clone();
         for id in past {
             let mut ticket = Ticket::new(id.clone());
-            let (failed, dropped) = (&crew.archived.failed, &crew.archived.dropped);
-            ticket.state = State::Done(match (failed.contains(id), dropped.contains(id)) {
-                (true, _) => Done::Failed {
-                    reason: String::new(),
-                },
-                (false, true) => Done::Dropped {
+            ticket.state = State::Done(match crew.archived.dropped.contains(id) {
+                true => Done::Dropped {
                     by: Actor::Engine,
                     reason: String::new(),
                 },
-                (false, false) => Done::NotNeeded,
+                false => Done::NotNeeded,
             });
             all.insert(id.clone(), Arc::new(ticket));
         }

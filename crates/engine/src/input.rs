@@ -197,6 +197,9 @@ pub enum Report {
         candidate: Candidate,
         /// The names of the checks of whose paths it changes none.
         untouched: Vec<String>,
+        /// The paths in which its tip resolves conflicts, where that is all that it adds to the tip that was
+        /// approved before.
+        resolves: Option<Vec<String>>,
     },
     /// The branch adds nothing to the target.
     NoCommits,
@@ -371,6 +374,8 @@ pub struct CheckEnd {
     pub outcome: CheckOutcome,
     /// The end of its output, where it passed: sanitised.
     pub printed: String,
+    /// The number of tests that it ran, where its output says it.
+    pub tests: Option<u64>,
 }
 
 impl CheckEnd {
@@ -381,6 +386,7 @@ impl CheckEnd {
             run,
             outcome,
             printed: String::new(),
+            tests: None,
         }
     }
 }
@@ -401,7 +407,8 @@ pub struct RunEnd {
     pub mode: Option<Mode>,
     /// How it ended.
     pub end: End,
-    /// A line of the agent's that crew could not use, in a message for the agent.
+    /// A line of the agent's that crew could not use, in a message for the agent; for a gatekeeper's run, the
+    /// reason for which its last line is no verdict.
     pub unusable: Option<String>,
     /// The commitments that the agent has made, in order.
     pub commitments: Vec<Promise>,

@@ -5,4 +5,5 @@ pub(crate) mod land;
 pub(crate) mod pins;
 mod proposal;
 pub(crate) mod remote;
+mod resolution;
 mod revert;

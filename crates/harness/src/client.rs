@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::outcome::Outcome;
 use crate::step::{Launch, Session, StepRequest};
+use crate::verdict::Given;
 
 /// An agent client, made from its table in the settings. It holds no state of any step.
 pub trait Harness: Debug + Send + Sync {
@@ -52,8 +53,8 @@ pub trait Reader: Send {
     /// output can take that back.
     fn has_result(&self) -> bool;
 
-    /// Whether the output so far ends with a gatekeeper's verdict. More output can take that back.
-    fn has_verdict(&self) -> bool;
+    /// The last line of the output so far, where it was meant as a verdict. More output can take that back.
+    fn verdict(&self) -> Option<&Given>;
 
     /// Ends the reading, after the run has ended and all its output was fed. Returns the events of the
     /// last, unfinished lines, and the outcome of the step.

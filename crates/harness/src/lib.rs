@@ -46,4 +46,4 @@ pub use product::Product;
 pub use readable::{Readable, readable};
 pub use step::{Launch, Role, Session, StepRequest};
 pub use usage::Usage;
-pub use verdict::Verdict;
+pub use verdict::{Given, Verdict};

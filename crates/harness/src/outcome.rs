@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::commitment::Commitment;
 use crate::mode::Mode;
 use crate::usage::Usage;
-use crate::verdict::Verdict;
+use crate::verdict::Given;
 use text::sanitise;
 
 /// The outcome of a step. It is known once the client's output *and* its process have ended.
@@ -18,9 +18,9 @@ pub struct Outcome {
     /// client after that.
     #[serde(default)]
     pub stated: Option<Result<Signal, Failure>>,
-    /// The verdict that the output ends with. It counts for a gatekeeper only.
+    /// The last line, where it was meant as a verdict. It counts for a gatekeeper only.
     #[serde(default)]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Given>,
     /// The last line that was meant for crew and could not be used, unless a signal came after it: a message
     /// for the agent.
     #[serde(default)]

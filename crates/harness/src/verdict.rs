@@ -1,12 +1,15 @@
 //! The verdict of a gatekeeper: the last line of its output that is not empty.
 //!
 //! ```text
-//! {"crew":"verdict","verdict":"approve","acceptance_test":"make check","feedback":"…"}
-//! {"crew":"verdict","verdict":"reject","reason":"…","feedback":"…"}
-//! {"crew":"verdict","verdict":"fail","reason":"…"}
+//! {"crew":"verdict","run_id":"…","verdict":"approve","acceptance_test":"make check","met":[2]}
+//! {"crew":"verdict","run_id":"…","verdict":"reject","reason":"…","feedback":"…"}
+//! {"crew":"verdict","run_id":"…","verdict":"fail","reason":"…"}
 //! ```
 //!
-//! Only the last line counts: a file under review that the gatekeeper prints may hold such a line.
+//! Only the last line counts, and only with the id of its own run: a file under review that the gatekeeper
+//! prints may hold such a line, and no file can hold the id of a run that began after it was written.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +26,9 @@ pub enum Verdict {
     Approve {
         /// The way in which the gatekeeper tested the work; not empty.
         acceptance_test: String,
+        /// The numbers of the commitments that it names as met.
+        #[serde(default)]
+        met: Vec<u32>,
         /// Its advice; may be empty.
         feedback: String,
     },
@@ -40,39 +46,68 @@ pub enum Verdict {
     },
 }
 
-/// The last line of an output, as far as it is a verdict.
+/// A line that was meant as a verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    /// The id of the run that the line names; empty where it names none.
+    pub run_id: String,
+    /// The verdict, or the reason for which the line is none.
+    pub verdict: Result<Verdict, String>,
+}
+
+impl Given {
+    /// The verdict that the gatekeeper of this run has given.
+    ///
+    /// # Errors
+    /// The reason for which it is none, in words.
+    pub fn of_run(&self, run_id: &str) -> Result<&Verdict, String> {
+        if self.run_id.is_empty() {
+            return Err("it has no \"run_id\" with the value of CREW_RUN_ID".to_owned());
+        }
+        if self.run_id != run_id {
+            return Err("its \"run_id\" is not the value of CREW_RUN_ID".to_owned());
+        }
+        self.verdict.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// The last line of an output, as far as it was meant as a verdict.
 #[derive(Debug, Default)]
 pub(crate) struct LastLine {
-    verdict: Option<Verdict>,
+    given: Option<Given>,
 }
 
 impl LastLine {
     /// The next line of the output.
     pub(crate) fn push(&mut self, line: &str) {
         if !line.trim().is_empty() {
-            self.verdict = parse(line).and_then(Result::ok);
+            self.given = parse(line);
         }
     }
 
     /// The output goes on in a way that takes back its last line.
     pub(crate) fn clear(&mut self) {
-        self.verdict = None;
+        self.given = None;
     }
 
-    /// The verdict that the output ends with so far.
-    pub(crate) fn verdict(&self) -> Option<&Verdict> {
-        self.verdict.as_ref()
+    /// The line that the output ends with so far, where it was meant as a verdict.
+    pub(crate) fn given(&self) -> Option<&Given> {
+        self.given.as_ref()
     }
 }
 
-/// Parses a line; `None` when it is not meant as a verdict, and what is wrong with one that does not count.
-pub(crate) fn parse(line: &str) -> Option<Result<Verdict, String>> {
+/// Parses a line; `None` when it is not meant as a verdict.
+pub(crate) fn parse(line: &str) -> Option<Given> {
     let line = line.trim();
     if !line.starts_with('{') || !line.contains("\"crew\"") {
         return None;
     }
     let value: Value = serde_json::from_str(line).ok()?;
-    (value.get("crew").and_then(Value::as_str) == Some("verdict")).then(|| of(&value))
+    let run_id = value.get("run_id").and_then(Value::as_str).unwrap_or_default();
+    (value.get("crew").and_then(Value::as_str) == Some("verdict")).then(|| Given {
+        run_id: run_id.to_owned(),
+        verdict: of(&value),
+    })
 }
 
 fn of(value: &Value) -> Result<Verdict, String> {
@@ -88,6 +123,7 @@ fn of(value: &Value) -> Result<Verdict, String> {
     match value.get("verdict").and_then(Value::as_str) {
         Some("approve") => Ok(Verdict::Approve {
             acceptance_test: filled("acceptance_test")?,
+            met: numbers(value.get("met"))?,
             feedback: text("feedback")?,
         }),
         Some("reject") => Ok(Verdict::Reject {
@@ -101,6 +137,19 @@ fn of(value: &Value) -> Result<Verdict, String> {
     }
 }
 
+/// The numbers of commitments, each once.
+fn numbers(value: Option<&Value>) -> Result<Vec<u32>, String> {
+    let listed = match value {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(listed)) => listed,
+        Some(_) => return Err("\"met\" is no list of the numbers of commitments".to_owned()),
+    };
+    let number = |one: &Value| one.as_u64().and_then(|number| u32::try_from(number).ok());
+    let numbers: Option<BTreeSet<u32>> = listed.iter().map(number).collect();
+    let numbers = numbers.ok_or_else(|| "\"met\" holds something else than numbers".to_owned())?;
+    Ok(numbers.into_iter().collect())
+}
+
 fn told(text: &str) -> String {
     let text: String = text.chars().take(LONGEST).collect();
     sanitise::prompt(&text).trim().to_owned()
@@ -111,28 +160,30 @@ mod tests {
     use super::*;
 
     fn verdict(line: &str) -> Option<Verdict> {
-        parse(line).and_then(Result::ok)
+        parse(line).and_then(|given| given.verdict.ok())
     }
 
     #[test]
     fn each_verdict_needs_its_words() {
-        let approve =
-            r#"{"crew":"verdict","verdict":"approve","acceptance_test":" make check ","feedback":"good"}"#;
+        let approve = r#"{"crew":"verdict","verdict":"approve","acceptance_test":" make check ","met":[3,1,3],"feedback":"good"}"#;
         let approved = Verdict::Approve {
             acceptance_test: "make check".to_owned(),
+            met: vec![1, 3],
             feedback: "good".to_owned(),
         };
         assert_eq!(verdict(approve), Some(approved));
         for malformed in [
             r#"{"crew":"verdict","verdict":"approve"}"#,
             r#"{"crew":"verdict","verdict":"approve","acceptance_test":"  "}"#,
+            r#"{"crew":"verdict","verdict":"approve","acceptance_test":"x","met":"all"}"#,
+            r#"{"crew":"verdict","verdict":"approve","acceptance_test":"x","met":[-1]}"#,
             r#"{"crew":"verdict","verdict":"reject","feedback":"no"}"#,
             r#"{"crew":"verdict","verdict":"fail","reason":7}"#,
             r#"{"crew":"verdict","verdict":"maybe","reason":"so"}"#,
             r#"{"crew":"verdict"}"#,
         ] {
             assert!(
-                parse(malformed).is_some_and(|parsed| parsed.is_err()),
+                parse(malformed).is_some_and(|given| given.verdict.is_err()),
                 "{malformed}"
             );
         }
@@ -153,8 +204,21 @@ mod tests {
         let mut last = LastLine::default();
         last.push(reject);
         last.push("");
-        assert!(last.verdict().is_some());
+        assert!(last.given().is_some());
         last.push("and so on");
-        assert_eq!(last.verdict(), None);
+        assert_eq!(last.given(), None);
+    }
+
+    #[test]
+    fn a_verdict_counts_for_the_run_that_it_names() {
+        let of = |run_id: &str| {
+            let line = format!(r#"{{"crew":"verdict",{run_id}"verdict":"fail","reason":"no"}}"#);
+            let given = parse(&line).unwrap();
+            given.of_run("t-1.2.1").map(drop)
+        };
+        assert_eq!(of(r#""run_id":"t-1.2.1","#), Ok(()));
+        for forged in [r#""run_id":"t-1.1.1","#, r#""run_id":"","#, r#""run_id":7,"#, ""] {
+            assert!(of(forged).unwrap_err().contains("CREW_RUN_ID"), "{forged}");
+        }
     }
 }

@@ -250,6 +250,7 @@ impl Deed {
             Self::Approve => {
                 let verdict = Verdict::Approve {
                     acceptance_test: "read it".to_owned(),
+                    met: Vec::new(),
                     feedback: String::new(),
                 };
                 judged(ticket, &verdict, |fence| Event::Approved { fence, agree: 1 })
@@ -363,7 +364,11 @@ fn check_ordered(ticket: &Ticket, n: u32) -> Event {
 /// The run that is under way has ended.
 fn check_ended(ticket: &Ticket, outcome: CheckOutcome) -> Vec<Event> {
     let run = ticket.check_run().map(|check| check.run.clone());
-    let ended = run.map(|run| Event::CheckEnded { run, outcome });
+    let ended = run.map(|run| Event::CheckEnded {
+        run,
+        outcome,
+        tests: None,
+    });
     ended.into_iter().collect()
 }
 

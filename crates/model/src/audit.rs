@@ -171,6 +171,7 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::TargetRed
         | Why::Paths { .. }
         | Why::Commitments { .. }
+        | Why::Tests { .. }
         | Why::Conflict
         | Why::Auth
         | Why::NoProgress

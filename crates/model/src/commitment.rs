@@ -198,7 +198,11 @@ impl Commitment {
             By::Assigner(actor) => format!("by {actor}"),
             By::Agent(agent) => format!("by {agent}"),
         };
-        format!("commitment {id}, {from}, {state}: {}", self.promise)
+        let how = match (&self.promise.run, self.state) {
+            (None, State::Pending) => ", no command verifies it, so a gatekeeper or a person names it as met",
+            (Some(_), _) | (None, State::Verifying | State::Passed | State::Failed) => "",
+        };
+        format!("commitment {id}, {from}, {state}{how}: {}", self.promise)
     }
 
     /// True if the ticket's own agent has made it.

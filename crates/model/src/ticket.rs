@@ -6,6 +6,7 @@ mod checks;
 mod commitments;
 mod done;
 mod event;
+mod fewer_tests;
 mod held;
 mod in_the_way;
 mod kept;
@@ -33,6 +34,7 @@ pub use checks::{
 };
 pub use done::Done;
 pub use event::{Effect, Event, Released};
+pub use fewer_tests::FewerTests;
 pub use held::{Held, Why};
 pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
 pub use kept::KeptWork;
@@ -92,6 +94,10 @@ pub struct Ticket {
     /// Every agent that had an attempt at it: none of them reviews it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub authors: BTreeSet<AgentName>,
+    /// The tags that it had whenever an agent was given it: an agent that takes one out of the file is
+    /// reviewed all the same.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tags_given: BTreeSet<String>,
     /// Attempts at a review that ended without a verdict, in a row.
     pub review_tries: u32,
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or
@@ -108,10 +114,14 @@ pub struct Ticket {
     /// The commitments that its work must meet before it lands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commitments: Vec<Commitment>,
-    /// The commitments of its file where they were changed while an agent had it: they count once a person
-    /// has said so.
+    /// The commitments of its file where they were changed while an agent had it, or hold shell text of an
+    /// agent: they count once a person has said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proposed: Option<Vec<Promise>>,
+    pub unconfirmed: Option<Vec<Promise>>,
+    /// The approval of a tip that has come into conflict with the target since. It holds for the tip that
+    /// resolves the conflict, if that changes nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_before: Option<Box<Cleared>>,
     /// Its pull request, if its work was proposed in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<Box<PullRequest>>,
@@ -165,12 +175,14 @@ impl Ticket {
             feedback: Vec::new(),
             answers: Vec::new(),
             authors: BTreeSet::new(),
+            tags_given: BTreeSet::new(),
             review_tries: 0,
             repeat: None,
             unheeded: None,
             kept: Vec::new(),
             commitments: Vec::new(),
-            proposed: None,
+            unconfirmed: None,
+            approved_before: None,
             pull_request: None,
             spent: Spent::default(),
         }

@@ -12,6 +12,7 @@ mod environment;
 mod missing;
 mod paths;
 mod slot;
+mod toolchain;
 
 pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
@@ -19,6 +20,9 @@ pub use missing::{MissingProgram, missing_programs};
 pub(crate) use missing::{missing_of, missing_program};
 pub use paths::{idle_paths, idle_review_paths};
 pub use slot::forget_set_up;
+pub use tests_ran::tests_on_target;
+pub(crate) use toolchain::Toolchain;
+pub use toolchain::{Tool, toolchain};
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -59,6 +63,8 @@ pub(crate) struct Check<'a> {
     pub(crate) commit: &'a Oid,
     /// The target that the commit is merged onto; none for a check of the bare target.
     pub(crate) base: Option<&'a Oid>,
+    /// Whether a person has let the work pass with fewer tests.
+    pub(crate) may_run_fewer_tests: bool,
     pub(crate) command: &'a ticket::Check,
     pub(crate) plan: &'a CheckPlan,
     pub(crate) set_up: u32,
@@ -110,6 +116,8 @@ impl Executor {
             .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
             .collect();
         parts.push(format!("{:?}", checks.blind).into_bytes());
+        // Without answers no check starts, and the reason is told there.
+        parts.extend(self.toolchain.key());
         for list in [&checks.setup_inputs, &checks.keep] {
             parts.push(list.len().to_string().into_bytes());
             parts.extend(list.iter().map(|text| text.clone().into_bytes()));
@@ -120,6 +128,7 @@ impl Executor {
     fn try_start_check(&self, check: &Check<'_>) -> Result<Report> {
         let commit = git_oid(check.commit)?;
         let tree = self.repository.tree_of(&commit)?.0;
+        self.toolchain.key()?;
         let about = self.about(check, &tree, check.passed as usize);
         // One command may need what those before it have made: all of them have passed, or all of them run.
         let last = self.about(check, &tree, check.plan.commands.len().saturating_sub(1));
@@ -233,8 +242,9 @@ impl Executor {
             (missing.as_deref(), hint),
         );
         let is_of_commands = matches!(task, Some(CheckTask::Candidate | CheckTask::Target));
+        let mut tests = None;
         if is_of_commands && outcome == CheckOutcome::Passed {
-            outcome = self.passed_with_tests(run);
+            (outcome, tests) = self.passed_with_tests(run);
         }
         if let CheckOutcome::Failed { output } = &mut outcome
             && is_of_commands
@@ -263,6 +273,7 @@ impl Executor {
             run: id.clone(),
             outcome,
             printed,
+            tests,
         })
     }
 
@@ -290,6 +301,7 @@ impl Executor {
         for (name, value) in &self.check_env.variables {
             parts.push([name.as_bytes(), b"=", value.as_bytes()].concat());
         }
+        parts.extend(self.toolchain.key());
         digest(&parts)
     }
 

@@ -7,6 +7,7 @@ mod files;
 mod finish;
 mod load;
 mod perform;
+mod permits;
 mod stillness;
 mod target;
 mod wait_for_journal;
@@ -22,11 +23,12 @@ use model::RunId;
 use model::command::OnStop;
 use model::journal::Ordered;
 use store::{Journal as _, Ledger};
-use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 pub(crate) use self::event::Event;
 use self::files::{Rereading, watch_files, watch_journal};
 pub(crate) use self::finish::Until;
+use self::permits::Permits;
 use self::wait_for_journal::Health;
 use crate::clock::Stopwatch;
 use crate::executor::{Executor, Owner};
@@ -38,8 +40,6 @@ use crate::{Error, Options, Result, Signal, clock, log, points, state_file, timi
 const TICK: Duration = Duration::from_secs(30);
 /// The inbox is looked at this often, should the file system give no notice of a write.
 const POLL: Duration = Duration::from_secs(2);
-/// Effects performed at once. More would only wait for the same disk and cores.
-const CONCURRENT_EFFECTS: usize = 16;
 /// Events decided on in one transaction.
 const BATCH: usize = 64;
 
@@ -52,7 +52,7 @@ pub(crate) struct Dispatcher {
     events: mpsc::UnboundedReceiver<Event>,
     sender: mpsc::UnboundedSender<Event>,
     queue: Queue,
-    room: Arc<Semaphore>,
+    permits: Permits,
     /// The watchers of runs, each with the means to wake it.
     watchers: BTreeMap<RunId, Arc<Notify>>,
     /// The workspaces that are being made and set up.
@@ -148,7 +148,7 @@ impl Dispatcher {
             events,
             sender,
             queue,
-            room: Arc::new(Semaphore::new(CONCURRENT_EFFECTS)),
+            permits: Permits::default(),
             watchers: BTreeMap::new(),
             set_ups: SetUps::default(),
             state_file,

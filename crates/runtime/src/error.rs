@@ -55,6 +55,12 @@ pub enum Error {
         /// Who.
         by: Holder,
     },
+    /// A program of `[checks] toolchain` gives no answer.
+    #[error("[checks] toolchain: {why}")]
+    Toolchain {
+        /// The program, and what became of it.
+        why: String,
+    },
     /// No harness is chosen.
     #[error("no harness is chosen: which agent client is to work?")]
     NoHarness,
@@ -207,6 +213,9 @@ impl Error {
             Error::Held { .. } => {
                 Some("`crew ps` shows what it does; `crew stop` ends it".to_owned())
             }
+            Error::Toolchain { .. } => Some(
+                "run it in a terminal; then mend it, or take it out of the list in crew.toml".to_owned(),
+            ),
             Error::NoHarness => Some(
                 "name one in crew.toml: [agents] harness = \"mine\", and a table [harness.mine] with kind = \"command\" \
                  and command = [\"./agent.sh\"]"
@@ -291,6 +300,7 @@ impl Error {
             | Error::Settings(_)
             | Error::Held { .. }
             | Error::NoHarness
+            | Error::Toolchain { .. }
             | Error::UnknownHarness { .. }
             | Error::NoStateDir
             | Error::ChecksInside { .. }

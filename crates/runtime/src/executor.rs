@@ -1,6 +1,7 @@
 //! The executor, which performs the effects.
 
 mod candidate;
+mod description;
 mod keep;
 pub(crate) mod perform;
 mod pins;
@@ -8,6 +9,7 @@ mod prepare;
 mod propose;
 mod remote;
 mod review;
+mod reviews;
 mod step;
 
 pub use propose::pull_request_client;
@@ -27,7 +29,7 @@ use model::ticket::CheckSlot;
 use process::{Run, Shim};
 
 use crate::blocking::Threads;
-use crate::check::CheckEnvironment;
+use crate::check::{CheckEnvironment, Toolchain};
 use crate::log::{Log, Writer};
 use crate::prompt::Prompts;
 use crate::start::{Options, chosen_client, client_of};
@@ -73,6 +75,8 @@ pub(crate) struct Executor {
     pub(crate) callers_env: harness::environment::Environment,
     /// The part of it that checks get.
     pub(crate) check_env: CheckEnvironment,
+    /// What verdicts of checks depend on beside it.
+    pub(crate) toolchain: Toolchain,
     /// The order to start a check that was carried out last in each checkout. Held while one is.
     pub(crate) last_check: LastChecks,
     /// Held while the local target moves: following the remote and landing may come at once.
@@ -212,6 +216,12 @@ impl Executor {
             place.check_slots_dir()?;
         }
         let prompts_dir = prompts_dir(place, settings);
+        let check_env = CheckEnvironment::of(place, &options.env, &settings.checks)?;
+        let toolchain = Toolchain::of(&settings.checks.toolchain, &check_env.variables, place);
+        // A command asks only where it runs checks.
+        if work == Work::All {
+            toolchain.key()?;
+        }
         let this_program = || Shim::this_executable(["shim"]);
         Ok(Self {
             owner: Owner::default(),
@@ -232,7 +242,8 @@ impl Executor {
             shim: options.shim.clone().unwrap_or_else(this_program),
             prompts: Prompts::load(prompts_dir.as_deref())?,
             callers_env: options.env.clone(),
-            check_env: CheckEnvironment::of(place, &options.env, &settings.checks)?,
+            check_env,
+            toolchain,
             last_check,
             moving: Arc::default(),
             is_target_away: Arc::default(),

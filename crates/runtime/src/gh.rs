@@ -10,7 +10,7 @@ use process::{Answer, Exchange, NoAnswer};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The time that one call has.
+/// The time that one call has, unless it is told otherwise.
 const LIMIT: Duration = Duration::from_secs(60);
 /// The exit code by which `gh` says that it has no credentials.
 const NEEDS_LOGIN: i32 = 4;
@@ -60,6 +60,9 @@ const SET: [(&str, &str); 8] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
+/// The people whose words may count, in the words of the host's interface.
+const TRUSTED: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
+
 /// `gh`, as crew runs it: without a terminal or a question, and with a time limit.
 #[derive(Clone, Debug)]
 pub(crate) struct Gh {
@@ -68,6 +71,8 @@ pub(crate) struct Gh {
     cwd: PathBuf,
     /// `host/owner/name`, where the address of the remote says it; else `gh` finds out from the repository.
     repository: Option<String>,
+    /// The time that one call has.
+    limit: Duration,
 }
 
 /// Why `gh` did not do what it was asked for.
@@ -129,8 +134,6 @@ pub(crate) struct Review {
     pub(crate) state: String,
     #[serde(default)]
     pub(crate) commit_id: Option<String>,
-    #[serde(default)]
-    pub(crate) author_association: String,
 }
 
 /// A comment on a line, which belongs to a review.
@@ -194,6 +197,7 @@ impl Gh {
                 None => root.to_owned(),
             },
             repository,
+            limit: LIMIT,
         })
     }
 
@@ -209,9 +213,9 @@ impl Gh {
     /// The pull requests of a branch, the newest first.
     pub(crate) fn list(&self, head: &str, base: &str) -> Result<Vec<Listed>> {
         let fields = "number,url,state,headRefOid,isCrossRepository";
-        let args = [
-            "pr", "list", "--head", head, "--base", base, "--state", "all", "--json", fields,
-        ];
+        // Forks may have a branch of the same name, and gh names thirty unless it is told otherwise.
+        let args = ["pr", "list", "--head", head, "--base", base, "--state", "all"];
+        let args = [args.as_slice(), &["--limit", "1000", "--json", fields]].concat();
         let listed: Vec<Listed> = self.json(&self.here(&args), "pr list")?;
         Ok(listed
             .into_iter()
@@ -244,14 +248,31 @@ impl Gh {
         self.json(&["pr", "view", url, "--json", fields], "pr view")
     }
 
-    /// The reviews of a pull request, the oldest first.
+    /// The reviews of a pull request by people who may have a say in its repository, the oldest first.
     pub(crate) fn reviews(&self, url: &str) -> Result<Vec<Review>> {
         self.each_of(url, "reviews")
     }
 
-    /// The comments on lines of a pull request.
+    /// The comments on lines of a pull request by the same people.
     pub(crate) fn comments(&self, url: &str) -> Result<Vec<Comment>> {
         self.each_of(url, "comments")
+    }
+
+    /// Whether somebody may write to the repository of a pull request. A member of its organisation need not.
+    pub(crate) fn may_write(&self, url: &str, login: &str) -> Result<bool> {
+        let place = place_of(url).ok_or_else(|| not_an_address(url))?;
+        // An app is no collaborator.
+        if !is_word(login) {
+            return Ok(false);
+        }
+        let path = format!("repos/{}/collaborators/{login}/permission", place.repository);
+        let args = ["api", "--hostname", place.host, "--jq", ".permission", &path];
+        let said = match self.run(&args, "api", &[]) {
+            // Nobody has this name any more.
+            Err(GhError::Refused(why)) if why.contains("HTTP 404") => return Ok(false),
+            said => said?,
+        };
+        Ok(matches!(said.trim_ascii(), b"admin" | b"write"))
     }
 
     /// Merges a pull request, in the first of the ways that the repository allows, if its branch is at this
@@ -287,13 +308,22 @@ impl Gh {
             "repos/{}/pulls/{}/{what}?per_page=100",
             place.repository, place.number
         );
-        let args = ["api", "--hostname", place.host, "--paginate", &path];
+        // Anybody can write on a public repository, and so more than crew reads.
+        let by = TRUSTED.map(|who| format!(".author_association==\"{who}\""));
+        let which = format!(".[]|select({})", by.join(" or "));
+        let args = [
+            "api",
+            "--hostname",
+            place.host,
+            "--paginate",
+            "--jq",
+            &which,
+            &path,
+        ];
         let said = self.run(&args, "api", &[])?;
-        // Several pages are several lists, one behind the other.
-        let pages = serde_json::Deserializer::from_slice(&said).into_iter::<Vec<T>>();
-        let pages: std::result::Result<Vec<Vec<T>>, _> = pages.collect();
-        let pages = pages.map_err(|error| nonsense("api", &error, &said))?;
-        Ok(pages.into_iter().flatten().collect())
+        let each = serde_json::Deserializer::from_slice(&said).into_iter::<T>();
+        let all: std::result::Result<Vec<T>, _> = each.collect();
+        all.map_err(|error| nonsense("api", &error, &said))
     }
 
     /// The arguments with the repository, where crew knows its name.
@@ -315,7 +345,7 @@ impl Gh {
             env: self.env.clone(),
             cwd: self.cwd.clone(),
             input: input.to_vec(),
-            limit: LIMIT,
+            limit: self.limit,
         };
         match exchange.ask() {
             Ok(Answer {
@@ -356,7 +386,7 @@ fn failed(what: &str, answer: &Answer) -> GhError {
 }
 
 /// Words of `gh` for a network or a host that is away, or that has no time, in small letters.
-const AWAY: [&str; 14] = [
+const AWAY: [&str; 18] = [
     "error connecting to",
     "rate limit",
     "http 429",
@@ -370,7 +400,11 @@ const AWAY: [&str; 14] = [
     "connection refused",
     "connection reset",
     "network is unreachable",
+    "network is down",
+    "no route to host",
+    "stream error",
     "unexpected eof",
+    ": eof",
 ];
 
 fn nonsense(what: &str, error: &serde_json::Error, said: &[u8]) -> GhError {
@@ -391,6 +425,11 @@ fn shown(text: &str) -> String {
 /// Whether a text is the address of a pull request, and so no option of `gh`.
 pub(crate) fn is_address(url: &str) -> bool {
     place_of(url).is_some()
+}
+
+/// The number in the address of a pull request.
+pub(crate) fn number_of(url: &str) -> Option<u64> {
+    place_of(url).map(|place| place.number)
 }
 
 /// The place of a pull request.
@@ -439,12 +478,12 @@ fn repository_of(address: &str) -> Option<String> {
 }
 
 fn is_host(host: &str) -> bool {
-    host.contains('.') && is_word(host)
+    host.contains('.') && !host.starts_with('.') && is_word(host)
 }
 
 fn is_word(word: &str) -> bool {
     let is_sound = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    !word.is_empty() && !word.starts_with(['-', '.']) && word.chars().all(is_sound)
+    !["", ".", ".."].contains(&word) && !word.starts_with('-') && word.chars().all(is_sound)
 }
 
 #[cfg(test)]
@@ -468,6 +507,7 @@ mod tests {
             "work:team/it",
             "git@github.com:it",
             "https://x.y/a/b/c",
+            "https://x.y/a/..",
         ] {
             assert_eq!(repository_of(address), None, "{address}");
         }
@@ -480,8 +520,13 @@ mod tests {
             (place.host, place.repository, place.number),
             ("github.com", "team/it", 12)
         );
+        assert_eq!(
+            place_of("https://github.com/team/.github/pull/1").map(|place| place.repository),
+            Some("team/.github")
+        );
         for bad in [
             "https://github.com/team/it/issues/12",
+            "https://github.com/team/../pull/12",
             "--repo",
             "https://github.com/team/pull/12",
             "file:///x",
@@ -502,6 +547,8 @@ mod tests {
         };
         assert!(of(Some(1), "error connecting to api.github.com"));
         assert!(of(Some(1), "HTTP 403: API rate limit exceeded for user ID 1."));
+        assert!(of(Some(1), "Post \"https://api.github.com/graphql\": EOF"));
+        assert!(of(Some(1), "dial tcp 192.0.2.1:443: connect: no route to host"));
         assert!(!of(
             Some(4),
             "To get started with GitHub CLI, please run:  gh auth login"
@@ -511,5 +558,22 @@ mod tests {
             "HTTP 401: Bad credentials (https://api.github.com/graphql)"
         ));
         assert!(!of(Some(1), "could not add label: 'x' not found"));
+    }
+
+    #[test]
+    fn a_gh_that_does_not_end_is_away() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let bin = tempfile::tempdir().unwrap();
+        let program = bin.path().join("gh");
+        std::fs::write(&program, "#!/bin/sh\nwhile :; do read x < /dev/zero; done\n").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let env = Environment::from([("PATH".into(), bin.path().into())]);
+        let gh = Gh {
+            limit: Duration::from_millis(200),
+            ..Gh::find(&env, None, bin.path()).unwrap()
+        };
+        let error = gh.view("https://github.com/team/it/pull/1").unwrap_err();
+        assert!(matches!(error, GhError::Away(_)), "{error}");
     }
 }

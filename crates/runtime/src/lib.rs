@@ -48,8 +48,8 @@ mod users_folders;
 mod workspaces;
 
 pub use check::{
-    CHECK_MARK, MissingProgram, command_of, forget_set_up, forget_verdicts, had_kept_set_up, idle_paths,
-    idle_review_paths, is_canary, missing_programs,
+    CHECK_MARK, MissingProgram, Tool, command_of, forget_set_up, forget_verdicts, had_kept_set_up,
+    idle_paths, idle_review_paths, is_canary, missing_programs, tests_on_target, toolchain,
 };
 pub use engine::TargetFound;
 pub use error::{Error, Result};

@@ -194,6 +194,7 @@ pub(crate) fn check_ended(end: &CheckEnd) {
         CheckOutcome::Passed => ("passed", None),
         CheckOutcome::Flaky { .. } => ("flaky", None),
         CheckOutcome::PassedBefore => ("passed_before", None),
+        CheckOutcome::FewerTests { tests, .. } => ("fewer_tests", Some(tests.to_string())),
         CheckOutcome::Failed { .. } => ("failed", None),
         CheckOutcome::CouldNotRun { why } => ("could_not_run", Some(reason(why))),
         CheckOutcome::Lost { how } => ("lost", Some(how.to_string())),

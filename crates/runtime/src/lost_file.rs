@@ -3,8 +3,9 @@
 
 use jiff::Timestamp;
 use model::Time;
-use model::ticket::{FileStatus, Ticket};
-use tickets::{Document, Folder, Id, New, Stamp};
+use model::commitment::Promise;
+use model::ticket::{CheckCommand, FileStatus, Ticket};
+use tickets::{Commitment, Document, Folder, Id, New, Run, Stamp};
 
 use crate::{Error, Place, Reading, Result, outputs};
 
@@ -86,6 +87,7 @@ fn with_body(ticket: &Ticket, id: &Id, body: &str) -> Option<Document> {
         recovers_by: spec.replaces.then(|| "replaces".to_owned()),
         recovers: spec.recovers.as_ref().and_then(|of| Id::new(of.as_str()).ok()),
         reverts: spec.reverts.as_ref().map(ToString::to_string),
+        made_by: spec.made_by.clone(),
         ..New::default()
     };
     let created = match spec.created {
@@ -99,7 +101,22 @@ fn with_body(ticket: &Ticket, id: &Id, body: &str) -> Option<Document> {
     {
         document.set_text("acceptance_test", acceptance);
     }
+    let listed = read(&document, id)?.spec.commitments;
+    let missing = spec.commitments.iter().filter(|one| !listed.contains(one));
+    let missing: Vec<Commitment> = missing.map(commitment).collect();
+    document.set_commitments(&missing);
     has_text(&document, ticket, id).then_some(document)
+}
+
+fn commitment(promise: &Promise) -> Commitment {
+    let run = |command: &CheckCommand| match command {
+        CheckCommand::Shell(text) => Run::Shell(text.clone()),
+        CheckCommand::Argv(words) => Run::Argv(words.clone()),
+    };
+    Commitment {
+        says: promise.says.clone(),
+        run: promise.run.as_ref().map(run),
+    }
 }
 
 fn has_text(document: &Document, ticket: &Ticket, id: &Id) -> bool {

@@ -122,8 +122,11 @@ async fn end_of(
         Subject::Review(harness, session) => executor.reader(harness, session),
         Subject::Check(_) => None,
     };
-    let is_review = matches!(subject, Subject::Review(..));
-    let said = reader.map(|reader| Said::new(&run, reader, is_review));
+    let review = match subject {
+        Subject::Review(..) => Some(run.spec()?.run_id),
+        Subject::Step(..) | Subject::Check(_) => None,
+    };
+    let said = reader.map(|reader| Said::new(&run, reader, review));
     let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
     let noticed = clock::now();
     let reads = executor.work == Work::All;
@@ -324,28 +327,30 @@ struct Said {
     whole: bool,
     /// The last line of standard output.
     last_line: String,
-    /// Whether a verdict is a result.
-    is_review: bool,
+    /// The id that the verdict of a review has to name, as the gatekeeper was told it; none for another run.
+    review: Option<String>,
     /// The failure that ends the step, though its client has not noticed.
     given_up: Option<harness::Failure>,
 }
 
 impl Said {
-    fn new(run: &Run, reader: Box<dyn Reader>, is_review: bool) -> Self {
+    fn new(run: &Run, reader: Box<dyn Reader>, review: Option<String>) -> Self {
         Self {
             reader,
             tails: [Stream::Out, Stream::Err].map(|stream| (stream, Tail::new(run, stream, 0))),
             bytes: 0,
             whole: true,
             last_line: String::new(),
-            is_review,
+            review,
             given_up: None,
         }
     }
 
     /// The bytes that were read, if all of them were and a result is in them.
     fn stated(&self) -> Option<u64> {
-        let has_result = self.reader.has_result() || self.is_review && self.reader.has_verdict();
+        let given = self.review.as_ref().zip(self.reader.verdict());
+        let has_verdict = given.is_some_and(|(run, given)| given.of_run(run).is_ok());
+        let has_result = self.reader.has_result() || has_verdict;
         (self.whole && has_result).then_some(self.bytes)
     }
 
@@ -388,7 +393,14 @@ impl Said {
     fn end(mut self, exit: &Exit) -> Result<(harness::Outcome, String), process::Error> {
         while !self.read(PIECES)? {}
         let (events, mut outcome) = self.reader.end(exit);
-        if self.is_review && outcome.verdict.is_some() && exit.reason == process::Reason::Stopped {
+        let given = outcome.verdict.take();
+        if let (Some(run), Some(given)) = (&self.review, given) {
+            match given.of_run(run).map(drop) {
+                Ok(()) => outcome.verdict = Some(given),
+                Err(why) => outcome.unusable = Some(format!("its last line is no verdict: {why}")),
+            }
+        }
+        if outcome.verdict.is_some() && exit.reason == process::Reason::Stopped {
             // crew ended a process that had nothing to add to its verdict.
             outcome.stated = Some(Ok(harness::Signal::None));
         }
@@ -442,7 +454,10 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
         }),
         end: end(outcome.result),
         stated: outcome.stated.map(end),
-        verdict: outcome.verdict.map(of_verdict),
+        verdict: outcome
+            .verdict
+            .and_then(|given| given.verdict.ok())
+            .map(of_verdict),
         left: None,
         unusable: outcome.unusable,
         commitments: outcome.commitments.into_iter().map(promise).collect(),
@@ -470,9 +485,11 @@ fn of_verdict(verdict: harness::Verdict) -> Verdict {
     match verdict {
         harness::Verdict::Approve {
             acceptance_test,
+            met,
             feedback,
         } => Verdict::Approve {
             acceptance_test,
+            met,
             feedback,
         },
         harness::Verdict::Reject { reason, feedback } => Verdict::Reject { reason, feedback },

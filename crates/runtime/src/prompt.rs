@@ -52,6 +52,8 @@ const BUILT_IN: [BuiltIn; 13] = [
             "diff",
             "diff_command",
             "is_cut",
+            "run_id",
+            "unverified",
         ],
     ),
     BuiltIn::new("last_chance", include_str!("prompts/last_chance.md"), &[]),
@@ -160,14 +162,37 @@ pub(crate) struct ReviewFacts {
     pub(crate) commit: String,
     /// The author's summary of the work; may be empty.
     pub(crate) summary: String,
+    /// The id of the run, which the verdict names.
+    pub(crate) run_id: String,
     /// The checks that passed.
     pub(crate) passed: Vec<String>,
+    /// The commitments that no command verifies.
+    pub(crate) unverified: Vec<Unverified>,
     /// The beginning of the change, as a patch; empty where it is too large.
     pub(crate) diff: String,
     /// The command that shows the whole change.
     pub(crate) diff_command: String,
     /// Whether the diff is the beginning only.
     pub(crate) is_cut: bool,
+}
+
+/// A commitment that a gatekeeper names as met.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Unverified {
+    /// Its number.
+    pub(crate) id: u32,
+    /// The promise in words.
+    pub(crate) says: String,
+}
+
+impl Unverified {
+    /// Something to try a template out with.
+    fn example() -> Self {
+        Self {
+            id: 2,
+            says: "The page is friendly".to_owned(),
+        }
+    }
 }
 
 /// A question and what a person said to it, without what only a terminal understands.
@@ -320,7 +345,8 @@ impl Prompts {
                 which => "make test", says => "It is there", command => "test -e it", output => "1 failed", nothing_committed => few, refused => few, paths => ["README"], answers,
                 by => "pat", why => "so", author => "ada", commit => "0", summary => if few { "" } else { "did it" },
                 passed => if few { Vec::new() } else { vec!["make test"] }, diff => if few { "" } else { "+a" },
-                diff_command => "git diff a b", is_cut => !few,
+                diff_command => "git diff a b", is_cut => !few, run_id => "t-1.2.1",
+                unverified => if few { Vec::new() } else { vec![Unverified::example()] },
             };
             self.say(built_in.name, &Facts::example(few), more)
                 .map_err(|error| error.to_string())?;

@@ -57,6 +57,7 @@ impl Reading {
             assignee: read.assignee.clone(),
             recovers,
             reverts,
+            made_by: read.made_by.clone(),
             replaces,
             created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
             acceptance: text.acceptance,

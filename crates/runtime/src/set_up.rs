@@ -208,7 +208,7 @@ async fn run(
     let why =
         format!("`{command}` failed in its new workspace; mend that, or `[workspace] setup` in crew.toml");
     match crate::check::outcome(command, &exit, run.dir(), Some(limit), (None, None)) {
-        CheckOutcome::Passed => Ok(()),
+        CheckOutcome::Passed | CheckOutcome::FewerTests { .. } => Ok(()),
         CheckOutcome::Lost { .. } => Err(Report::Hindered {
             why: format!("`{command}`, which sets up its workspace, was ended by somebody"),
         }),

@@ -205,9 +205,10 @@ impl Series<'_> {
         for _ in 0..2 {
             let outcome = self.run(CheckTask::Target, command, Some(key)).await;
             let shown = match outcome {
-                CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore => {
-                    Shown::Passes
-                }
+                CheckOutcome::Passed
+                | CheckOutcome::Flaky { .. }
+                | CheckOutcome::PassedBefore
+                | CheckOutcome::FewerTests { .. } => Shown::Passes,
                 CheckOutcome::Failed { .. } => Shown::Looks,
                 CheckOutcome::NotSetUp => {
                     self.checks.set_up = Some(0);
@@ -243,6 +244,7 @@ impl Series<'_> {
                 slot: CheckSlot::FIRST,
                 commit: checks.commit(task),
                 base: None,
+                may_run_fewer_tests: false,
                 command: &wanted,
                 plan: &checks.plan,
                 set_up: checks.set_up.unwrap_or(0),

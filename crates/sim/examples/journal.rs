@@ -93,6 +93,7 @@ impl Crew {
                     review: None,
                 },
                 untouched: Vec::new(),
+                resolves: None,
             },
             Effect::StartCheck { run, .. } => {
                 self.runs.push_back((run.clone(), ordered.ticket.clone()));

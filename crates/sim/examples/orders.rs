@@ -180,6 +180,7 @@ impl World {
             let queue = Queue {
                 next: self.queue.first().map(|branch| &self.ids[*branch]),
                 is_building: self.building.is_some(),
+                is_coming: false,
                 is_landing: self.landing.is_some(),
             };
             let window = Window {

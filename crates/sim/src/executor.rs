@@ -97,9 +97,18 @@ impl Executor<'_> {
                 agent,
                 number,
                 approved,
+                before_conflict,
                 coupling,
                 ..
-            } => self.build(ticket, agent, *number, (approved.as_ref(), coupling.as_ref())),
+            } => {
+                let before = before_conflict.as_ref();
+                self.build(
+                    ticket,
+                    agent,
+                    *number,
+                    (approved.as_ref(), coupling.as_ref(), before),
+                )
+            }
             Effect::StartCheck { .. } => self.start_check(ticket, effect),
             Effect::StartReview { .. } => self.start_review(ticket, effect),
             // No simulated settings land by pull requests.

@@ -164,6 +164,30 @@ impl Git {
         }
     }
 
+    /// The paths in which `tip` resolves conflicts, where only merges of commits that `target` has stand
+    /// between it and `before`, and each of them changes only what was in conflict.
+    pub(crate) fn only_resolves(&self, before: usize, tip: usize, target: usize) -> Option<BTreeSet<String>> {
+        let (mut resolved, mut at) = (BTreeSet::new(), tip);
+        while at != before {
+            let [ours, theirs] = self.commits[at].parents[..] else {
+                return None;
+            };
+            let (paths, tree) = self
+                .merge(ours, theirs)
+                .map_or_else(|(paths, tree)| (paths, tree), |tree| (Vec::new(), tree));
+            let made = self.tree(at);
+            let mut names = tree.keys().chain(made.keys());
+            if !self.contains(target, theirs)
+                || names.any(|path| tree.get(path) != made.get(path) && !paths.contains(path))
+            {
+                return None;
+            }
+            resolved.extend(paths);
+            at = ours;
+        }
+        Some(resolved)
+    }
+
     /// Paths that differ between two trees.
     pub(crate) fn changed(&self, a: usize, b: usize) -> BTreeSet<String> {
         let (a, b) = (self.tree(a), self.tree(b));

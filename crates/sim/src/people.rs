@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use model::command::{Command, OnStop, Question};
-use model::ticket::{FileStatus, Spec, State, Ticket, Unheeded, Why};
+use model::ticket::{Done, FileStatus, Spec, State, Ticket, Unheeded, Why};
 use model::{AgentName, TicketId, Time};
 
 use crate::bound::HELPS;
@@ -108,6 +108,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         assignee: rng.percent(8).then(|| "ada".to_owned()),
         recovers,
         reverts: None,
+        made_by: None,
         replaces,
         created: world.now,
         acceptance: None,
@@ -362,6 +363,12 @@ pub(crate) fn help(ticket: &Ticket, has_file: bool, asked: u32) -> Option<Comman
             agent: agent.clone(),
             text: "the first".to_owned(),
             question: None,
+        });
+    }
+    if let State::Done(Done::Failed { .. }) = ticket.state {
+        return Some(Command::Drop {
+            ticket: id,
+            reason: "it cannot be done".to_owned(),
         });
     }
     let is_stranded = |change: &Unheeded| change.asks() || !has_file && !ticket.is_done();

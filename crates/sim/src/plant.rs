@@ -78,6 +78,8 @@ pub enum Plant {
     FalseConflict,
     /// New work is taken for the tip that was looked at before.
     KeptApproval,
+    /// Whatever stands on top of an approved tip is taken for the resolution of its conflict.
+    WideResolution,
     /// What a gatekeeper has committed in its checkout is taken over.
     ImportedReview,
     /// A merged result is in no ref.
@@ -123,6 +125,7 @@ impl Plant {
         Self::OffByOne,
         Self::FalseConflict,
         Self::KeptApproval,
+        Self::WideResolution,
         Self::ImportedReview,
         Self::Unpinned,
     ];
@@ -193,6 +196,7 @@ impl Plant {
                 | Plant::OffByOne
                 | Plant::FalseConflict
                 | Plant::KeptApproval
+                | Plant::WideResolution
                 | Plant::ImportedReview
                 | Plant::Unpinned
                 | Plant::Impatient

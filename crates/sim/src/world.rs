@@ -11,6 +11,7 @@ use crate::checks::Checks;
 use crate::files::Files;
 use crate::git::{BROKEN, By, Git, TARGET, TOUCHY, Tree};
 use crate::process::{self, Act, Process};
+use crate::rng::mix;
 
 /// An agent's workspace, with its own repository.
 #[derive(Clone, Debug)]
@@ -347,6 +348,11 @@ impl World {
             Err((paths, mut tree)) => {
                 for path in paths {
                     tree.insert(path, self.content(0));
+                }
+                // Every third agent changes something else in the merge itself.
+                let content = self.content(0);
+                if mix(content).is_multiple_of(3) {
+                    tree.insert("a0".to_owned(), content);
                 }
                 tree
             }

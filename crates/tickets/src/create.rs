@@ -45,6 +45,8 @@ pub struct New {
     pub reverts: Option<String>,
     /// The action that follows for the recovered ticket when this one lands.
     pub recovers_by: Option<String>,
+    /// The agent that makes it; none where a person does.
+    pub made_by: Option<String>,
 }
 
 impl Default for New {
@@ -64,6 +66,7 @@ impl Default for New {
             recovers: None,
             reverts: None,
             recovers_by: None,
+            made_by: None,
         }
     }
 }
@@ -156,7 +159,12 @@ impl New {
             return bad("type", "it is empty");
         }
         checked_line("type", &self.kind)?;
-        for (what, text) in [("assignee", &self.assignee), ("external-ref", &self.external_ref)] {
+        let lines = [
+            ("assignee", &self.assignee),
+            ("external-ref", &self.external_ref),
+            ("made_by", &self.made_by),
+        ];
+        for (what, text) in lines {
             checked_line(what, text.as_deref().unwrap_or_default())?;
         }
         for tag in &self.tags {
@@ -210,6 +218,7 @@ impl New {
             ("recovers", self.recovers.as_ref().map(Id::as_str)),
             ("reverts", self.reverts.as_deref()),
             ("recovers_by", self.recovers_by.as_deref()),
+            ("made_by", self.made_by.as_deref()),
         ];
         for (key, text) in texts {
             if let Some(text) = text.filter(|text| !text.is_empty()) {

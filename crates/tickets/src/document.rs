@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use crate::commitment::{Commitment, Run};
 use crate::front_matter::{self, Lines, RawEntry};
 use crate::problem::{Problem, ProblemKind};
 use crate::yaml::{self, Value};
@@ -160,6 +161,30 @@ impl Document {
         }
     }
 
+    /// Sets the key `commitments`, an item a commitment; without any the key is removed.
+    pub fn set_commitments(&mut self, commitments: &[Commitment]) {
+        let key = "commitments";
+        self.remove(key);
+        if commitments.is_empty() {
+            return;
+        }
+        let end = self.line_end();
+        let mut lines = format!("{key}:{end}");
+        for one in commitments {
+            lines.push_str(&format!("  - says: {}{end}", text_in_map(&one.says)));
+            let run = match &one.run {
+                Some(Run::Shell(text)) => text_in_map(text),
+                Some(Run::Argv(words)) => {
+                    let words: Vec<String> = words.iter().map(|word| text_in_map(word)).collect();
+                    format!("[{}]", words.join(", "))
+                }
+                None => continue,
+            };
+            lines.push_str(&format!("    run: {run}{end}"));
+        }
+        self.splice(self.close..self.close, &lines);
+    }
+
     /// Removes a key; `false` when the file does not have it.
     pub fn remove(&mut self, key: &str) -> bool {
         let Some(span) = self.entry(key).map(|entry| entry.span.clone()) else {
@@ -241,6 +266,15 @@ impl Document {
     }
 }
 
+/// A text inside of a map, where a word such as `no` or `1.0` without quotes is no text.
+fn text_in_map(text: &str) -> String {
+    let written = yaml::scalar(text);
+    match written.starts_with(['"', '\'']) {
+        true => written,
+        false => format!("'{}'", written.replace('\'', "''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +303,26 @@ mod tests {
         );
         assert!(doc.remove("tags"));
         assert!(!doc.remove("tags"));
+        assert_eq!(doc.text(), TK);
+    }
+
+    #[test]
+    fn commitments_that_are_written_are_read_again() {
+        let words = ["test", "-e", "a b", "it's: \"#1\""].map(str::to_owned).to_vec();
+        let says = |says: &str, run| Commitment {
+            says: says.to_owned(),
+            run,
+        };
+        let all = [
+            says("- the page: is there # now", Some(Run::Argv(words))),
+            says("no", Some(Run::Shell("grep -q \"a\" 'b' | wc -l".to_owned()))),
+            says("1", None),
+        ];
+        let mut doc = parse(TK).unwrap();
+        doc.set_commitments(&all);
+        let read = crate::commitment::in_front_matter(doc.get("commitments"));
+        assert_eq!(read, (all.to_vec(), true), "{}", doc.text());
+        doc.set_commitments(&[]);
         assert_eq!(doc.text(), TK);
     }
 

@@ -99,6 +99,8 @@ pub struct Ticket {
     pub recovers: Option<String>,
     /// The landed merge that this one takes back.
     pub reverts: Option<String>,
+    /// The key `made_by`: the agent that made it; none where a person did.
+    pub made_by: Option<String>,
     /// The action that follows for the recovered ticket when this one lands.
     pub recovers_by: Option<String>,
     /// The first `# ` line of the body, else `Untitled`.
@@ -178,7 +180,7 @@ impl Ticket {
         let acceptance = body::acceptance(body).or(acceptance_test);
         let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
         let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
-        let reverts = view.text("reverts");
+        let (reverts, made_by) = (view.text("reverts"), view.text("made_by"));
         let (tags, mut crew_tags) = (view.list("tags"), view.list("crew_tags"));
         crew_tags.retain(|tag| tags.contains(tag));
         let (recovers, recovers_by) = (view.text("recovers"), view.text("recovers_by"));
@@ -199,6 +201,7 @@ impl Ticket {
             crew_tags,
             recovers,
             reverts,
+            made_by,
             recovers_by,
             title: body::title(body)
                 .filter(|title| !title.is_empty())

@@ -2,7 +2,7 @@
 
 use model::command::{Command, Question};
 use model::settings::MAX_AGENTS;
-use model::ticket::State;
+use model::ticket::{State, Ticket};
 use model::view::{Act, Item, Kind, Status};
 use model::{AgentName, TicketId};
 
@@ -83,10 +83,13 @@ impl App {
             Key::Char('x') => self.ask_reason(Purpose::Reject),
             Key::Char('r') => self.submit_ticket("retry", actions, |ticket| Command::Retry { ticket }),
             Key::Char('m') => self.submit_ticket("merge", actions, |ticket| Command::Merge { ticket }),
-            Key::Char('p') => self.submit_ticket("approve", actions, |ticket| Command::Approve {
-                ticket,
-                tip: None,
-            }),
+            Key::Char('p') => {
+                // The word is on the tip that is shown, whatever the branch has when the engine reads it.
+                let chosen = self.chosen_ticket().and_then(|id| self.ticket(id));
+                let tip = chosen.and_then(Ticket::tip_to_approve);
+                let tip = tip.map(|tip| tip.as_str().to_owned());
+                self.submit_ticket("approve", actions, |ticket| Command::Approve { ticket, tip });
+            }
             Key::Char(_) | Key::Ctrl(_) | Key::Backspace | Key::Delete => {}
         }
     }

@@ -44,8 +44,9 @@ impl Checks {
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
         let idle = runtime::idle_paths(&place, &settings)?;
+        let answers = runtime::toolchain(&place);
         if context.json {
-            let document = documents::Checks::of(&settings, &crew.checks, &idle);
+            let document = documents::Checks::of(&settings, &crew.checks, &idle, &answers);
             context.out.json(&document)?;
             return Ok(Exit::Done);
         }
@@ -65,6 +66,16 @@ impl Checks {
             }
         }
         context.out.table(&table)?;
+        let tools = documents::Tool::of(&settings, &answers);
+        if !tools.is_empty() {
+            let says = "what has passed is remembered for this toolchain:";
+            context.out.wrapped(says, 0, Style::Plain)?;
+            for tool in tools {
+                context
+                    .out
+                    .wrapped(&format!("  {}", tool.line()), 4, Style::Plain)?;
+            }
+        }
         Ok(Exit::Done)
     }
 }
@@ -119,6 +130,7 @@ fn verdict(last: &CheckVerdict) -> Cell {
         CheckEnding::Passed => ("passed", Style::Green),
         CheckEnding::Cached => ("passed before", Style::Green),
         CheckEnding::Flaky => ("flaky", Style::Yellow),
+        CheckEnding::FewerTests => ("fewer tests", Style::Yellow),
         CheckEnding::Failed => ("failed", Style::Red),
         CheckEnding::CouldNotRun => ("could not be run", Style::Red),
     };
@@ -163,11 +175,18 @@ fn below(table: &mut Table, check: &Check, tally: &CheckTally, settings: &Settin
         (tally.cached, "passed before"),
         (tally.skipped, "skipped"),
     ];
-    let counts: Vec<String> = counts
+    let mut counts: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
+    // A run that was not needed has no number.
+    let tests = tally.verdicts.iter().rev().find_map(|verdict| verdict.tests);
+    counts.extend(tests.map(|tests| match tests {
+        0 => "no tests".to_owned(),
+        1 => "1 test".to_owned(),
+        _ => format!("{tests} tests"),
+    }));
     if !counts.is_empty() {
         table.below(1, &counts.join(", "), Style::Dim);
     }

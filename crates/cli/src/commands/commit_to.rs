@@ -15,7 +15,8 @@ use client::{follow, lookup};
 /// Add a commitment to a ticket: its work lands once the command passes on it
 ///
 /// Several words are a program and its arguments, which no shell reads; one word with blanks in it is a text
-/// for the shell. Nobody takes a commitment back.
+/// for the shell. Without a command, a gatekeeper has to name the commitment as met: that needs a review of
+/// the ticket. Nobody takes a commitment back.
 #[derive(Debug, Args)]
 pub(crate) struct CommitTo {
     /// The ticket.
@@ -40,21 +41,21 @@ impl CommitTo {
         let place = context.there()?;
         let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
-        let promise = Promise { says, run: Some(run) };
+        let promise = Promise { says, run };
         ask(context, place, Command::CommitTo { ticket, promise }).await
     }
 }
 
-fn command(words: Vec<String>) -> Result<CheckCommand> {
-    let is_empty = words.first().is_none_or(|first| first.trim().is_empty());
-    if is_empty {
+fn command(words: Vec<String>) -> Result<Option<CheckCommand>> {
+    if words.first().is_some_and(|first| first.trim().is_empty()) {
         return Err(Error::usage(
-            "the commitment has no command, and a gatekeeper cannot name one as met",
+            "the command of the commitment is empty",
             "give it a command: crew commit-to <ticket> \"the page is there\" -- test -e page.html",
         ));
     }
     Ok(match words.as_slice() {
-        [text] if text.contains(char::is_whitespace) => CheckCommand::Shell(text.clone()),
-        _ => CheckCommand::Argv(words),
+        [] => None,
+        [text] if text.contains(char::is_whitespace) => Some(CheckCommand::Shell(text.clone())),
+        _ => Some(CheckCommand::Argv(words)),
     })
 }

@@ -5,10 +5,12 @@ use model::attempt::{self, Failure};
 use model::journal::{self, Fact, Stream};
 use model::policy::attention::{self, Need, Reason, attention};
 use model::policy::route::Refusal;
-use model::policy::{capacity, failure};
+use model::policy::{capacity, failure, review};
 use model::settings::Settings;
-use model::ticket::{Event, State, Ticket, Why, remedy};
-use model::view::{self, Failing, MEND, Standing, TrainEntry, printed, standing_since};
+use model::ticket::{CheckPlan, Event, State, Ticket, Why, remedy};
+use model::view::{
+    self, CheckEnding, Failing, MEND, Snapshot, Standing, TrainEntry, printed, standing_since,
+};
 use model::{AgentName, Look, Moment, RunId, TicketId};
 use store::Ledger;
 
@@ -118,6 +120,7 @@ impl Explain {
         let commitments = ticket
             .map(|ticket| ticket.commitments.as_slice())
             .unwrap_or_default();
+        let review = ticket.and_then(|ticket| review::why(&settings, ticket));
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
@@ -137,6 +140,7 @@ impl Explain {
                     .and_then(|attempt| Some(attempt.waiting_answer()?.to_owned())),
                 failure: failure.map(documents::Failure::of),
                 commitments: commitments.iter().map(documents::Commitment::of).collect(),
+                review,
                 pull_request: ticket.and_then(documents::PullRequest::of),
                 kept: kept.into_iter().map(documents::KeptWork::from).collect(),
                 printed,
@@ -155,6 +159,13 @@ impl Explain {
         out.wrapped(&says, HANG, Style::Plain)?;
         if let Some(place) = place_in_train(&view::train(&crew, look), &id) {
             out.wrapped(&format!("  {place}"), HANG, Style::Plain)?;
+        }
+        if let Some(why) = &review {
+            out.wrapped(
+                &format!("  a gatekeeper looks at the work, since {why}"),
+                HANG,
+                Style::Plain,
+            )?;
         }
         for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
             out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
@@ -190,6 +201,15 @@ impl Explain {
                 format!("{what}; `crew merge {id}` tries at once"),
             ));
         }
+        if let Some(Reason::Impossible(_)) = reason {
+            hints.push((
+                "hint".to_owned(),
+                format!(
+                    "`crew ticket reopen {id}` has it done after all, once the ticket says what it lacked; `crew drop {id}` \
+                     gives it up"
+                ),
+            ));
+        }
         hints.extend(change_said.map(|_| ("hint".to_owned(), of_file())));
         hints.extend(said.first().map(|_| ("hint".to_owned(), MEND.to_owned())));
         for (label, line) in hints {
@@ -218,11 +238,25 @@ impl Explain {
         for one in commitments {
             out.wrapped(&format!("  {}", one.words()), HANG, Style::Plain)?;
         }
-        if ticket.is_some_and(|ticket| ticket.proposed.is_some() && ticket.held.is_none()) {
-            let what = "the commitments in its file were changed while an agent had it, and do not count yet";
+        for line in ticket.map(Ticket::cleared_words).unwrap_or_default() {
+            out.wrapped(&format!("  {line}"), HANG, Style::Plain)?;
+        }
+        for check in without_tests(&crew, &settings, &id) {
+            let what = format!("`{check}` passes and ran no tests, and none are known on the target");
             out.wrapped(&format!("  {what}"), HANG, Style::Yellow)?;
-            let hint = format!("`crew approve {id}` lets them count");
+            let hint = "if it has none, `tests = \"none\"` in its [[check]] in crew.toml says so";
             out.wrapped(&format!("    hint: {hint}"), HANG + 2, Style::Plain)?;
+        }
+        if let Some((ticket, what)) = ticket.and_then(|ticket| Some((ticket, ticket.why_promises_wait()?))) {
+            let is_said = ticket.held.is_some() && says.contains(&what);
+            if !is_said {
+                out.wrapped(&format!("  {what}"), HANG, Style::Yellow)?;
+                let hint = format!("`crew approve {id}` lets them count");
+                out.wrapped(&format!("    hint: {hint}"), HANG + 2, Style::Plain)?;
+            }
+            for one in ticket.waiting_promises() {
+                out.wrapped(&format!("    {one}"), HANG + 2, Style::Plain)?;
+            }
         }
         for work in kept {
             out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;
@@ -375,6 +409,18 @@ async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<(Option<String
     Ok((last, failed))
 }
 
+/// The checks that passed on a ticket's work without any test, by what they printed.
+fn without_tests(crew: &Snapshot, settings: &Settings, id: &TicketId) -> Vec<String> {
+    let names = CheckPlan::of(settings).names().into_iter();
+    let is_empty = |name: &String| {
+        let verdicts = crew.checks.of(name).map(|tally| tally.verdicts.as_slice());
+        let mut of_it = verdicts.unwrap_or_default().iter().rev();
+        let last = of_it.find(|verdict| verdict.ticket.as_ref() == Some(id) && verdict.tests.is_some());
+        last.is_some_and(|last| last.tests == Some(0) && last.end == CheckEnding::Passed)
+    };
+    names.filter(is_empty).collect()
+}
+
 /// The failure that holds a ticket whose agent was freed.
 fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
     let ticket = ticket?;
@@ -389,6 +435,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::TargetRed
         | Why::Paths { .. }
         | Why::Commitments { .. }
+        | Why::Tests { .. }
         | Why::Conflict
         | Why::Review
         | Why::Diverged
@@ -405,6 +452,7 @@ fn because(reason: &Reason<'_>, look: Look) -> String {
         Reason::Held(_)
         | Reason::Edits(_)
         | Reason::Failure(_)
+        | Reason::Impossible(_)
         | Reason::Harness { .. }
         | Reason::Dependency(_)
         | Reason::File(_)
@@ -526,6 +574,10 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         Some(Why::Paths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
         }
+        Some(Why::Tests { .. }) => format!(
+            "`crew approve {id}` lets it go on with fewer tests, `crew reject {id} <why>` sends it back to its agent, \
+             `crew drop {id}` gives it up"
+        ),
         Some(Why::Review) => format!(
             "`crew approve {id}` or `crew reject {id} <why>` decides in the gatekeeper's place, `crew retry {id}` has it \
              reviewed again, `crew drop {id}` gives it up"

@@ -141,6 +141,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
         | Kind::Harness
         | Kind::Dependency
         | Kind::DependencyFailed
+        | Kind::Impossible
         | Kind::File
         | Kind::Failing
         | Kind::Target
@@ -201,6 +202,7 @@ fn style(item: &Item) -> Style {
         | Kind::Harness
         | Kind::Dependency
         | Kind::DependencyFailed
+        | Kind::Impossible
         | Kind::File
         | Kind::Failing
         | Kind::Target

@@ -19,6 +19,7 @@ use client::engine::{self, Engine};
 use client::error::Doing as _;
 use found::Found;
 use model::target::{Verdict, install};
+use model::ticket::CheckPlan;
 use runtime::Place;
 
 /// Make this repository ready: write crew.toml, make .tickets/, ignore crew's own folder
@@ -213,6 +214,7 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
     let options = context.options();
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let report = move |found| drop(tell.send(found));
+    context.out.flush()?;
     let tried = runtime::try_target(place, &options, &report);
     tokio::pin!(tried);
     let found = loop {
@@ -222,6 +224,8 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
                 if let Verdict::Checking { command: Some(command), is_canary } = found.verdict {
                     let how = if is_canary { "with broken sources: " } else { "" };
                     context.out.styled(&format!("runs on {target}, {how}{command}"), Style::Dim)?;
+                    // It may run for minutes.
+                    context.out.flush()?;
                 }
             }
             found = &mut tried => break found?,
@@ -231,6 +235,15 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
     let verdict = found.verdict;
     let Some(why) = verdict.fault() else {
         out.styled(&format!("{target} passes its checks"), Style::Green)?;
+        let settings = place.settings()?;
+        for check in CheckPlan::of(&settings).commands {
+            if runtime::tests_on_target(place, &check, target)? == Some(0) {
+                let says = format!(
+                    "  `{check}` ran no tests: it lets pass whatever builds. If that is meant, name it in a [[check]] with tests = \"none\""
+                );
+                out.wrapped(&says, 2, Style::Yellow)?;
+            }
+        }
         return Ok(Exit::Done);
     };
     out.styled(&format!("warning: {why}"), Style::Yellow)?;

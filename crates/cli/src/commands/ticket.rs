@@ -253,7 +253,7 @@ impl Call<'_> {
     }
 
     /// The name of the agent in whose process this command runs; none in a person's.
-    fn agent(&self) -> Option<String> {
+    pub(super) fn agent(&self) -> Option<String> {
         let name = || {
             self.context
                 .env

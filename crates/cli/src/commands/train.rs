@@ -57,7 +57,8 @@ impl Train {
         let mut table = Table::new(
             &["", "TICKET", "STATE", "ON", "SLOT", "FOR", "AGENT", "TITLE"],
             &[0, 4, 5],
-        );
+        )
+        .wrapped();
         for entry in &entries {
             row(&mut table, entry, now);
         }
@@ -75,6 +76,10 @@ impl Train {
             ),
         };
         context.out.styled(&limits, Style::Dim)?;
+        if !look.engine {
+            let waits = "no engine runs here: `crew run` starts one, and the train goes on then";
+            context.out.wrapped(waits, 0, Style::Yellow)?;
+        }
         if !says.is_empty() {
             context.out.wrapped(&says, 0, Style::Yellow)?;
         }
@@ -113,11 +118,11 @@ fn row(table: &mut Table, entry: &TrainEntry, now: Time) {
         entry.title.as_str().into(),
     ]);
     if let Some(what) = &entry.what {
-        table.below(1, what, Style::Dim);
+        table.below(2, what, Style::Dim);
     }
     let is_new = |why: &String| entry.what.as_ref() != Some(why);
     let uncoupled = entry.uncoupled.as_ref().map(|uncoupled| uncoupled.why.words());
     if let Some(why) = uncoupled.filter(is_new) {
-        table.below(1, &format!("it was taken out of the train: {why}"), Style::Dim);
+        table.below(2, &format!("it was taken out of the train: {why}"), Style::Dim);
     }
 }

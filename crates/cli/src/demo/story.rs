@@ -61,7 +61,7 @@ impl Tell for Story {
                 let says = promises.find(|one| one.id == *promise);
                 let says = says.map_or("", |one| one.promise.says.as_str());
                 Some((
-                    format!("passes the tests, and does not keep its promise ({says}): {agent} is told"),
+                    format!("merged with main it does not keep its promise ({says}): {agent} is told"),
                     Style::Yellow,
                 ))
             }

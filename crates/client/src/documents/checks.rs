@@ -12,6 +12,17 @@ use serde::Serialize;
 pub struct Checks {
     /// The checks.
     pub checks: Vec<Check>,
+    /// The programs of `[checks] toolchain`, with their answers.
+    pub toolchain: Vec<Tool>,
+}
+
+/// A program that names a toolchain, as it answered when an engine asked last.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Tool {
+    /// The program and its arguments.
+    command: Vec<String>,
+    /// All that it printed; `null` before an engine has asked it.
+    answer: Option<String>,
 }
 
 /// The verdicts that crew has forgotten: each check runs the next time.
@@ -55,7 +66,7 @@ pub struct Check {
 #[schemars(rename = "CheckVerdict")]
 struct Verdict {
     /// `passed`, `cached` (it had passed on the same tree), `flaky` (it passed when it was repeated),
-    /// `failed` or `could_not_run`.
+    /// `fewer_tests` (it passed with less than half of the target's tests), `failed` or `could_not_run`.
     verdict: &'static str,
     /// The commit that it ran on.
     commit: Oid,
@@ -69,12 +80,20 @@ struct Verdict {
     at: Moment,
     /// How long it took, in milliseconds; `null` where that is not known.
     ms: Option<u64>,
+    /// The number of tests that it ran; `null` where its output does not say it.
+    tests: Option<u64>,
 }
 
 impl Checks {
     /// The document of the checks of these settings. `idle`: the paths of checks that hold no file.
+    /// `answers`: those of the toolchain's programs.
     #[must_use]
-    pub fn of(settings: &Settings, tallies: &CheckTallies, idle: &[(String, Vec<String>)]) -> Self {
+    pub fn of(
+        settings: &Settings,
+        tallies: &CheckTallies,
+        idle: &[(String, Vec<String>)],
+        answers: &[runtime::Tool],
+    ) -> Self {
         let one = |check: &ticket::Check| {
             let tally = tallies.of(&check.to_string()).cloned().unwrap_or_default();
             let named = settings
@@ -100,6 +119,32 @@ impl Checks {
         let plan = CheckPlan::of(settings);
         Self {
             checks: plan.commands.iter().map(one).collect(),
+            toolchain: Tool::of(settings, answers),
+        }
+    }
+}
+
+impl Tool {
+    /// Each program of the settings, with its answer if an engine has asked it.
+    #[must_use]
+    pub fn of(settings: &Settings, answers: &[runtime::Tool]) -> Vec<Self> {
+        let one = |command: &Vec<String>| {
+            let answered = answers.iter().find(|tool| tool.command == *command);
+            Self {
+                command: command.clone(),
+                answer: answered.map(|tool| tool.answer.clone()),
+            }
+        };
+        settings.checks.toolchain.iter().map(one).collect()
+    }
+
+    /// The program and its answer, in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let command = self.command.join(" ");
+        match &self.answer {
+            Some(answer) => format!("{command}: {}", text::sanitise::line(answer)),
+            None => format!("{command}: not asked yet"),
         }
     }
 }
@@ -114,6 +159,7 @@ impl Verdict {
             run: verdict.run,
             at: Moment(verdict.at),
             ms: verdict.ms,
+            tests: verdict.tests,
         }
     }
 }

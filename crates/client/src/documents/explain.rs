@@ -40,6 +40,9 @@ pub struct Explanation {
     pub failing: Vec<String>,
     /// The commitments that its work must meet before it lands.
     pub commitments: Vec<Commitment>,
+    /// The reason for which a gatekeeper looks at its work before it lands, in words; `null` where none does,
+    /// or where the work was let pass already.
+    pub review: Option<String>,
     /// Its pull request, where work lands by them; `null` before there is one.
     pub pull_request: Option<PullRequest>,
     /// Work of its attempts that no branch holds.

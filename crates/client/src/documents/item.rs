@@ -123,6 +123,7 @@ fn kinds() -> Vec<&'static str> {
         Kind::Harness,
         Kind::Dependency,
         Kind::DependencyFailed,
+        Kind::Impossible,
         Kind::File,
         Kind::Failing,
         Kind::Disk,

@@ -2,11 +2,12 @@
 
 use model::policy::{review, stall};
 use model::ticket::{
-    Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, State,
-    Ticket,
+    Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, FewerTests, Fingerprint,
+    State, Ticket,
 };
 use model::{Oid, RunId, TicketId};
 
+use super::train::submitted;
 use super::{Core, WriteMeta};
 use crate::{CheckEnd, Report};
 
@@ -27,9 +28,17 @@ impl Core {
         if self.joins_train(id) {
             return vec![self.joined_train(candidate)];
         }
-        let plan = CheckPlan::of(&self.settings).without(untouched);
+        let submitted = self.ticket(id).and_then(submitted);
+        let commitments_first = submitted.is_some_and(|(ticket, verify)| {
+            self.are_commitments_first(ticket, verify, Some(&candidate))
+                && (ticket.unmet(&candidate.tip).next().is_some() || ticket.unconfirmed.is_some())
+        });
+        let plan = CheckPlan {
+            commitments_first,
+            ..CheckPlan::of(&self.settings).without(untouched)
+        };
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
-            core.go_on(ticket).filter(|next| core.may_follow(next))
+            core.go_on(ticket).filter(|next| core.may_follow(ticket, next))
         })
     }
 
@@ -52,14 +61,16 @@ impl Core {
         let (State::Verify(verify), Some(checks)) = (&ticket.state, ticket.checks()) else {
             return None;
         };
-        let Some(task) = checks.next() else {
-            if let Some(question) = Self::commitments_question(ticket, checks) {
+        let task = checks.next();
+        let is_entry = self.has_train() && self.has_entry_ahead(ticket);
+        let review = review::is_wanted(&self.settings, ticket, Some(&checks.candidate));
+        if task.is_none() || checks.are_about_to_begin() {
+            if let Some(question) = Self::commitments_question(ticket, checks, review) {
                 return Some(question);
             }
-            let (tree, passed) = (checks.candidate.tree.clone(), checks.verdicts());
-            let is_entry = self.has_train() && self.has_entry_ahead(ticket);
             // Somebody has asked for more since it was merged: that is looked at on its own merged result.
-            if is_entry && (ticket.unmet(&checks.candidate.tip).next().is_some() || ticket.proposed.is_some())
+            if is_entry
+                && (ticket.unmet(&checks.candidate.tip).next().is_some() || ticket.unconfirmed.is_some())
             {
                 return Some(Event::Uncoupled {
                     why: self.not_cleared(&checks.candidate),
@@ -69,13 +80,12 @@ impl Core {
             if let Some(joins) = self.joins_after_own_checks(ticket, checks) {
                 return Some(joins);
             }
+        }
+        let Some(task) = task else {
+            let (tree, passed) = (checks.candidate.tree.clone(), checks.verdicts());
             return Some(match is_entry {
                 true => Event::TrialPassed { tree, passed },
-                false => Event::ChecksPassed {
-                    tree,
-                    passed,
-                    review: review::is_wanted(&self.settings, ticket, Some(&checks.candidate)),
-                },
+                false => Event::ChecksPassed { tree, passed, review },
             });
         };
         Some(Event::CheckOrdered {
@@ -86,18 +96,18 @@ impl Core {
                 checks.runs + 1,
             ),
             task,
-            slot: self.slot_of(checks)?,
+            slot: self.slot_of(&ticket.id, checks)?,
             at: self.now,
         })
     }
 
     /// Orders a run for the checks of which none is under way: the engine before this one was stopped, or
-    /// no checkout was free.
+    /// no checkout was free. An engine that is up for a command on one ticket does so for that ticket alone.
     pub(super) fn resume_checks(&mut self) {
         let paused = |ticket: &Ticket| ticket.checks().is_some_and(|checks| checks.run.is_none());
         let free = self
             .active_tickets()
-            .filter(|(_, t)| t.held.is_none() && paused(t));
+            .filter(|(id, t)| t.held.is_none() && paused(t) && self.may_land(id));
         let paused: Vec<TicketId> = free.map(|(id, _)| id.clone()).collect();
         for id in paused {
             if let Some(event) = self.ticket(&id).and_then(|ticket| self.go_on(ticket)) {
@@ -118,7 +128,7 @@ impl Core {
             Some((checks, task)) => checks.counted(task, end.outcome.clone(), &end.printed),
             None => end.outcome.clone(),
         };
-        let events = self.end_of_check(&id, &end.run, &outcome);
+        let events = self.end_of_check(&id, &end.run, &outcome, end.tests);
         let red = events
             .iter()
             .find(|event| matches!(event, Event::TargetRed { .. }));
@@ -133,7 +143,13 @@ impl Core {
     }
 
     /// The end of a run, and the verdict or the next run that follows from it.
-    fn end_of_check(&self, id: &TicketId, run: &RunId, outcome: &CheckOutcome) -> Vec<Event> {
+    fn end_of_check(
+        &self,
+        id: &TicketId,
+        run: &RunId,
+        outcome: &CheckOutcome,
+        tests: Option<u64>,
+    ) -> Vec<Event> {
         let task = self
             .ticket(id)
             .and_then(Ticket::check_run)
@@ -141,17 +157,23 @@ impl Core {
         let ended = Event::CheckEnded {
             run: run.clone(),
             outcome: outcome.clone(),
+            tests,
         };
         self.with_what_follows(id, ended, |core, after| {
             let verdict = core.verdict(id, after.checks()?, task?, outcome);
-            verdict.or_else(|| core.go_on(after).filter(|next| core.may_follow(next)))
+            verdict.or_else(|| core.go_on(after).filter(|next| core.may_follow(after, next)))
         })
     }
 
-    /// An engine that ends the run which is under way begins no other.
-    fn may_follow(&self, next: &Event) -> bool {
+    /// Whether a ticket whose run has ended goes on with this. An engine that ends the run which is under way
+    /// begins no other, and one that is up for a command on another ticket leaves the rest to the next
+    /// engine. That one knows the train, without which the verdict on an entry would be on itself alone.
+    fn may_follow(&self, ticket: &Ticket, next: &Event) -> bool {
         let begins = matches!(next, Event::CheckOrdered { .. });
-        !begins || self.stopping != Some(model::command::OnStop::Kill)
+        match self.may_land(&ticket.id) {
+            true => !begins || self.stopping != Some(model::command::OnStop::Kill),
+            false => !begins && !self.has_entry_ahead(ticket),
+        }
     }
 
     /// The verdict that the end of a run is; none as long as the checks go on. `checks`: after that end.
@@ -185,14 +207,28 @@ impl Core {
                 let tip = Some(checks.candidate.tip.clone());
                 Some(self.checks_failed(id, command, output, tip))
             }
-            // The fault may be that of an entry ahead: the train finds out which.
+            // The fault may be that of an entry ahead: the train finds out which. A failure that is to be
+            // repeated does not count yet.
             (CheckTask::Candidate, CheckOutcome::Failed { output })
-                if self.has_train() && self.ticket(id).is_some_and(|it| self.has_entry_ahead(it)) =>
+                if checks.failed.is_some()
+                    && self.has_train()
+                    && self.ticket(id).is_some_and(|it| self.has_entry_ahead(it)) =>
             {
                 Some(Event::TrialFailed {
                     which: checks.failed_command().map(Check::to_string).unwrap_or_default(),
                     output: output.clone(),
+                    fewer: None,
                 })
+            }
+            (CheckTask::Candidate, CheckOutcome::FewerTests { tests, output }) => {
+                let which = checks.failed_command().map(Check::to_string).unwrap_or_default();
+                let has_entry_ahead = self.ticket(id).is_some_and(|it| self.has_entry_ahead(it));
+                Some(Self::fewer_tests(
+                    which,
+                    *tests,
+                    output,
+                    self.has_train() && has_entry_ahead,
+                ))
             }
             (CheckTask::Target, CheckOutcome::Failed { output }) => Some(Event::TargetRed {
                 which: checks.command(task).map(Check::to_string).unwrap_or_default(),
@@ -201,9 +237,24 @@ impl Core {
             }),
             (CheckTask::Commitment, CheckOutcome::Failed { output }) => self.unmet(id, checks, output),
             (CheckTask::SetUp | CheckTask::Candidate | CheckTask::Commitment, _)
+            | (CheckTask::Target, CheckOutcome::FewerTests { .. })
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
                 None
             }
+        }
+    }
+
+    /// The event of a check that ran far fewer tests than on the target. `in_train`: the fault may be that of
+    /// an entry ahead, and the train finds out which.
+    pub(super) fn fewer_tests(which: String, tests: FewerTests, output: &str, in_train: bool) -> Event {
+        let output = output.to_owned();
+        match in_train {
+            true => Event::TrialFailed {
+                which,
+                output,
+                fewer: Some(tests),
+            },
+            false => Event::TestsHeld { which, tests, output },
         }
     }
 
@@ -233,7 +284,7 @@ impl Core {
     /// so the ticket leaves its checks as if one did.
     pub(super) fn check_reported(&self, id: &TicketId, run: &RunId, report: &Report) -> Option<Vec<Event>> {
         let outcome = report.check_outcome()?;
-        Some(self.end_of_check(id, run, &outcome))
+        Some(self.end_of_check(id, run, &outcome, None))
     }
 
     /// Takes a look at a check that runs; gives whether anything was decided. A check may be silent for as

@@ -306,6 +306,18 @@ impl Core {
         Ok(answer)
     }
 
+    /// The events that drop a ticket whose work is in a pull request: people may have merged it since the
+    /// last look.
+    pub(super) fn drop_proposed(&self, id: &TicketId, by: Actor, reason: String) -> Vec<Event> {
+        let proposal = self.ticket(id).and_then(Ticket::proposal);
+        let is_looked_at = proposal.is_some_and(|(_, proposal)| proposal.is_looked_at());
+        let look = (!is_looked_at).then_some(Event::LookOrdered);
+        let then = AfterLanding::Drop { by, reason };
+        look.into_iter()
+            .chain([Event::LandingEndOrdered { then }])
+            .collect()
+    }
+
     fn drop_ticket(&mut self, id: &TicketId, by: &Actor, reason: &str) -> Answer {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
@@ -324,6 +336,20 @@ impl Core {
                 then: AfterStop::Drop { by, reason },
             };
             return self.act(id, Event::Attempt(event), being_dropped);
+        }
+        if ticket.held.is_none()
+            && let Some((request, _)) = ticket.proposal()
+        {
+            let message = format!(
+                "pull request #{} of {id} is looked at first: {id} is dropped unless it was merged; the pull request \
+                 stays as it is: {}",
+                request.number, request.url
+            );
+            let events = self.drop_proposed(id, by, reason);
+            return match self.apply(id, events, WriteMeta::default()) {
+                Ok(()) => Ok(message),
+                Err(no) => Err(refused(id, &no)),
+            };
         }
         if ticket.is_landing() {
             return self.end_landing(id, AfterLanding::Drop { by, reason }, "dropped");

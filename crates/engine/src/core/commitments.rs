@@ -1,6 +1,7 @@
 //! Commitments: who adds one, and the verdict on one.
 
 use model::commitment::{By, MOST, Promise};
+use model::policy::review;
 use model::ticket::{CheckOutcome, CheckTask, Checks, Event, Fingerprint, Ticket};
 use model::{Actor, TicketId};
 
@@ -9,14 +10,15 @@ use super::commands::{Answer, unknown};
 
 impl Core {
     pub(super) fn commit_to(&mut self, id: &TicketId, by: &Actor, promise: Promise) -> Answer {
-        if promise.run.is_none() {
-            return Err(format!(
-                "nothing verifies a commitment of {id} without a command, and a gatekeeper cannot name one as met: \
-                 give a command after --"
-            ));
-        }
-        if self.ticket(id).is_none() {
+        let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
+        };
+        let is_reviewed = review::is_wanted(&self.settings, ticket, ticket.candidate());
+        if promise.run.is_none() && !is_reviewed {
+            return Err(format!(
+                "nothing verifies a commitment of {id} without a command, since {id} is not reviewed: give a command \
+                 after --, or have it reviewed ([review] in crew.toml), and its gatekeeper names it as met"
+            ));
         }
         let message = format!("{id} has one more commitment: {promise}");
         let by = By::Assigner(by.clone());
@@ -44,12 +46,14 @@ impl Core {
         .collect()
     }
 
-    /// The checks have passed, and every commitment with a command is met: whether a person is asked.
-    pub(super) fn commitments_question(ticket: &Ticket, checks: &Checks) -> Option<Event> {
+    /// Every commitment with a command is met, and the checks have passed or are about to begin: whether a
+    /// person is asked. Where the work is reviewed, the gatekeeper names the commitments that have no
+    /// command.
+    pub(super) fn commitments_question(ticket: &Ticket, checks: &Checks, is_reviewed: bool) -> Option<Event> {
         let tip = &checks.candidate.tip;
-        ticket
-            .commitments_question(tip)
-            .map(|_| Event::CommitmentsHeld { tip: tip.clone() })
+        let is_asked = ticket.commitments_question(tip).is_some();
+        let is_asked = is_asked && (ticket.unconfirmed.is_some() || !is_reviewed);
+        is_asked.then(|| Event::CommitmentsHeld { tip: tip.clone() })
     }
 
     /// The reason for which a commitment of the agent's own could not be run, which is for the agent to mend.

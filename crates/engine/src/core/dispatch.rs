@@ -70,6 +70,8 @@ impl Core {
                     let key = (place_in_line(ticket, verify), id);
                     next = Some(next.map_or(key, |old| old.min(key)));
                 }
+                // Its checks are paused, and are the next engine's.
+                Stage::Checking(checks) if checks.run.is_none() && !self.may_land(id) => {}
                 Stage::Building | Stage::Checking(_) | Stage::Landing { waiting: None, .. } => return,
                 Stage::InTrain(_)
                 | Stage::Reviewing(_)
@@ -86,7 +88,8 @@ impl Core {
         }
     }
 
-    fn may_land(&self, id: &TicketId) -> bool {
+    /// Whether this engine brings a ticket to landing.
+    pub(super) fn may_land(&self, id: &TicketId) -> bool {
         match &self.duty {
             Duty::Drain => true,
             Duty::Command { lands } => lands.as_ref() == Some(id),

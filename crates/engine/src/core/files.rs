@@ -11,7 +11,7 @@ use model::ticket::{
 };
 use model::{Actor, TicketId, worker};
 
-use super::Core;
+use super::{Core, WriteMeta};
 use crate::ticket_folder::Gone;
 use crate::{Observation, Postponed};
 
@@ -246,12 +246,29 @@ impl Core {
                 self.leave(&id, origin, None, renamed);
                 continue;
             }
-            let is_being_dropped = |stage: &Stage| matches!(stage, Stage::Landing { then: Some(_), .. });
+            let is_being_dropped = |stage: &Stage| match stage {
+                Stage::Landing { then, .. } => then.is_some(),
+                // Held, it could not be looked at, and nobody knows whether it was merged: it is looked at
+                // again.
+                Stage::Proposed(proposal) => proposal.then.is_some() || ticket.held.is_some(),
+                Stage::Queued
+                | Stage::Building
+                | Stage::Checking(_)
+                | Stage::InTrain(_)
+                | Stage::Reviewing(_) => false,
+            };
             if ticket.stage().is_some_and(is_being_dropped) {
                 continue;
             }
             let (by, reason) = (Actor::File, "its file was deleted".to_owned());
             let is_landing = ticket.is_landing();
+            if ticket.proposal().is_some() {
+                let events = self.drop_proposed(&id, by, reason);
+                if let Err(no) = self.apply(&id, events, WriteMeta::because("its file is gone")) {
+                    self.note_refusal(&id, &no);
+                }
+                continue;
+            }
             let event = if is_landing {
                 let then = AfterLanding::Drop { by, reason };
                 Event::LandingEndOrdered { then }

@@ -1,13 +1,10 @@
 //! Own checks: work that is to be reviewed, or has commitments to meet, is merged on the target alone and
-//! checked there before it joins the train. These checks run in a free checkout beside the train and beside
-//! each other. Nothing is merged on such a candidate.
-
-use std::collections::BTreeSet;
+//! looked at there before it joins the train. What is to be reviewed is checked first; of other work only
+//! the commitments are verified, and its checks are the train's. These runs have a free checkout beside the
+//! train and beside each other. Nothing is merged on such a candidate.
 
 use model::policy::review;
-use model::ticket::{
-    Candidate, CheckSlot, Checks, Clearance, Event, Stage, State, Ticket, Verify, WhyUncoupled,
-};
+use model::ticket::{Candidate, Checks, Clearance, Event, Stage, State, Ticket, Verify, WhyUncoupled};
 use model::{Oid, TicketId, Time};
 
 use super::Core;
@@ -17,14 +14,58 @@ impl Core {
     /// Whether the work at this tip has to be reviewed, or has commitments to meet, before it lands.
     /// `candidate`: the merged result of this tip, where there is one.
     fn is_owed_at(&self, ticket: &Ticket, verify: &Verify, tip: &Oid, candidate: Option<&Candidate>) -> bool {
+        self.is_review_owed(ticket, verify, candidate) && verify.clearance(tip).is_none()
+            || ticket.unmet(tip).next().is_some()
+            || ticket.unconfirmed.is_some()
+    }
+
+    /// Whether the work has to be reviewed, as far as that is known, whoever may have approved it.
+    fn is_review_owed(&self, ticket: &Ticket, verify: &Verify, candidate: Option<&Candidate>) -> bool {
         // What a candidate has shown holds until the branch is merged again.
         let why = verify.train.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
         let is_known = matches!(why, Some(WhyUncoupled::NotCleared { review: Some(_), .. }));
-        let is_reviewed =
-            review::is_wanted(&self.settings, ticket, candidate) || candidate.is_none() && is_known;
-        is_reviewed && verify.clearance(tip).is_none()
-            || ticket.unmet(tip).next().is_some()
-            || ticket.proposed.is_some()
+        review::is_wanted(&self.settings, ticket, candidate) || candidate.is_none() && is_known
+    }
+
+    /// Whether only the commitments of work are verified before it joins the train. Work that somebody looks
+    /// at first is checked before that: nobody's time is spent on what fails. Work that lands alone has no
+    /// checks but its own.
+    pub(super) fn are_commitments_first(
+        &self,
+        ticket: &Ticket,
+        verify: &Verify,
+        candidate: Option<&Candidate>,
+    ) -> bool {
+        let tip = tip_of(ticket, verify, candidate);
+        let is_approved = tip.is_some_and(|tip| verify.clearance(tip).is_some());
+        let have_commands = ticket.commitments.iter().all(|one| one.promise.run.is_some());
+        self.has_train()
+            && !verify.train.is_alone()
+            && have_commands
+            && (is_approved || !self.is_review_owed(ticket, verify, candidate))
+    }
+
+    /// Whether another ticket than this one is about to join the train, once its commitments are met.
+    pub(super) fn is_coming(&self, but: Option<&TicketId>) -> bool {
+        let is_coming = |ticket: &Ticket| {
+            let Some((_, verify)) = submitted(ticket) else {
+                return false;
+            };
+            let is_on_target = verify.train.ahead.is_none();
+            let is_at_them = match &verify.stage {
+                Stage::Queued => true,
+                Stage::Building => is_on_target,
+                Stage::Checking(checks) => is_on_target && checks.plan.commitments_first,
+                Stage::InTrain(_) | Stage::Reviewing(_) | Stage::Proposed(_) | Stage::Landing { .. } => false,
+            };
+            is_at_them
+                && ticket.held.is_none()
+                && ticket.unconfirmed.is_none()
+                && self.is_checked_first(ticket, verify)
+                && self.are_commitments_first(ticket, verify, ticket.candidate())
+        };
+        self.at_work()
+            .any(|ticket| but != Some(&ticket.id) && is_coming(ticket))
     }
 
     /// The reason to take a candidate out of the train that is owed its own checks.
@@ -43,21 +84,13 @@ impl Core {
         if cleared.is_some_and(|cleared| matches!(cleared.by, Clearance::Waived { .. })) {
             return false;
         }
-        let why = verify.train.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
-        let refused = match why {
-            Some(WhyUncoupled::NotCleared { tip, .. }) => Some(tip),
-            Some(_) | None => None,
-        };
-        let met = ticket.commitments.first().and_then(|one| one.tip.as_ref());
         let candidate = ticket.candidate();
-        let tip = candidate.map(|candidate| &candidate.tip);
-        let tip = tip.or(refused).or(cleared.map(|cleared| &cleared.tip)).or(met);
-        match tip {
+        match tip_of(ticket, verify, candidate) {
             Some(tip) => self.is_owed_at(ticket, verify, tip, candidate),
             None => {
                 review::is_wanted(&self.settings, ticket, None)
                     || !ticket.commitments.is_empty()
-                    || ticket.proposed.is_some()
+                    || ticket.unconfirmed.is_some()
             }
         }
     }
@@ -75,7 +108,11 @@ impl Core {
     /// checkouts are free. `kept`: the number of checkouts that are left free for the train. `before`: only
     /// of those that stand before this place.
     pub(super) fn begin_own_checks(&mut self, kept: usize, before: Option<&(Time, TicketId)>) {
-        while self.free_slots() > kept {
+        loop {
+            let free = self.free_slots();
+            if free == 0 {
+                return;
+            }
             let next = self
                 .active_tickets()
                 .filter(|(_, ticket)| ticket.held.is_none())
@@ -83,7 +120,9 @@ impl Core {
                     let (_, verify) = submitted(ticket)?;
                     let is_next =
                         matches!(verify.stage, Stage::Queued) && self.is_checked_first(ticket, verify);
-                    is_next.then(|| (place_in_line(ticket, verify), id.clone()))
+                    // The train waits for work that only has to meet its commitments.
+                    let has_room = || free > kept || self.are_commitments_first(ticket, verify, None);
+                    (is_next && has_room()).then(|| (place_in_line(ticket, verify), id.clone()))
                 })
                 .filter(|place| before.is_none_or(|before| place < before))
                 .min();
@@ -93,42 +132,6 @@ impl Core {
             if self.tickets.version(&id) == version {
                 return;
             }
-        }
-    }
-
-    /// The checkouts that runs of checks have. One whose checks have not begun has none yet.
-    fn used_slots(&self) -> BTreeSet<CheckSlot> {
-        let has_begun = |checks: &&Checks| checks.runs > 0;
-        self.at_work()
-            .filter(|ticket| ticket.held.is_none())
-            .filter_map(|ticket| Some(ticket.checks().filter(has_begun)?.slot))
-            .collect()
-    }
-
-    /// The first checkout that is free.
-    pub(super) fn free_slot(&self) -> Option<CheckSlot> {
-        let used = self.used_slots();
-        let mut slots = (1..=self.settings.train.slots).map(CheckSlot);
-        slots.find(|slot| !used.contains(slot))
-    }
-
-    /// The number of checkouts that are neither used nor kept for a ticket that is being merged for its own
-    /// checks.
-    pub(super) fn free_slots(&self) -> usize {
-        let is_kept = |ticket: &&Ticket| {
-            let has_begun = ticket.checks().is_some_and(|checks| checks.runs > 0);
-            ticket.held.is_none() && !has_begun && self.is_beside(ticket)
-        };
-        let kept = self.at_work().filter(is_kept).count();
-        let slots = self.settings.train.slots as usize;
-        slots.saturating_sub(self.used_slots().len() + kept)
-    }
-
-    /// The checkout of the next run of these checks. All runs of one ticket's checks have the same.
-    pub(super) fn slot_of(&self, checks: &Checks) -> Option<CheckSlot> {
-        match checks.runs {
-            0 => self.free_slot(),
-            _ => Some(checks.slot),
         }
     }
 
@@ -170,21 +173,41 @@ impl Core {
         Some(Event::Uncoupled { why, at: self.now })
     }
 
-    /// The work of a ticket has passed its own checks, and there is a train: landing by itself would have the
-    /// whole train merged anew, so it joins the train.
+    /// The work of a ticket has passed its own checks, or its commitments are met and its checks are about to
+    /// begin, and there is a train: landing by itself would have the whole train merged anew, so it joins the
+    /// train. One that nobody is ahead of or behind goes on in the checkout that it has.
     pub(super) fn joins_after_own_checks(&self, ticket: &Ticket, checks: &Checks) -> Option<Event> {
         let State::Verify(verify) = &ticket.state else {
             return None;
         };
         let candidate = &checks.candidate;
-        let joins = self.has_train()
+        let may_join = self.has_train()
             && verify.train.ahead.is_none()
             && !verify.train.is_alone()
             && !self.is_owed_at(ticket, verify, &candidate.tip, Some(candidate))
-            && self.is_beside_a_train(&ticket.id);
-        joins.then_some(Event::Uncoupled {
+            && !self.is_in_line(&ticket.id);
+        let is_worth_it = || {
+            let would_move = checks.are_about_to_begin()
+                && (self.is_coming(Some(&ticket.id)) || self.train.is_off_target(candidate));
+            self.is_beside_a_train(&ticket.id) || would_move
+        };
+        (may_join && is_worth_it()).then_some(Event::Uncoupled {
             why: WhyUncoupled::Cleared,
             at: self.now,
         })
     }
+}
+
+/// The tip of the work, as far as it is known: before the branch is merged, the tip for which something was
+/// found out last.
+fn tip_of<'t>(ticket: &'t Ticket, verify: &'t Verify, candidate: Option<&'t Candidate>) -> Option<&'t Oid> {
+    let why = verify.train.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
+    let refused = match why {
+        Some(WhyUncoupled::NotCleared { tip, .. }) => Some(tip),
+        Some(_) | None => None,
+    };
+    let cleared = verify.cleared.as_ref().map(|cleared| &cleared.tip);
+    let met = ticket.commitments.first().and_then(|one| one.tip.as_ref());
+    let tip = candidate.map(|candidate| &candidate.tip);
+    tip.or(refused).or(cleared).or(met)
 }

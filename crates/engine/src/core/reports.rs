@@ -43,6 +43,20 @@ impl Core {
             self.out.finished.push(id);
             return;
         }
+        if let (
+            Effect::BuildCandidate {
+                before_conflict: Some(before),
+                ..
+            },
+            Report::Built {
+                candidate,
+                resolves: Some(paths),
+                ..
+            },
+        ) = (effect, &report)
+        {
+            self.keep_approval(ticket, (before, &candidate.tip), paths);
+        }
         let mut meaning = match (effect, &report) {
             (
                 Effect::Land {
@@ -53,6 +67,12 @@ impl Core {
                 Some(event) => Meaning::Events(vec![event]),
                 None => Meaning::Nothing,
             },
+            (
+                Effect::Land {
+                    batch: Some(batch), ..
+                },
+                Report::RemoteRefused { why },
+            ) if batch.entries.len() > 1 => Meaning::Events(vec![self.batch_refused(ticket, batch, why)]),
             _ => self.meaning(ticket, effect, report),
         };
         if self.gives_up_landing(ticket, effect, &meaning) {
@@ -65,7 +85,7 @@ impl Core {
             // instead.
             meaning = self.could_not_run(ticket, effect, std::mem::take(why));
         }
-        let events = match meaning {
+        let mut events = match meaning {
             Meaning::Events(events) => events,
             Meaning::Nothing => {
                 self.failures.ended(ticket, effect);
@@ -79,7 +99,7 @@ impl Core {
             batch: Some(batch), ..
         } = effect
         {
-            self.batch_reported(ticket, batch, &events);
+            self.batch_reported(ticket, batch, &mut events);
         }
         self.failures.ended(ticket, effect);
         let meta = WriteMeta {
@@ -244,9 +264,9 @@ impl Core {
                 attempts_left: self.attempts_left(id),
                 reopen_at,
             })),
-            Report::Built { candidate, untouched } => {
-                Meaning::Events(self.candidate_built(id, candidate, &untouched))
-            }
+            Report::Built {
+                candidate, untouched, ..
+            } => Meaning::Events(self.candidate_built(id, candidate, &untouched)),
             Report::NoCommits => event(Event::NoCommits {
                 steps_left: self.steps_left(id),
                 reopen_at,
@@ -379,7 +399,7 @@ impl Core {
         let Some((_, proposal)) = self.ticket(id).and_then(Ticket::proposal) else {
             return self.now + backoff::proposal(0);
         };
-        let is_new = seen.is_some() && (proposal.trouble.is_some() || proposal.seen.as_ref() != seen);
+        let is_new = seen.is_some_and(|seen| proposal.is_news(seen));
         let looks = if is_new { 0 } else { proposal.looks + 1 };
         self.now + backoff::proposal(looks)
     }

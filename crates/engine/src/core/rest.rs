@@ -133,6 +133,7 @@ impl Core {
             | Reason::Edits(_)
             | Reason::Proposal { .. }
             | Reason::Failure(_)
+            | Reason::Impossible(_)
             | Reason::Harness { .. }
             | Reason::Dependency(_)
             | Reason::File(_) => false,

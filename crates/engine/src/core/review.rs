@@ -7,8 +7,8 @@ use model::attempt::{AfterStop, Class, Failure, Usage};
 use model::machine::Rejected;
 use model::policy::{backoff, failure, review};
 use model::project::HarnessPause;
-use model::ticket::{AfterReview, Event, Review, ReviewEvent, State, Ticket, Verdict};
-use model::{Actor, AgentName, Fence, RunId, SessionId, TicketId, Time};
+use model::ticket::{AfterReview, Clearance, Event, Review, ReviewEvent, State, Ticket, Verdict};
+use model::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 use super::commands::Answer;
 use super::{Core, WriteMeta};
@@ -169,6 +169,7 @@ impl Core {
         let (fence, stopping) = (review.fence, review.conversation.stopping.clone());
         let harness = review.conversation.harness.clone();
         let usage = (ended.usage, ended.total_micro_usd);
+        let unusable = ended.unusable;
         let end = match (&stopping, ended.stated) {
             (Some(AfterStop::Conclude), Some(stated)) => stated,
             (_, _) => ended.end,
@@ -228,7 +229,7 @@ impl Core {
         }
         match (self.after_review(id), is_over) {
             (Some(then), _) => events.push(then),
-            (None, true) => events.extend(self.verdict_of_review(id, fence, verdict, &events)),
+            (None, true) => events.extend(self.verdict_of_review(id, fence, (verdict, unusable), &events)),
             (None, false) => {}
         }
         self.apply(id, events, answering)?;
@@ -243,13 +244,18 @@ impl Core {
         &self,
         id: &TicketId,
         fence: Fence,
-        verdict: Option<Verdict>,
+        (verdict, unusable): (Option<Verdict>, Option<String>),
         before: &[Event],
     ) -> Vec<Event> {
         let Some(ticket) = self.ticket(id) else {
             return Vec::new();
         };
-        let Some(verdict) = verdict else {
+        let unusable = match &verdict {
+            Some(Verdict::Approve { met, .. }) => not_named(ticket, met),
+            Some(Verdict::Reject { .. } | Verdict::Fail { .. }) => None,
+            None => unusable,
+        };
+        let Some(verdict) = verdict.filter(|_| unusable.is_none()) else {
             let has_failed = before.iter().any(|event| {
                 matches!(
                     event,
@@ -263,7 +269,13 @@ impl Core {
                 true => self.review_crashed(ticket, fence),
                 false => {
                     let (left, due) = self.review_tries(ticket);
-                    Event::ReviewGaveUp { fence, left, due }
+                    let why = unusable.unwrap_or_default();
+                    Event::ReviewGaveUp {
+                        fence,
+                        why,
+                        left,
+                        due,
+                    }
                 }
             }];
         };
@@ -358,8 +370,8 @@ impl Core {
         self.act(id, event, decided)
     }
 
-    /// Approves of a ticket: of its review, or of the paths that it touches. `tip`: the tip that the person
-    /// has looked at, or the beginning of its name.
+    /// Approves of a ticket: of its review, the paths that it touches, or its fewer tests. `tip`:
+    /// the tip that the person has looked at, or the beginning of its name.
     pub(super) fn approve(&mut self, id: &TicketId, by: &Actor, tip: Option<&str>) -> Answer {
         let by = by.clone();
         let ticket = self.ticket(id);
@@ -378,26 +390,67 @@ impl Core {
                 return Err(format!("{id} is {state}: no tip of it waits for approval"));
             }
         }
+        let unnamed = ticket.zip(now.as_ref()).map(|(ticket, tip)| unnamed(ticket, tip));
         let at = now.map(|now| format!(" at {}", now.short())).unwrap_or_default();
         let goes_on = format!("{id} is approved{at} and goes on");
+        if ticket.is_some_and(Ticket::asks_about_tests) {
+            return self.act(id, Event::TestsApproved { by }, goes_on);
+        }
         if ticket.is_some_and(Ticket::asks_about_commitments) {
             return self.act(id, Event::CommitmentsApproved { by }, goes_on);
         }
         if ticket.is_some_and(|ticket| ticket.reviewing().is_some()) {
-            return self.decide_in_review(id, AfterReview::Approve { by }, format!("{goes_on} to land"));
+            let counts = match unnamed.unwrap_or_default().as_slice() {
+                [] => String::new(),
+                [one] => format!("; commitment {one} counts as met"),
+                many => format!("; commitments {} count as met", many.join(", ")),
+            };
+            let decided = format!("{goes_on} to land{counts}");
+            return self.decide_in_review(id, AfterReview::Approve { by }, decided);
         }
         self.act(id, Event::PathsApproved { by }, goes_on)
     }
 
-    /// Sends a ticket in review back to its agent.
+    /// Sends a ticket back to its agent: one in review, or one that is held since fewer tests run with it.
     pub(super) fn reject(&mut self, id: &TicketId, by: &Actor, why: String) -> Answer {
-        if self.ticket(id).is_some_and(|ticket| ticket.reviewing().is_none()) {
+        let is_asked = |ticket: &Ticket| ticket.reviewing().is_some() || ticket.asks_about_tests();
+        if self.ticket(id).is_some_and(|ticket| !is_asked(ticket)) {
             let state = self.ticket(id).map(Ticket::state_name).unwrap_or_default();
-            return Err(format!("{id} is {state}: only work in review is sent back"));
+            return Err(format!(
+                "{id} is {state}: only work in review, or with fewer tests than before, is sent back"
+            ));
         }
         let decided = format!("{id} is sent back");
         let then = AfterReview::Return { by: by.clone(), why };
         self.decide_in_review(id, then, decided)
+    }
+
+    /// A branch was merged that came into conflict after it was approved `before`. All that its `tip` adds to
+    /// that is the resolution of conflicts in these paths, so the approval holds.
+    pub(super) fn keep_approval(&mut self, id: &TicketId, (before, tip): (&Oid, &Oid), paths: &[String]) {
+        let Some(ticket) = self.ticket(id) else { return };
+        let approved = ticket.approved_before.as_ref();
+        let Some(approved) = approved.filter(|approved| approved.tip == *before) else {
+            return;
+        };
+        let Clearance::Approved { by, .. } = &approved.by else {
+            return;
+        };
+        // Nobody approves of a resolution of their own: it is reviewed.
+        if by.iter().any(|agent| ticket.authors.contains(agent)) {
+            return;
+        }
+        let event = Event::ApprovalKept {
+            by: by.clone(),
+            of: before.clone(),
+            tip: tip.clone(),
+            paths: paths.to_vec(),
+        };
+        self.apply_or_note(
+            id,
+            event,
+            "its branch adds nothing but the resolution of a conflict",
+        );
     }
 
     /// Refuses to do with a gatekeeper what is for agents that work.
@@ -415,5 +468,29 @@ impl Core {
         Err(format!(
             "{agent} is the name of a gatekeeper, and no worker's; {remedy}"
         ))
+    }
+}
+
+/// The numbers of the commitments that no command verifies and nobody has named as met by the work at this
+/// tip.
+fn unnamed(ticket: &Ticket, tip: &Oid) -> Vec<String> {
+    ticket.unnamed(tip).map(|one| one.id.to_string()).collect()
+}
+
+/// The reason for which an approval that names these commitments as met is incomplete.
+fn not_named(ticket: &Ticket, met: &[u32]) -> Option<String> {
+    let tip = &ticket.candidate()?.tip;
+    let missing: Vec<String> = ticket
+        .unnamed(tip)
+        .filter(|one| !met.contains(&one.id))
+        .map(|one| format!("{} ({})", one.id, one.promise.says))
+        .collect();
+    match missing.as_slice() {
+        [] => None,
+        [one] => Some(format!("it approves, and does not name commitment {one} as met")),
+        many => Some(format!(
+            "it approves, and does not name commitments {} as met",
+            many.join(", ")
+        )),
     }
 }

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::policy::train::{self as policy, Entry, Queue, Step, Trial, Window};
 use model::ticket::{
-    self, AfterLanding, Batch, BatchEntry, Candidate, CheckPlan, Clearance, Coupling, Done, Event, InTheWay,
-    Stage, State, Ticket, Verify, WhyUncoupled,
+    self, Candidate, CheckPlan, Clearance, Coupling, Done, Event, Stage, State, Ticket, Verify, WhyUncoupled,
 };
 use model::{Oid, RunId, TicketId, Time};
 
@@ -19,19 +18,30 @@ use crate::Report;
 const MOST_ROUNDS: usize = 256;
 
 /// The things about the train that no ticket's state has.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct TrainWindow {
     /// The most entries that one run decides on; none before a verdict changed it.
     size: Option<usize>,
+    /// The target's commit, as far as this engine has seen it.
+    target: Option<Oid>,
 }
 
 impl TrainWindow {
-    fn size(self, batch: usize) -> usize {
+    /// Whether the target is known to have moved since this was merged on it.
+    pub(super) fn is_off_target(&self, candidate: &Candidate) -> bool {
+        let target = self.target.as_ref();
+        target.is_some_and(|target| *target != candidate.target)
+    }
+
+    fn size(&self, batch: usize) -> usize {
         self.size.map_or(batch, |size| size.min(batch))
     }
 
-    /// Takes in an event that may be the verdict on a batch, or on the entry at fault.
+    /// Takes in an event that may be a verdict on a batch or on the entry at fault, or a move of the target.
     pub(super) fn note(&mut self, event: &Event, batch: u32) {
+        if let Event::Landed { commit } = event {
+            self.target = Some(commit.clone());
+        }
         let is_green = matches!(event, Event::ChecksPassed { .. } | Event::TrialPassed { .. });
         let is_red = matches!(
             event,
@@ -47,10 +57,10 @@ impl TrainWindow {
 
 /// A ticket in the train, or on its way to the target by itself.
 #[derive(Clone, Debug)]
-struct Member {
-    id: TicketId,
-    commit: Oid,
-    target: Oid,
+pub(super) struct Member {
+    pub(super) id: TicketId,
+    pub(super) commit: Oid,
+    pub(super) target: Oid,
     ahead: Option<TicketId>,
     joined_at: Time,
     trial: Trial,
@@ -154,7 +164,8 @@ impl Core {
             return true;
         }
         let line = self.line(&self.members());
-        verify.train.ahead.is_some() || !line.is_empty() || self.next_in_queue(&line).is_some()
+        let is_followed = || self.next_in_queue(&line).is_some() || self.is_coming(Some(id));
+        verify.train.ahead.is_some() || !line.is_empty() || is_followed()
     }
 
     /// Whether the entry ahead of a ticket has not landed: then a failure of its checks may be that one's.
@@ -215,6 +226,12 @@ impl Core {
     pub(super) fn is_beside_a_train(&self, id: &TicketId) -> bool {
         let line = self.line(&self.members());
         !line.is_empty() && line.iter().all(|member| member.id != *id)
+    }
+
+    /// Whether a ticket is a part of the train.
+    pub(super) fn is_in_line(&self, id: &TicketId) -> bool {
+        let line = self.line(&self.members());
+        line.iter().any(|member| member.id == *id)
     }
 
     /// Whether a member begins a line: it was merged on the target, or on an entry that has landed since.
@@ -334,6 +351,7 @@ impl Core {
         let queue = Queue {
             next: next.as_ref(),
             is_building: self.is_building_for_train(),
+            is_coming: self.is_coming(None),
             is_landing: landing > 0,
         };
         let window = Window {
@@ -380,11 +398,14 @@ impl Core {
                     Some(Stage::InTrain(entry)) => Some(entry.clone()),
                     Some(_) | None => None,
                 };
-                if let Some(ticket::Trial::Failed { which, output }) =
+                if let Some(ticket::Trial::Failed { which, output, fewer }) =
                     found.as_ref().map(|entry| &entry.trial)
                 {
                     let tip = found.as_ref().map(|entry| entry.candidate.tip.clone());
-                    let event = self.checks_failed(ticket, which.clone(), output.clone(), tip);
+                    let event = match fewer {
+                        Some(tests) => Self::fewer_tests(which.clone(), *tests, output, false),
+                        None => self.checks_failed(ticket, which.clone(), output.clone(), tip),
+                    };
                     self.apply_or_note(ticket, event, "the train up to the entry ahead of it has passed");
                 }
             }
@@ -418,166 +439,6 @@ impl Core {
         self.apply_or_note(id, event, "the train up to it is tried");
     }
 
-    /// Lands every entry up to one on which the checks have passed.
-    fn land_batch(&mut self, entries: &[Member], tip: &TicketId) {
-        let Some(last) = entries.iter().position(|member| member.id == *tip) else {
-            return;
-        };
-        let entries = &entries[..=last];
-        let by = match self.ticket(tip).and_then(Ticket::stage) {
-            Some(Stage::InTrain(entry)) => match &entry.trial {
-                ticket::Trial::Passed { by } => by.clone(),
-                ticket::Trial::Untried | ticket::Trial::Failed { .. } => return,
-            },
-            Some(_) | None => return,
-        };
-        let batch = Batch {
-            base: entries[0].target.clone(),
-            entries: entries
-                .iter()
-                .map(|member| BatchEntry {
-                    ticket: member.id.clone(),
-                    commit: member.commit.clone(),
-                })
-                .collect(),
-        };
-        let with_tip = by
-            .iter()
-            .map(|command| format!("{command} (on {tip}, with which it landed)"));
-        let with_tip: Vec<String> = with_tip.collect();
-        for member in entries {
-            let mut passed = match member.id == *tip {
-                true => by.clone(),
-                false => with_tip.clone(),
-            };
-            passed.extend(self.passed_before(&member.id));
-            let event = Event::BatchLanding {
-                tip: tip.clone(),
-                batch: batch.clone(),
-                passed,
-            };
-            self.apply_or_note(
-                &member.id,
-                event,
-                "the train up to the tip of its batch has passed",
-            );
-        }
-    }
-
-    /// What an entry has passed before it joined the train: its commitments, and its review.
-    fn passed_before(&self, id: &TicketId) -> Vec<String> {
-        let Some((ticket, verify)) = self.ticket(id).and_then(submitted) else {
-            return Vec::new();
-        };
-        let mut passed: Vec<String> = ticket
-            .commitments
-            .iter()
-            .map(|one| one.promise.to_string())
-            .collect();
-        let candidate = ticket.candidate();
-        let clearance = candidate.and_then(|candidate| verify.clearance(&candidate.tip));
-        if let Some(Clearance::Approved { acceptance_test, .. }) = clearance {
-            passed.push(acceptance_test.clone());
-        }
-        passed
-    }
-
-    /// The other tickets that land with a ticket by the same move of the target.
-    fn others_of_batch(&self, id: &TicketId) -> Vec<TicketId> {
-        let tip_of = |ticket: &Ticket| {
-            let (_, verify) = submitted(ticket)?;
-            let lands = matches!(verify.stage, Stage::Landing { .. });
-            verify.train.lands_with.clone().filter(|_| lands)
-        };
-        let Some(tip) = self.ticket(id).and_then(tip_of) else {
-            return Vec::new();
-        };
-        self.active_tickets()
-            .filter(|(other, ticket)| *other != id && tip_of(ticket).as_ref() == Some(&tip))
-            .map(|(other, _)| other.clone())
-            .collect()
-    }
-
-    /// Has the landing of a ticket's whole batch ended, since a person wants something else for the ticket:
-    /// the other entries go back to the queue where the target does not hold the batch.
-    pub(super) fn end_batch_of(&mut self, id: &TicketId) {
-        for other in self.others_of_batch(id) {
-            let is_ended = self
-                .ticket(&other)
-                .is_some_and(|ticket| !matches!(ticket.stage(), Some(Stage::Landing { then: None, .. })));
-            if !is_ended {
-                let then = AfterLanding::Uncouple;
-                let cause = "the landing of its batch is ended";
-                self.apply_or_note(&other, Event::LandingEndOrdered { then }, cause);
-            }
-        }
-    }
-
-    /// Takes the report on a batch's landing in for every entry but the tip, whose own event is given.
-    pub(super) fn batch_reported(&mut self, tip: &TicketId, batch: &Batch, of_tip: &[Event]) {
-        let others = self.others_of_batch(tip);
-        for entry in batch
-            .entries
-            .iter()
-            .filter(|entry| others.contains(&entry.ticket))
-        {
-            let stage = self.ticket(&entry.ticket).and_then(Ticket::stage);
-            let is_ended = matches!(stage, Some(Stage::Landing { then: Some(_), .. }));
-            let event = match of_tip.first() {
-                Some(Event::Landed { .. }) => Event::Landed {
-                    commit: entry.commit.clone(),
-                },
-                Some(Event::TargetMoved) => Event::TargetMoved,
-                // Each entry has a wish of its own, or none, whatever became of the tip.
-                Some(_) if is_ended => Event::NotLanded,
-                Some(_) => Event::BatchPutOff {
-                    plan: CheckPlan::of(&self.settings),
-                },
-                None => continue,
-            };
-            self.apply_or_note(&entry.ticket, event, "the landing of its batch was tried");
-        }
-    }
-
-    /// A person's edits are in the way of one entry of a batch: it is taken out with those behind it, and
-    /// those ahead of it are tried by themselves. Gives the tip's own event.
-    pub(super) fn batch_in_the_way(
-        &mut self,
-        tip: &TicketId,
-        batch: &Batch,
-        (edited, paths): (&TicketId, &[InTheWay]),
-    ) -> Option<Event> {
-        let at = batch.entries.iter().position(|entry| entry.ticket == *edited)?;
-        let mut of_tip = None;
-        for (n, entry) in batch.entries.iter().enumerate() {
-            let stage = self.ticket(&entry.ticket).and_then(Ticket::stage);
-            let event = match stage {
-                Some(Stage::Landing { then: Some(_), .. }) => Event::NotLanded,
-                Some(_) if n < at => Event::BatchPutOff {
-                    plan: CheckPlan::of(&self.settings),
-                },
-                Some(_) => Event::Uncoupled {
-                    why: match n == at {
-                        true => WhyUncoupled::Edited {
-                            paths: paths.to_vec(),
-                        },
-                        false => WhyUncoupled::AheadLeft {
-                            ahead: edited.clone(),
-                        },
-                    },
-                    at: self.now,
-                },
-                None => continue,
-            };
-            if entry.ticket == *tip {
-                of_tip = Some(event);
-            } else {
-                self.apply_or_note(&entry.ticket, event, "edits are in the way of its batch");
-            }
-        }
-        of_tip
-    }
-
     /// The target fails a check by itself: every entry of the train is held for that, and none is blamed.
     pub(super) fn hold_train(&mut self, red: &Event) {
         let members = self.members();
@@ -590,6 +451,7 @@ impl Core {
     /// Somebody may have moved the target. Nothing of the train could land on another commit than the one
     /// that it was merged on, so it is merged anew.
     pub(super) fn train_sees_target(&mut self, commit: &Oid) {
+        self.train.target = Some(commit.clone());
         if !self.has_train() {
             return;
         }
@@ -606,12 +468,15 @@ impl Core {
     }
 
     /// Whether a ticket is merged on the target alone, with nothing merged on it. A branch that a person let
-    /// pass is not checked, so nobody may rely on it; one that is to be reviewed, or has commitments to meet,
-    /// has its own merged result looked at first.
+    /// pass is not checked, so nobody may rely on it; one that may run fewer tests is compared by itself; one
+    /// that is to be reviewed, or has commitments to meet, has its own merged result looked at first.
     fn is_alone(&self, ticket: &Ticket, verify: &Verify) -> bool {
         let cleared = verify.cleared.as_ref();
         let is_waived = cleared.is_some_and(|cleared| matches!(cleared.by, Clearance::Waived { .. }));
-        is_waived || verify.train.is_alone() || self.is_checked_first(ticket, verify)
+        is_waived
+            || verify.fewer_tests.is_some()
+            || verify.train.is_alone()
+            || self.is_checked_first(ticket, verify)
     }
 
     /// The events of a report that a ticket conflicts with the train, and perhaps not with the target.

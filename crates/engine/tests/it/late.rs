@@ -72,6 +72,7 @@ fn a_merge_of_a_submission_that_was_dropped_is_refused() {
             Report::Built {
                 candidate,
                 untouched: Vec::new(),
+                resolves: None,
             }
         ),
         "finished: build_candidate 1 of t-1\nrefused: t-1: a report of an earlier claim"

@@ -4,11 +4,11 @@
 use engine::{End, Report};
 use model::attempt::{Class, Signal, Workspace};
 use model::command::Command;
-use model::settings::Settings;
+use model::settings::{Check, Settings};
 use model::target::Verdict as OfTarget;
-use model::ticket::{CheckOutcome, FileStatus};
+use model::ticket::{CheckOutcome, FileStatus, TestCount};
 
-use crate::scene::{Scene, Verdict, asked, failed, id, name, oid, secs};
+use crate::scene::{Scene, Verdict, asked, candidate, failed, id, name, oid, secs};
 use crate::states;
 use crate::target::{find, look, red};
 use crate::words::Decided;
@@ -330,4 +330,48 @@ fn work_whose_hold_a_person_ends_is_checked_on_a_red_target_and_comes_back_to_th
         oid('2'),
         scene.core.project().target.as_deref().unwrap().basis.tree
     );
+}
+
+/// Two checks, each for a folder of its own.
+fn two_checks(settings: &mut Settings) {
+    settings.checks.commands.clear();
+    settings.check = ["src", "docs"]
+        .map(|name| Check {
+            name: name.to_owned(),
+            command: "true".to_owned(),
+            paths: vec![name.to_owned()],
+            timeout: None,
+            tests: TestCount::None,
+            retry: 0,
+        })
+        .to_vec();
+}
+
+/// Whether a target with the tree of t-1's candidate needs checks of its own, once t-1 has landed on a target
+/// of this verdict, without the check of a folder that its work leaves alone.
+fn is_checked_after_a_skip_on(verdict: OfTarget) -> bool {
+    let mut scene = states::building_with(two_checks);
+    look(&mut scene, '2', false, true);
+    find(&mut scene, verdict);
+    let candidate = candidate('b');
+    let untouched = vec!["src".to_owned()];
+    scene.report(
+        "t-1",
+        "build_candidate",
+        Report::Built {
+            candidate,
+            untouched,
+            resolves: None,
+        },
+    );
+    scene.checks_pass("t-1");
+    scene.landed("t-1");
+    look(&mut scene, 'e', false, false);
+    scene.core.target_to_check().is_some()
+}
+
+#[test]
+fn a_target_is_not_green_by_work_for_which_the_check_that_fails_there_was_skipped() {
+    assert!(is_checked_after_a_skip_on(red()));
+    assert!(!is_checked_after_a_skip_on(OfTarget::Passed));
 }

@@ -44,6 +44,7 @@ fn every_report() -> Vec<(&'static str, Report)> {
             Report::Built {
                 candidate: candidate('b'),
                 untouched: Vec::new(),
+                resolves: None,
             },
         ),
         ("no_commits", Report::NoCommits),

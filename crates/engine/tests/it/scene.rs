@@ -462,6 +462,7 @@ impl Scene {
             Report::Built {
                 candidate,
                 untouched: Vec::new(),
+                resolves: None,
             },
         )
     }

@@ -140,13 +140,11 @@ fn an_engine_that_is_up_to_merge_a_ticket_lands_that_one_alone() {
     scene.restart_for(lands("t-1"));
     scene.look_at_all();
     let merge = scene.ask(Command::Merge { ticket: id("t-1") });
-    // The other one is on its way already, and first in the queue.
+    // The other one is being merged, and its checks are the next engine's.
     assert_eq!(merge.events(), ["submitted"], "{merge}");
-    scene.built("t-2", 'd');
-    let passed = scene.checks_pass("t-2");
-    assert_eq!(passed.events(), ["check_ended", "checks_passed"], "{passed}");
-    let landed = scene.landed("t-2");
-    assert_eq!(landed.events(), ["landed", "check_started"], "{landed}");
+    let built = scene.built("t-2", 'd');
+    assert_eq!(built.events(), ["candidate_built", "check_started"], "{built}");
+    assert!(scene.pending("t-2", "start_check").is_none());
     assert!(scene.pending("t-1", "build_candidate").is_some());
 }
 

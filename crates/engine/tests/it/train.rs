@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use engine::Report;
+use engine::{Input, Report, TargetSeen};
 use model::attempt::Signal;
 use model::command::Command;
 use model::commitment::Promise;
-use model::settings::{ReviewOf, ReviewWhen, Settings, Train};
+use model::settings::{Check, ReviewOf, ReviewWhen, Settings, Train};
 use model::ticket::{
-    Candidate, CheckCommand, CheckOutcome, Done, Effect, InTheWay, Obstacle, Stage, State, Trial,
+    Candidate, CheckCommand, CheckOutcome, CheckTask, Done, Effect, InTheWay, Obstacle, Stage, State,
+    TestCount, Trial, WhyUncoupled,
 };
 
-use crate::scene::{Scene, Verdict, id, name, oid, secs};
+use crate::scene::{File, Scene, Verdict, id, name, oid, secs};
 
 const ALL: [&str; 4] = ["t-1", "t-2", "t-3", "t-4"];
 
@@ -38,6 +39,11 @@ fn merges(scene: &mut Scene, ticket: &str) {
 
 /// The same, where the executor has found what asks for a review.
 fn merges_to_be_reviewed(scene: &mut Scene, ticket: &str, why: Option<&str>) {
+    merges_as(scene, ticket, why, &[]);
+}
+
+/// The same; `untouched`: the checks of whose paths it changes none.
+fn merges_as(scene: &mut Scene, ticket: &str, why: Option<&str>, untouched: &[&str]) {
     let digit = ticket.chars().last().unwrap();
     let (_, effect) = scene.pending(ticket, "build_candidate").unwrap();
     let Effect::BuildCandidate { coupling, .. } = effect else {
@@ -51,8 +57,12 @@ fn merges_to_be_reviewed(scene: &mut Scene, ticket: &str, why: Option<&str>) {
         passed: Vec::new(),
         review: why.map(ToOwned::to_owned),
     };
-    let untouched = Vec::new();
-    let built = Report::Built { candidate, untouched };
+    let untouched = untouched.iter().map(|name| (*name).to_owned()).collect();
+    let built = Report::Built {
+        candidate,
+        untouched,
+        resolves: None,
+    };
     scene.report(ticket, "build_candidate", built);
 }
 
@@ -164,6 +174,8 @@ fn a_person_who_drops_an_entry_whose_batch_lands_ends_that_landing_first() {
         assert_eq!(scene.state("t-2"), "done/dropped");
         for ticket in ["t-1", "t-3", "t-4"] {
             assert_eq!(scene.state(ticket), "verify/checking", "{ticket}");
+            let because = WhyUncoupled::BatchEnded { of: id("t-2") };
+            assert_eq!(why_back(&scene, ticket), Some(because), "{ticket}");
         }
     }
 }
@@ -198,7 +210,11 @@ fn an_entry_that_gets_a_commitment_while_it_waits_does_not_land_with_the_others(
             run: Some(CheckCommand::Shell("test -f page".to_owned())),
         }];
     });
-    assert_lands_without(&mut scene, "t-2");
+    // Its agent may have written that: a person is asked before anything is run.
+    assert_eq!(ahead_of(&scene, "t-2").as_deref(), Some("the target"));
+    merges(&mut scene, "t-2");
+    assert_eq!(scene.state("t-2"), "verify/checking (held)");
+    assert_others_land(&mut scene);
 }
 
 #[test]
@@ -214,11 +230,16 @@ fn an_entry_that_is_to_be_reviewed_while_it_waits_does_not_land_with_the_others(
     scene.write("t-2", |file| {
         file.spec.tags = BTreeSet::from(["risky".to_owned()]);
     });
-    assert_lands_without(&mut scene, "t-2");
+    assert_others_land(&mut scene);
+    assert_eq!(
+        ahead_of(&scene, "t-2").as_deref(),
+        Some("the target"),
+        "it has checks of its own"
+    );
 }
 
-/// The others land without the ticket, which has checks of its own then.
-fn assert_lands_without(scene: &mut Scene, ticket: &str) {
+/// The others land without the second ticket.
+fn assert_others_land(scene: &mut Scene) {
     assert!(
         tried(scene).is_empty(),
         "the verdict on the last entry is of no use"
@@ -232,7 +253,6 @@ fn assert_lands_without(scene: &mut Scene, ticket: &str) {
     for other in ["t-1", "t-3", "t-4"] {
         assert_eq!(scene.state(other), "done/landed");
     }
-    assert_eq!(ahead_of(scene, ticket).as_deref(), Some("the target"));
 }
 
 #[test]
@@ -293,6 +313,21 @@ fn a_target_that_somebody_else_moved_has_the_whole_batch_merged_anew() {
     scene.report("t-4", "land", Report::TargetMoved);
     assert_eq!(states(&scene), ["verify/checking"; 4]);
     assert!(scene.pending("t-1", "build_candidate").is_some());
+    for ticket in ALL {
+        assert_eq!(
+            why_back(&scene, ticket),
+            Some(WhyUncoupled::TargetMoved),
+            "{ticket}"
+        );
+    }
+}
+
+/// The reason for which a ticket was taken out of the train.
+fn why_back(scene: &Scene, ticket: &str) -> Option<WhyUncoupled> {
+    match &scene.core.ticket(&id(ticket)).unwrap().state {
+        State::Verify(verify) => verify.train.uncoupled.clone().map(|uncoupled| uncoupled.why),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -316,6 +351,65 @@ fn edits_in_the_way_of_one_entry_let_those_ahead_of_it_be_tried_and_land() {
     merges(&mut scene, "t-3");
     assert_eq!(tried(&scene), ["t-3"]);
     assert!(scene.pending("t-4", "build_candidate").is_none());
+}
+
+#[test]
+fn a_batch_that_the_remote_refuses_lands_one_by_one_and_only_the_entry_at_fault_is_held() {
+    let mut scene = coupled(1);
+    scene.checks_pass("t-4");
+    let why = "policy: no secrets".to_owned();
+    let refused = || Report::RemoteRefused { why: why.clone() };
+    scene.report("t-4", "land", refused());
+    for ticket in ALL {
+        let held = &scene.core.ticket(&id(ticket)).unwrap().held;
+        assert!(held.is_none(), "{ticket}");
+    }
+    for ticket in ALL {
+        merges(&mut scene, ticket);
+        assert_eq!(tried(&scene), [ticket], "nobody is merged on it");
+        scene.checks_pass(ticket);
+        match ticket {
+            "t-2" => drop(scene.report(ticket, "land", refused())),
+            _ => lands(&mut scene, ticket),
+        }
+    }
+    for ticket in ["t-1", "t-3", "t-4"] {
+        assert_eq!(scene.state(ticket), "done/landed", "{ticket}");
+    }
+    let held = scene.core.ticket(&id("t-2")).unwrap().held.as_ref().unwrap();
+    assert_eq!((&held.why, &held.note), (&model::ticket::Why::Landing, &why));
+}
+
+#[test]
+fn a_check_that_may_be_repeated_is_repeated_before_the_train_is_at_fault() {
+    let retried = |settings: &mut Settings| {
+        settings.checks.commands.clear();
+        settings.check = vec![Check {
+            name: "tests".to_owned(),
+            command: "make test".to_owned(),
+            retry: 1,
+            ..Check::default()
+        }];
+    };
+    for passes in [true, false] {
+        let mut scene = submitted_with(retried, |_| {});
+        for ticket in ALL {
+            merges(&mut scene, ticket);
+        }
+        scene.wait(secs(2));
+        let failed = || CheckOutcome::Failed {
+            output: "1 failed".to_owned(),
+        };
+        scene.check_ends("t-4", failed());
+        assert_eq!(tried(&scene), ["t-4"], "it is repeated");
+        if passes {
+            scene.check_ends("t-4", CheckOutcome::Passed);
+            assert_eq!(scene.state("t-4"), "verify/landing");
+        } else {
+            scene.check_ends("t-4", failed());
+            assert!(!tried(&scene).contains(&"t-4".to_owned()) && !tried(&scene).is_empty());
+        }
+    }
 }
 
 #[test]
@@ -512,11 +606,10 @@ fn commitments_are_verified_beside_the_train_and_not_again_in_the_batch() {
     merges(&mut scene, "t-4");
     scene.wait(secs(2));
     assert_eq!(tried(&scene), ["t-2", "t-4"]);
-    scene.checks_pass("t-2");
     assert_eq!(
-        tried(&scene),
-        ["t-2", "t-4"],
-        "its commitment is verified in the same checkout"
+        task(&scene, "t-2"),
+        CheckTask::Commitment,
+        "its checks are the train's"
     );
     scene.check_ends("t-2", CheckOutcome::Passed);
     // It has met what it promised, and joins the train, where nothing of that is run again.
@@ -575,14 +668,7 @@ fn with_one_checkout_who_was_submitted_first_has_the_next_one() {
 
 #[test]
 fn what_is_built_after_the_train_was_switched_off_waits_for_the_one_checkout() {
-    let promise = Promise {
-        says: "the page is there".to_owned(),
-        run: Some(CheckCommand::Shell("test -f page".to_owned())),
-    };
-    let promises = |scene: &mut Scene| {
-        scene.write("t-1", |file| file.spec.commitments = vec![promise]);
-    };
-    let mut scene = submitted_with(|_| {}, promises);
+    let mut scene = submitted_with(|_| {}, |scene| promises(scene, "t-1"));
     merges(&mut scene, "t-1");
     assert_eq!(tried(&scene), ["t-1"]);
     let mut settings = scene.core.settings().clone();
@@ -621,4 +707,173 @@ fn a_tip_that_one_merge_has_shown_to_need_a_review_is_reviewed_and_not_merged_fo
         candidate.and_then(|candidate| candidate.review).as_deref(),
         Some("it changes keys/one")
     );
+}
+
+fn task(scene: &Scene, ticket: &str) -> CheckTask {
+    let ticket = scene.core.ticket(&id(ticket)).unwrap();
+    ticket.check_run().unwrap().task
+}
+
+/// A person has a ticket promise that the page is there.
+fn promises(scene: &mut Scene, ticket: &str) {
+    let promise = Promise {
+        says: "the page is there".to_owned(),
+        run: Some(CheckCommand::Shell("test -f page".to_owned())),
+    };
+    let ticket = id(ticket);
+    drop(scene.ask(Command::CommitTo { ticket, promise }));
+}
+
+#[test]
+fn with_one_checkout_commitments_are_verified_one_after_the_other_and_one_run_of_the_checks_lands_them() {
+    let mut scene = submitted_with(
+        |settings| settings.train.slots = 1,
+        |scene| {
+            for ticket in ALL {
+                promises(scene, ticket);
+            }
+        },
+    );
+    for (ticket, ahead) in ALL.into_iter().zip(["the target", "t-1", "t-2", "t-3"]) {
+        assert_eq!(
+            ahead_of(&scene, ticket).as_deref(),
+            Some("the target"),
+            "{ticket}"
+        );
+        merges(&mut scene, ticket);
+        assert_eq!(tried(&scene), [ticket]);
+        assert_eq!(task(&scene, ticket), CheckTask::Commitment);
+        scene.check_ends(ticket, CheckOutcome::Passed);
+        assert_eq!(ahead_of(&scene, ticket).as_deref(), Some(ahead), "{ticket}");
+        merges(&mut scene, ticket);
+    }
+    assert_eq!(tried(&scene), ["t-4"]);
+    assert_eq!(task(&scene, "t-4"), CheckTask::Candidate);
+    scene.checks_pass("t-4");
+    lands(&mut scene, "t-4");
+    assert_eq!(states(&scene), ["done/landed"; 4]);
+    for ticket in ALL {
+        let passed = passed(&scene, ticket);
+        assert!(passed.contains("the page is there"), "{ticket}: {passed}");
+    }
+}
+
+#[test]
+fn a_ticket_that_nobody_follows_goes_on_with_its_checks_where_its_commitments_were_verified() {
+    let mut scene = Scene::with(|settings| {
+        settings.agents.names = ["ann", "bob"].map(name).to_vec();
+        settings.train = Train { batch: 4, slots: 2 };
+    });
+    for ticket in ["t-1", "t-2"] {
+        scene.add(ticket);
+        scene.workspace_ready(ticket);
+    }
+    promises(&mut scene, "t-1");
+    scene.finishes("t-1", Signal::Done);
+    merges(&mut scene, "t-1");
+    assert_eq!(task(&scene, "t-1"), CheckTask::Commitment);
+    scene.check_ends("t-1", CheckOutcome::Passed);
+    assert_eq!(task(&scene, "t-1"), CheckTask::Candidate);
+    assert!(scene.pending("t-1", "build_candidate").is_none());
+    // The next engine goes on with the run, and nothing is verified again.
+    scene.restart();
+    assert_eq!(task(&scene, "t-1"), CheckTask::Candidate);
+    // Others may be merged on it, as on any entry.
+    scene.finishes("t-2", Signal::Done);
+    assert_eq!(ahead_of(&scene, "t-2").as_deref(), Some("t-1"));
+    scene.checks_pass("t-1");
+    lands(&mut scene, "t-1");
+    assert!(passed(&scene, "t-1").contains("the page is there"));
+}
+
+#[test]
+fn work_that_does_not_meet_its_commitments_goes_back_before_any_check_runs() {
+    let mut scene = submitted_with(|_| {}, |scene| promises(scene, "t-1"));
+    merges(&mut scene, "t-1");
+    assert_eq!(task(&scene, "t-1"), CheckTask::Commitment);
+    fails(&mut scene, "t-1");
+    assert!(
+        scene.state("t-1").starts_with("in_progress"),
+        "{}",
+        scene.state("t-1")
+    );
+    assert_eq!(ahead_of(&scene, "t-2").as_deref(), Some("the target"));
+}
+
+#[test]
+fn work_that_somebody_looks_at_is_checked_before_its_commitments_are_verified() {
+    let by_hand = |file: &mut File| {
+        file.spec.commitments = vec![Promise {
+            says: "it looks friendly".to_owned(),
+            run: None,
+        }];
+    };
+    let mut of_review = submitted_with(are_reviewed_by_a_person, |scene| promises(scene, "t-1"));
+    let mut of_a_person = Scene::with(|settings| settings.train = Train { batch: 4, slots: 2 });
+    of_a_person.write("t-1", by_hand);
+    of_a_person.workspace_ready("t-1");
+    of_a_person.finishes("t-1", Signal::Done);
+    for scene in [&mut of_review, &mut of_a_person] {
+        merges(scene, "t-1");
+        assert_eq!(task(scene, "t-1"), CheckTask::Candidate);
+    }
+    of_review.checks_pass("t-1");
+    assert_eq!(task(&of_review, "t-1"), CheckTask::Commitment);
+}
+
+#[test]
+fn work_whose_commitments_are_met_on_a_target_that_has_moved_is_merged_anew_before_it_is_checked() {
+    let mut scene = Scene::with(|settings| settings.train = Train { batch: 4, slots: 2 });
+    scene.add("t-1");
+    promises(&mut scene, "t-1");
+    scene.workspace_ready("t-1");
+    scene.finishes("t-1", Signal::Done);
+    merges(&mut scene, "t-1");
+    scene.step(Input::TargetSeen(TargetSeen {
+        commit: oid('f'),
+        tree: oid('f'),
+        environment: String::new(),
+        canary_due: false,
+        is_back: false,
+        anyway: true,
+        anew: false,
+    }));
+    scene.check_ends("t-1", CheckOutcome::Passed);
+    assert!(tried(&scene).is_empty());
+    assert_eq!(ahead_of(&scene, "t-1").as_deref(), Some("the target"));
+    merges(&mut scene, "t-1");
+    assert_eq!(task(&scene, "t-1"), CheckTask::Candidate);
+}
+
+#[test]
+fn a_path_filter_counts_for_a_ticket_that_is_alone_and_not_in_a_batch() {
+    let of_docs = |settings: &mut Settings| {
+        settings.check = vec![Check {
+            name: "docs".to_owned(),
+            command: "make docs".to_owned(),
+            paths: vec!["docs".to_owned()],
+            timeout: None,
+            tests: TestCount::Auto,
+            retry: 0,
+        }];
+    };
+    let checks = |scene: &Scene, ticket: &str| {
+        let ticket = scene.core.ticket(&id(ticket)).unwrap();
+        ticket.checks().unwrap().plan.names().join(", ")
+    };
+    let mut scene = submitted_with(of_docs, |_| {});
+    for ticket in ALL {
+        // Another entry may touch what this one does not.
+        merges_as(&mut scene, ticket, None, &["docs"]);
+    }
+    assert_eq!(checks(&scene, "t-4"), "make test, docs");
+    let mut scene = Scene::with(|settings| {
+        settings.train = Train { batch: 4, slots: 2 };
+        of_docs(settings);
+    });
+    scene.add("t-1");
+    scene.workspace_ready("t-1");
+    scene.finishes("t-1", Signal::Done);
+    merges_as(&mut scene, "t-1", None, &["docs"]);
+    assert_eq!(checks(&scene, "t-1"), "make test");
 }

@@ -10,6 +10,7 @@ use crate::checkout::additions;
 use crate::checkout::submodules::Filling;
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
+use crate::files::atomic_write::remove_if_there;
 use crate::files::delete::delete_tree;
 use crate::repository::Repository;
 use crate::repository::file_settings::{FilesOf, is_attributes};
@@ -67,7 +68,9 @@ impl Repository {
     /// [`Error::CheckBusy`] when it is in use; [`Error::CheckUnequal`] when it cannot be made equal;
     /// [`Error::NoSuchCommit`].
     pub fn check_checkout(&self, folder: &Path, commit: &Oid, stay: Stay<'_>) -> Result<CheckCheckout> {
-        self.require_commits(&[commit])?;
+        if self.tree_from_cat_file(commit).is_none() {
+            self.require_commits(&[commit])?;
+        }
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -140,7 +143,7 @@ impl Repository {
         delete_tree(&place.tree)?;
         delete_tree(&place.modules)?;
         delete_tree(&place.modules_filled)?;
-        crate::files::atomic_write::remove_if_there(&place.index)?;
+        remove_if_there(&place.index)?;
         Self::make_room(place)?;
         self.fill(place, commit, Stay::Everything, files)
     }
@@ -151,7 +154,7 @@ impl Repository {
         Self::make_room(place)?;
         if !place.has_same_settings() || self.attributes_change(place, commit)? {
             // Files with the same content may have to be written in another way now.
-            crate::files::atomic_write::remove_if_there(&place.index)?;
+            remove_if_there(&place.index)?;
         }
         self.fill(place, commit, stay, files)
     }
@@ -159,7 +162,7 @@ impl Repository {
     fn make_room(place: &Place) -> Result<()> {
         std::fs::create_dir_all(&place.tree).doing("make", &place.tree)?;
         // The folder is crew's own and claimed: a lock in it is that of a dead child.
-        crate::files::atomic_write::remove_if_there(&place.index.with_extension("lock"))?;
+        remove_if_there(&place.index.with_extension("lock"))?;
         let git_dir = place.tree.join(".git");
         // The git directories of submodules that the set-up has filled: their folders in the tree lead there.
         let modules = git_dir.join("modules");
@@ -174,6 +177,7 @@ impl Repository {
         let call = |subcommand| self.check_call(place, subcommand);
         failpoint::hit("check.begun");
         place.note_settings()?;
+        remove_if_there(&place.filled)?;
         call("read-tree")
             .args([
                 "--reset",
@@ -183,6 +187,7 @@ impl Repository {
                 commit.as_str(),
             ])
             .ok()?;
+        std::fs::write(&place.filled, commit.as_str()).doing("write", &place.filled)?;
         failpoint::hit("check.read");
         let filling = Filling {
             tree: &place.tree,
@@ -296,7 +301,13 @@ impl Repository {
         Ok(paths)
     }
 
+    /// Whether the commit has other attributes than the index.
     fn attributes_change(&self, place: &Place, commit: &Oid) -> Result<bool> {
+        let noted = std::fs::read(&place.filled).ok();
+        let filled = noted.and_then(|noted| Oid::from_bytes(&noted).ok());
+        if let Some(changes) = filled.and_then(|filled| self.tree_changes(&filled, commit)) {
+            return Ok(changes.iter().any(|change| is_attributes(&change.path)));
+        }
         let said = self
             .check_call(place, "diff-index")
             .args([
@@ -333,6 +344,8 @@ struct Place {
     form: Vec<u8>,
     /// The file that has that part as the tree was filled.
     noted: PathBuf,
+    /// The file that names the commit which the index is of, once the index is whole.
+    filled: PathBuf,
     /// The indexes of submodules that crew has filled, and the list of them.
     modules_filled: PathBuf,
     /// The commit whose attributes choose the filters, where the tree is filled.
@@ -348,6 +361,7 @@ impl Place {
             settings: Vec::new(),
             form: Vec::new(),
             noted: folder.join("file-settings"),
+            filled: folder.join("filled"),
             modules_filled: folder.join("submodules"),
             base: None,
         }

@@ -145,7 +145,11 @@ impl Repository {
     /// # Errors
     /// [`Error::Failed`] when one of them does not exist.
     pub fn brings_back(&self, base: &Oid, target: &Oid, tip: &Oid) -> Result<bool> {
-        Ok(!self.is_ancestor(base, target)? && self.is_ancestor(base, tip)?)
+        // In the train, candidates stand on the target that most work began from.
+        let below = self.below_candidates(target)?;
+        let is_there =
+            self.is_ancestor(base, &below)? || below != *target && self.is_ancestor(base, target)?;
+        Ok(!is_there && self.is_ancestor(base, tip)?)
     }
 
     /// Whether a merge of `commit` would change no file of `target`, as after a rebase: its changes are in
@@ -161,17 +165,32 @@ impl Repository {
     }
 
     /// A commit that `tip` contains and that was taken off `branch`: the branch once ended with it, or it was
-    /// named to the ticket's agent as the branch's end, and it is not in the branch any more.
+    /// named to the ticket's agent as the branch's end, and it is not in the branch any more. `base`: the
+    /// commit from which the work began, where it is known.
     ///
     /// # Errors
     /// [`Error::NoSuchCommit`], [`Error::Failed`], [`Error::Io`].
-    pub fn taken_off(&self, branch: &Branch, ticket: &Id, tip: &Oid) -> Result<Option<Oid>> {
+    pub fn taken_off(
+        &self,
+        branch: &Branch,
+        ticket: &Id,
+        base: Option<&Oid>,
+        tip: &Oid,
+    ) -> Result<Option<Oid>> {
         let mut ends = self.former_ends(branch)?;
         ends.extend(self.named(ticket)?.into_iter().map(|commit| commit.to_string()));
         if ends.is_empty() {
             return Ok(None);
         }
         let target = self.target(branch)?;
+        // Most work is a few commits on a commit of the target's.
+        if let Some(base) = base
+            && let Some(line) = self.straight_line(base, tip)
+            && !line.iter().any(|commit| ends.contains(commit.as_str()))
+            && self.is_ancestor(base, &target)?
+        {
+            return Ok(None);
+        }
         let range = format!("{target}..{tip}");
         let said = self.call("rev-list").args(["--end-of-options", &range]).ok()?;
         let ahead = String::from_utf8_lossy(&said).into_owned();
@@ -283,7 +302,7 @@ fn conflict(output: &[u8], sides: &[&Oid; 2]) -> Result<Outcome> {
 
 /// The path that both sides know. Where they have a file and a folder at one path, or a file and a link,
 /// merge-tree moves one of the two to `path~commit`, with a number behind that where it is taken.
-fn real_path(path: &Path, sides: &[&Oid; 2]) -> PathBuf {
+pub(super) fn real_path(path: &Path, sides: &[&Oid; 2]) -> PathBuf {
     let bytes = path.as_os_str().as_bytes();
     let Some(at) = bytes.iter().rposition(|byte| *byte == b'~') else {
         return path.to_owned();

@@ -3,6 +3,8 @@
 //! A candidate is a merge that no branch holds: without a ref, a garbage collection in the user's repository
 //! deletes it.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Result};
 use crate::refs::kept_refs::CANDIDATES;
 use crate::repository::Repository;
@@ -108,21 +110,16 @@ impl Repository {
     /// The first of a commit and its first parents that is no candidate: in the train, candidates stand on
     /// others, whose attributes agents have written.
     pub(crate) fn below_candidates(&self, commit: &Oid) -> Result<Oid> {
+        let pins = self.refs_in_folder(&format!("{CANDIDATES}/"))?;
+        let pinned: BTreeSet<Oid> = pins.into_iter().map(|(_, commit)| commit).collect();
         let mut below = commit.clone();
-        loop {
-            let pins = self
-                .call("for-each-ref")
-                .args(["--count=1", "--format=1", "--points-at", below.as_str()])
-                .arg(CANDIDATES)
-                .ok()?;
-            if pins.is_empty() {
-                return Ok(below);
-            }
-            let Some(parent) = self.rev_parse(&format!("{below}^1"))? else {
-                return Ok(below);
+        while pinned.contains(&below) {
+            let Some(parent) = self.first_parent(&below)? else {
+                break;
             };
             below = parent;
         }
+        Ok(below)
     }
 
     /// Checks that a candidate and its tree are still in the repository. A git of its own looks, because one

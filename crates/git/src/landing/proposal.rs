@@ -13,6 +13,8 @@ const PROPOSED: &str = "refs/crew/proposed";
 const PROPOSING: &str = "refs/crew/proposing";
 /// The folder of the tips of pull requests to which somebody else has pushed.
 const FOREIGN: &str = "refs/crew/foreign";
+/// The most merges of the target by the host that are looked through.
+const MOST_UPDATES: usize = 100;
 
 impl Repository {
     /// The branch of a ticket's pull request.
@@ -24,32 +26,35 @@ impl Repository {
     }
 
     /// Pushes a tip as the branch of the ticket's pull request, unless the remote has it. The remote's branch
-    /// is only overwritten where crew pushed what it holds, or where `base` or the tip contains that.
-    /// Repeating it is safe.
+    /// is only overwritten where nobody loses anything by that: where crew pushed what it holds, where the
+    /// host has only brought in commits of `base`, where `base` or the tip contains it, or where it is one of
+    /// `merged`, the heads of pull requests that were merged. Repeating it is safe.
     ///
     /// # Errors
     /// [`Error::Remote`], also where somebody else has pushed to the branch.
-    pub fn push_proposal(&self, remote: &Remote, ticket: &Id, tip: &Oid, base: &Oid) -> Result<()> {
+    pub fn push_proposal(
+        &self,
+        remote: &Remote,
+        ticket: &Id,
+        tip: &Oid,
+        base: &Oid,
+        merged: &[Oid],
+    ) -> Result<()> {
         let branch = Self::proposal_branch(ticket)?;
         let (done, begun) = (format!("{PROPOSED}/{ticket}"), format!("{PROPOSING}/{ticket}"));
         let there = self.remote_tip(remote, &branch)?;
         if there.as_ref() != Some(tip) {
             if let Some(there) = &there {
-                let ours = [self.ref_at(&done)?, self.ref_at(&begun)?];
-                let is_ours = ours.iter().flatten().any(|our| our == there)
+                let pushed = [self.ref_at(&done)?, self.ref_at(&begun)?];
+                let ours: Vec<&Oid> = pushed.iter().flatten().chain(merged).collect();
+                let is_ours = ours.contains(&there)
                     || self.holds(tip, there)?
-                    || self.holds(base, there)?;
+                    || self.holds(base, there)?
+                    || (self.fetch_foreign(remote, ticket, &branch.full(), there)?
+                        && self.is_only_updated(&ours, base, there)?);
                 if !is_ours {
-                    return Err(Error::Remote {
-                        remote: remote.to_string(),
-                        trouble: Trouble::Refused,
-                        says: format!(
-                            "its branch {} is at {there}, which crew did not push. Take that over or delete the branch \
-                             there: git push {remote} --delete {}",
-                            branch.short(),
-                            branch.short()
-                        ),
-                    });
+                    let pushed = pushed.iter().flatten().next();
+                    return Err(self.foreign(remote, &branch, there, pushed));
                 }
             }
             self.pin(&begun, tip, "crew: propose")?;
@@ -76,6 +81,31 @@ impl Repository {
         }
     }
 
+    /// Whether `there` is one of these commits after the host has merged commits of `base` into it, as often
+    /// as it was asked to, and holds nothing else.
+    fn is_only_updated(&self, ours: &[&Oid], base: &Oid, there: &Oid) -> Result<bool> {
+        let mut commit = there.clone();
+        for _ in 0..MOST_UPDATES {
+            let parent = |number: u32| self.commit_named(&format!("{commit}^{number}"));
+            let (Some(before), Some(brought), None) = (parent(1)?, parent(2)?, parent(3)?) else {
+                return Ok(false);
+            };
+            if !self.is_ancestor(&brought, base)? {
+                return Ok(false);
+            }
+            match self.merge(None, &brought, &before) {
+                Ok(Ok(tree)) if tree == self.tree_of(&commit)?.0 => {}
+                Ok(_) | Err(Error::Unrelated { .. }) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+            if ours.contains(&&before) {
+                return Ok(true);
+            }
+            commit = before;
+        }
+        Ok(false)
+    }
+
     /// The tip of a ticket's pull request that was pushed last, or was about to be.
     ///
     /// # Errors
@@ -100,18 +130,23 @@ impl Repository {
         Ok(())
     }
 
-    /// Whether the branch of a ticket's pull request, to which others may have pushed, contains a tip. False
-    /// also where the remote has no such branch any more.
+    /// Fetches the commit that was merged for a pull request. The host keeps it in a ref of the request, also
+    /// when the branch moves on or is deleted. False where the host has no such ref, or another commit there.
     ///
     /// # Errors
     /// [`Error::Remote`].
-    pub fn is_in_proposal(&self, remote: &Remote, ticket: &Id, tip: &Oid) -> Result<bool> {
-        let branch = Self::proposal_branch(ticket)?;
-        if self.remote_tip(remote, &branch)?.is_none() {
+    pub fn fetch_merged(&self, remote: &Remote, ticket: &Id, number: u64, head: &Oid) -> Result<bool> {
+        let name = format!("refs/pull/{number}/head");
+        if self.remote_ref(remote, &name)?.as_ref() != Some(head) {
             return Ok(false);
         }
+        self.fetch_foreign(remote, ticket, &name, head)
+    }
+
+    /// Fetches a ref of the remote's, and keeps it for the ticket; returns whether it is at this commit.
+    fn fetch_foreign(&self, remote: &Remote, ticket: &Id, name: &str, at: &Oid) -> Result<bool> {
         let kept = format!("{FOREIGN}/{ticket}");
-        let refspec = format!("+{}:{kept}", branch.full());
+        let refspec = format!("+{name}:{kept}");
         let call = self.to_remote("fetch")?.deadline(TRANSFER);
         let call = call.args([
             "--quiet",
@@ -120,11 +155,11 @@ impl Repository {
             "--no-auto-maintenance",
         ]);
         let call = call.args(["--no-recurse-submodules", "--no-prune", "--end-of-options"]);
-        succeeded(remote, call.args([remote.name(), &refspec]).run())?;
-        match self.ref_at(&kept)? {
-            Some(head) => self.is_ancestor(tip, &head),
-            None => Ok(false),
+        let fetched = succeeded(remote, call.args([remote.name(), &refspec]).run());
+        if self.ref_at(&kept)?.as_ref() == Some(at) {
+            return Ok(true);
         }
+        fetched.map(|_| false)
     }
 
     /// The address of a remote, as git uses it for a push.
@@ -144,6 +179,29 @@ impl Repository {
             Ok(_) => self.is_ancestor(part, whole),
             Err(Error::NoSuchCommit { .. }) => Ok(false),
             Err(other) => Err(other),
+        }
+    }
+
+    /// The refusal to overwrite what somebody else has pushed, with the ways on. A branch that is deleted
+    /// would close its pull request.
+    fn foreign(&self, remote: &Remote, branch: &Branch, there: &Oid, pushed: Option<&Oid>) -> Error {
+        let branch = branch.short();
+        let way_back = match pushed {
+            Some(pushed) => format!(
+                "set the branch back to what crew pushed: git push --force-with-lease={branch}:{there} {remote} \
+                 {pushed}:{branch}"
+            ),
+            None => format!("delete the branch there: git push {remote} --delete {branch}"),
+        };
+        let here = self.common_dir().to_string_lossy().replace('\'', "'\\''");
+        let says = format!(
+            "its branch {branch} is at {there}, which crew did not push. Merge that into the work, in its workspace: \
+             git fetch '{here}' {there} && git merge {there}; or {way_back}"
+        );
+        Error::Remote {
+            remote: remote.to_string(),
+            trouble: Trouble::Foreign,
+            says: text::sanitise::line(&says),
         }
     }
 }

@@ -120,9 +120,13 @@ impl Repository {
     /// # Errors
     /// [`Error::Remote`].
     pub fn remote_tip(&self, remote: &Remote, branch: &Branch) -> Result<Option<Oid>> {
-        let name = branch.full();
+        self.remote_ref(remote, &branch.full())
+    }
+
+    /// The object of a ref at the remote, by its whole name; `None`: it has no such ref.
+    pub(super) fn remote_ref(&self, remote: &Remote, name: &str) -> Result<Option<Oid>> {
         let call = self.to_remote("ls-remote")?.deadline(LOOK).output_limit(1 << 20);
-        let call = call.args(["--quiet", "--refs", "--end-of-options", remote.name(), &name]);
+        let call = call.args(["--quiet", "--refs", "--end-of-options", remote.name(), name]);
         let said = succeeded(remote, call.run())?;
         let text = String::from_utf8_lossy(&said.stdout).into_owned();
         // A pattern matches the ends of names too.
@@ -374,7 +378,8 @@ fn words(stderr: &str, line: Option<&str>) -> String {
     let reason = line
         .and_then(|line| line.rsplit_once('\t'))
         .map(|(_, reason)| reason);
-    let reason = reason.map(|reason| reason.trim_start_matches("[remote rejected]").trim().to_owned());
+    let reason = reason.map(|reason| reason.trim_start_matches("[remote rejected]").trim());
+    let reason = reason.map(|reason| reason.trim_matches(['(', ')']).to_owned());
     let said = stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let said = said.filter(|line| !line.starts_with("error: failed to push some refs"));
     // The second paragraph of git's words for ssh gives no reason.
@@ -392,7 +397,7 @@ fn without_prefix(line: &str) -> String {
     let line = ["remote:", "fatal:", "error:"].iter().fold(line, |line, prefix| {
         line.strip_prefix(prefix).map_or(line, str::trim_start)
     });
-    line.trim_end().to_owned()
+    line.trim_end().trim_end_matches('.').to_owned()
 }
 
 /// An address may hold a name and a password.
@@ -432,7 +437,7 @@ mod tests {
             "remote: no \u{1b}[31mFridays\nerror: failed to push some refs to 'x'",
             Some(line),
         );
-        assert_eq!(shown, "(pre-receive hook declined); no Fridays");
+        assert_eq!(shown, "pre-receive hook declined; no Fridays");
     }
 
     #[test]

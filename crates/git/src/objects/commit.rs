@@ -18,6 +18,17 @@ impl Repository {
         said.map(Tree).ok_or_else(|| self.no_such_commit(commit.as_str()))
     }
 
+    /// The first parent of a commit; none where it has no parent, or there is no such commit.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub(crate) fn first_parent(&self, commit: &Oid) -> Result<Option<Oid>> {
+        match self.parents_from_cat_file(commit) {
+            Some(parents) => Ok(parents.into_iter().next()),
+            None => self.rev_parse(&format!("{commit}^1")),
+        }
+    }
+
     /// Whether `ancestor` is `descendant` or one of its ancestors.
     ///
     /// # Errors
@@ -26,6 +37,19 @@ impl Repository {
         if self.is_near(ancestor, descendant) {
             return Ok(true);
         }
+        let known = &self.memories().ancestors;
+        if known.find(ancestor, descendant).is_some() {
+            return Ok(true);
+        }
+        let is_one = self.ask_for_ancestor(ancestor, descendant)?;
+        // What a shallow repository does not have may come later.
+        if is_one {
+            known.keep(ancestor, descendant, ());
+        }
+        Ok(is_one)
+    }
+
+    fn ask_for_ancestor(&self, ancestor: &Oid, descendant: &Oid) -> Result<bool> {
         let said = self
             .call("merge-base")
             .arg("--is-ancestor")

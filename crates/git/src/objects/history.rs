@@ -96,6 +96,20 @@ impl Repository {
         self.merges(&["--topo-order"], tip, limit)
     }
 
+    /// The trees of a commit and of its first parents, the newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn first_parent_trees(&self, tip: &Oid, limit: usize) -> Result<Vec<Oid>> {
+        let said = self
+            .call("rev-list")
+            .args(["--first-parent", "--no-commit-header", "--format=%T"])
+            .arg(format!("--max-count={limit}"))
+            .args(["--end-of-options", tip.as_str()])
+            .ok()?;
+        String::from_utf8_lossy(&said).lines().map(Oid::parse).collect()
+    }
+
     /// The newest merge with this `Ticket:` trailer on the first-parent line of `tip`, among the last ten
     /// thousand commits there.
     ///

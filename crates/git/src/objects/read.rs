@@ -16,6 +16,8 @@ const TREES: usize = 1000;
 /// The number of commits that are read before git is asked for an ancestor: a commit that has just landed is
 /// among the last merges.
 const NEAR: usize = 8;
+/// The greatest number of commits of an agent's branch that are read one by one.
+const LINE: usize = 32;
 
 /// An object's type and its content.
 pub(crate) type Object = (Vec<u8>, Vec<u8>);
@@ -86,6 +88,32 @@ impl Repository {
             (kind, content) if kind == b"commit" => tree_of(&content),
             _ => None,
         }
+    }
+
+    /// Reads the parents of a commit; `None`: the object is no commit, or git has to be asked in another way.
+    pub(crate) fn parents_from_cat_file(&self, commit: &Oid) -> Option<Vec<Oid>> {
+        match self.objects_of([commit])?.pop()? {
+            (kind, content) if kind == b"commit" => Some(parents_of(&content)),
+            _ => None,
+        }
+    }
+
+    /// The commits from `tip` down to `base`, without `base`, where each has one parent and there are few of
+    /// them; `None`: git has to be asked.
+    pub(crate) fn straight_line(&self, base: &Oid, tip: &Oid) -> Option<Vec<Oid>> {
+        let mut line = Vec::new();
+        let mut at = tip.clone();
+        while at != *base {
+            let mut parents = self.parents_from_cat_file(&at)?.into_iter();
+            let (Some(parent), None) = (parents.next(), parents.next()) else {
+                return None;
+            };
+            line.push(std::mem::replace(&mut at, parent));
+            if line.len() > LINE {
+                return None;
+            }
+        }
+        Some(line)
     }
 
     /// Whether the commit is one of the last few on the descendant's line of first parents, or was merged by

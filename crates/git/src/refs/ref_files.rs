@@ -49,8 +49,8 @@ impl Repository {
         }
     }
 
-    /// The refs directly in a folder of crew's own (`prefix` ends in `/`), read from their files where these
-    /// alone answer it.
+    /// The refs below a folder of crew's own (`prefix` ends in `/`), read from their files where these alone
+    /// answer it.
     pub(crate) fn refs_in_folder(&self, prefix: &str) -> Result<Vec<(String, Oid)>> {
         match self.names_in_folder(prefix) {
             Some(names) => {
@@ -72,17 +72,25 @@ impl Repository {
             return None;
         }
         let mut names = BTreeSet::new();
-        match std::fs::read_dir(self.common_dir().join(prefix)) {
-            Ok(entries) => {
-                for entry in entries {
-                    let name = entry.ok()?.file_name().into_string().ok()?;
-                    if !name.ends_with(".lock") {
-                        names.insert(format!("{prefix}{name}"));
-                    }
+        let mut folders = vec![prefix.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = match std::fs::read_dir(self.common_dir().join(&folder)) {
+                Ok(entries) => entries,
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                    continue;
+                }
+                Err(_) => return None,
+            };
+            for entry in entries {
+                let entry = entry.ok()?;
+                let name = entry.file_name().into_string().ok()?;
+                // A folder without refs may go at any moment, and then it has none.
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(format!("{folder}{name}/"));
+                } else if !name.ends_with(".lock") {
+                    names.insert(format!("{folder}{name}"));
                 }
             }
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
-            Err(_) => return None,
         }
         // A ref that is being packed is in the new `packed-refs` before its file goes, so this is read last.
         match std::fs::read(self.common_dir().join("packed-refs")) {

@@ -51,6 +51,8 @@ pub(crate) struct Memories {
     pub(crate) changes: Memory<Vec<Change>>,
     /// How far the second commit is ahead of the first.
     pub(crate) ahead: Memory<Ahead>,
+    /// Commits of which the first is an ancestor of the second.
+    pub(crate) ancestors: Memory<()>,
     /// The filters that the attributes of a commit name, under the commit twice.
     pub(crate) filters: Memory<BTreeSet<String>>,
 }

@@ -17,6 +17,8 @@ pub enum Trouble {
     NoBranch,
     /// The remote's rules refuse the push: a hook, or the protection of the branch.
     Refused,
+    /// Somebody else has pushed to the branch of a pull request.
+    Foreign,
     /// Anything else; git's words are all that is known.
     Other,
 }
@@ -54,6 +56,7 @@ impl Trouble {
             }
             Self::NoBranch => format!("the remote {remote} has no branch {says}"),
             Self::Refused => format!("the remote {remote} refuses the push: {says}"),
+            Self::Foreign => format!("nothing was pushed to {remote}: {says}"),
             Self::Other => format!("git failed at the remote {remote}: {says}"),
         }
     }
@@ -74,6 +77,7 @@ impl Trouble {
             }
             Self::NoBranch => "push it once by hand: git push <name> <branch>",
             Self::Refused => "change the rule there, or the work",
+            Self::Foreign => "`crew retry` goes on then",
             Self::Other => "what git says must be mended first",
         }
     }

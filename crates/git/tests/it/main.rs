@@ -15,6 +15,7 @@ mod records;
 mod remotes;
 mod removing;
 mod repositories;
+mod resolutions;
 mod saving;
 mod support;
 mod too_large;

@@ -106,16 +106,29 @@ fn is_found_out(world: &World) {
     world.write("secret.txt", "secret\n");
     let secret = world.commit_all("secret");
     repository.note_named(&id(), &secret).unwrap();
-    let off = |tip: &git::Oid| repository.taken_off(&main_branch(), &id(), tip).unwrap();
+    let off = |tip: &git::Oid| {
+        let of = |base| repository.taken_off(&main_branch(), &id(), base, tip).unwrap();
+        let found = of(None);
+        for from in [&base, &secret] {
+            assert_eq!(of(Some(from)), found, "of work that began from {from}");
+        }
+        found
+    };
     world.git(&["switch", "-q", "-c", "side", base.as_str()]);
     world.write("work.txt", "work\n");
     let work = world.commit_all("work");
     world.git(&["merge", "-q", "--no-edit", secret.as_str()]);
     let tip = world.head();
-    assert_eq!(off(&tip), None, "the target holds it");
+    world.git(&["switch", "-q", "-c", "upon", secret.as_str()]);
+    world.write("more.txt", "more\n");
+    let upon = world.commit_all("more");
+    assert_eq!([off(&tip), off(&upon)], [None, None], "the target holds it");
     world.git(&["switch", "-q", "main"]);
     world.git(&["reset", "-q", "--hard", base.as_str()]);
-    assert_eq!(off(&tip), Some(secret));
+    assert_eq!(
+        [off(&tip), off(&upon)],
+        [Some(secret.clone()), Some(secret.clone())]
+    );
     assert_eq!(off(&work), None);
     repository.forget_named(&id()).unwrap();
     assert!(!world.refs().contains("refs/crew/named"));

@@ -18,7 +18,7 @@ use crate::outcome::{Failure, Outcome, Signal};
 use crate::stderr;
 use crate::step::Session;
 use crate::usage::Usage;
-use crate::verdict::LastLine;
+use crate::verdict::{Given, LastLine};
 use text::sanitise;
 
 /// The bytes of a line that are kept: a tool's result is one line, and stands in it twice.
@@ -114,8 +114,8 @@ impl Reader for ClaudeReader {
         self.state.evidence.has_result()
     }
 
-    fn has_verdict(&self) -> bool {
-        self.state.replies.last_line.verdict().is_some()
+    fn verdict(&self) -> Option<&Given> {
+        self.state.replies.last_line.given()
     }
 
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
@@ -140,7 +140,7 @@ impl Reader for ClaudeReader {
         let outcome = Outcome {
             result,
             stated,
-            verdict: replies.last_line.verdict().cloned(),
+            verdict: replies.last_line.given().cloned(),
             unusable: replies.unusable.take(),
             usage,
             estimated: cost_source == CostSource::Estimate,

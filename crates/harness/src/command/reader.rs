@@ -12,7 +12,7 @@ use crate::mode::Mode;
 use crate::outcome::{Class, Failure, Outcome, Signal};
 use crate::stderr::{self, StderrTail};
 use crate::usage::Usage;
-use crate::verdict::LastLine;
+use crate::verdict::{Given, LastLine};
 use text::sanitise;
 
 /// The most notes of one run: a program that makes a mistake once may make it in every line.
@@ -80,8 +80,8 @@ impl Reader for CommandReader {
         self.state.signal.is_some() || unfinished.is_some_and(is_signal)
     }
 
-    fn has_verdict(&self) -> bool {
-        self.state.last_line.verdict().is_some()
+    fn verdict(&self) -> Option<&Given> {
+        self.state.last_line.given()
     }
 
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
@@ -129,7 +129,7 @@ impl Reader for CommandReader {
             Outcome {
                 result,
                 stated,
-                verdict: last_line.verdict().cloned(),
+                verdict: last_line.given().cloned(),
                 unusable,
                 usage,
                 total_micro_usd: None,

@@ -14,7 +14,7 @@ use crate::TicketId;
 use crate::attempt;
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
-use crate::ticket::{Stage, State, Ticket};
+use crate::ticket::{Done, Stage, State, Ticket};
 
 /// The facts that count beside the ticket itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,8 +86,10 @@ impl Need<'_> {
 /// wait.
 #[must_use]
 pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
-    if let State::New | State::Done(_) = ticket.state {
-        return Need::Over;
+    match &ticket.state {
+        State::Done(Done::Failed { reason }) => return Need::Person(Reason::Impossible(reason)),
+        State::New | State::Done(_) => return Need::Over,
+        State::Open | State::InProgress(_) | State::Verify(_) => {}
     }
     let reason = own(ticket).or_else(|| facts.failure.map(Reason::Failure));
     if let Some(reason) = reason {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::AgentName;
-use crate::settings::{self, Settings};
-use crate::ticket::{Candidate, Reviewing, Ticket};
+use crate::settings::{self, ReviewWhen, Settings};
+use crate::ticket::{Candidate, Reviewing, State, Ticket};
 
 /// The beginning of a gatekeeper's name. No worker is called so.
 const GATE: &str = "gate-";
@@ -28,7 +28,31 @@ pub fn is_gatekeeper(name: &AgentName) -> bool {
 #[must_use]
 pub fn is_wanted(settings: &Settings, ticket: &Ticket, candidate: Option<&Candidate>) -> bool {
     settings.review.wants(&ticket.spec.tags)
+        || settings.review.wants(&ticket.tags_given)
         || settings.review.is_by_change() && candidate.is_some_and(|candidate| candidate.review.is_some())
+}
+
+/// The reason for which the submitted work on a ticket is reviewed before it lands, as a clause about it;
+/// none where it is not, or where its tip was let pass already.
+#[must_use]
+pub fn why(settings: &Settings, ticket: &Ticket) -> Option<String> {
+    let State::Verify(verify) = &ticket.state else {
+        return None;
+    };
+    let candidate = ticket.candidate();
+    let is_cleared = candidate.is_some_and(|candidate| verify.clearance(&candidate.tip).is_some());
+    if is_cleared || !is_wanted(settings, ticket, candidate) {
+        return None;
+    }
+    let shown = candidate.and_then(|candidate| candidate.review.clone());
+    match &settings.review.when {
+        ReviewWhen::Never => None,
+        ReviewWhen::Always => Some("all work is reviewed".to_owned()),
+        ReviewWhen::Some(of) => {
+            let tag = of.labels.intersection(&ticket.spec.tags).next();
+            tag.map(|tag| format!("it has the tag {tag}")).or(shown)
+        }
+    }
 }
 
 /// The gatekeepers that may review the candidate of a ticket, busy or not: none of them is an author of the

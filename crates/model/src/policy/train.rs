@@ -50,6 +50,8 @@ pub struct Queue<'a> {
     pub next: Option<&'a TicketId>,
     /// Whether a branch is being merged at this moment.
     pub is_building: bool,
+    /// Whether a ticket verifies only its commitments before it may be merged on the last entry.
+    pub is_coming: bool,
     /// Whether a batch ahead of all entries is landing.
     pub is_landing: bool,
 }
@@ -161,7 +163,7 @@ fn try_batches(
     let mut under_way = (first..entries.len()).filter(running).count();
     let last = (first..entries.len()).rev().find(running);
     let mut start = last.map_or(first, |at| at + 1);
-    let is_more_coming = queue.is_building || queue.next.is_some();
+    let is_more_coming = queue.is_building || queue.is_coming || queue.next.is_some();
     while under_way < slots && start < entries.len() {
         let end = entries.len().min(start + window.size);
         let is_full = end - start == window.size;

@@ -8,9 +8,9 @@ use crate::commitment::{By, Promise};
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
-    CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Event, Fingerprint, InTheWay, KeptWork, Loss,
-    Machine, Obstacle, Origin, PullRequest, Released, Repeat, Review, ReviewDecision, ReviewEvent, Seen,
-    Spec, Stage, State, Ticket, Trial, Unheeded, Verdict, Verify, WhyUncoupled,
+    CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Event, FewerTests, Fingerprint, InTheWay, KeptWork,
+    Loss, Machine, Obstacle, Origin, PullRequest, Released, Repeat, Review, ReviewDecision, ReviewEvent,
+    Seen, Spec, Stage, State, Ticket, Trial, Unheeded, Verdict, Verify, WhyUncoupled,
 };
 use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
@@ -39,6 +39,7 @@ fn plan() -> CheckPlan {
         setup: Vec::new(),
         commands: vec![Check::shell("true", std::time::Duration::from_secs(1))],
         commitment_timeout_ms: 1_000,
+        commitments_first: false,
         skipped: Vec::new(),
     }
 }
@@ -64,6 +65,7 @@ pub fn review(gatekeeper: AgentName, fence: Fence) -> Review {
 pub fn approve() -> Verdict {
     Verdict::Approve {
         acceptance_test: "ran it".to_owned(),
+        met: vec![1],
         feedback: "well done".to_owned(),
     }
 }
@@ -72,7 +74,23 @@ pub fn approve() -> Verdict {
 fn untested() -> Verdict {
     Verdict::Approve {
         acceptance_test: " ".to_owned(),
+        met: Vec::new(),
         feedback: String::new(),
+    }
+}
+
+/// The approval of the tip that came into conflict holds for another one.
+fn approval_kept(ticket: &Ticket) -> Event {
+    let approved = ticket.approved_before.as_ref();
+    let by = approved.map(|approved| match &approved.by {
+        Clearance::Approved { by, .. } => by.clone(),
+        Clearance::Waived { .. } => Vec::new(),
+    });
+    Event::ApprovalKept {
+        by: by.unwrap_or_default(),
+        of: approved.map_or_else(|| oid('9'), |approved| approved.tip.clone()),
+        tip: oid('8'),
+        paths: vec!["src/a.rs".to_owned()],
     }
 }
 
@@ -246,6 +264,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let check_ended = |outcome| Event::CheckEnded {
         run: check_run.clone(),
         outcome,
+        tests: Some(3),
     };
     let passed = |tree, review| Event::ChecksPassed {
         tree,
@@ -313,6 +332,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .event(Event::TrialFailed {
             which: "true".to_owned(),
             output: why(),
+            fewer: None,
         })
         .event(Event::TrialCancelled)
         .when(
@@ -338,6 +358,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("passed", check_ended(CheckOutcome::Passed))
         .when("not set up", check_ended(CheckOutcome::NotSetUp))
         .when("failed", check_ended(CheckOutcome::Failed { output: why() }))
+        .when(
+            "fewer tests",
+            check_ended(CheckOutcome::FewerTests {
+                tests: FewerTests { ran: 3, before: 10 },
+                output: why(),
+            }),
+        )
         .when("flaky", check_ended(CheckOutcome::Flaky { output: why() }))
         .when("lost", check_ended(CheckOutcome::Lost { how: Loss::Vanished }))
         .when("no review", passed(oid('d'), false))
@@ -353,6 +380,12 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("without one", promised(false))
         .event(Event::CommitmentsHeld { tip: oid('a') })
         .event(Event::CommitmentsApproved { by: by() })
+        .event(Event::TestsHeld {
+            which: "true".to_owned(),
+            tests: FewerTests { ran: 3, before: 10 },
+            output: why(),
+        })
+        .event(Event::TestsApproved { by: by() })
         .when("steps left", no_commits(3, 1))
         .when("none left", no_commits(0, 1))
         .when("same again", no_commits(3, 0))
@@ -428,6 +461,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             "tries left",
             Event::ReviewGaveUp {
                 fence,
+                why: why(),
                 left: 2,
                 due: LATE,
             },
@@ -436,6 +470,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             "none left",
             Event::ReviewGaveUp {
                 fence,
+                why: String::new(),
                 left: 0,
                 due: LATE,
             },
@@ -445,6 +480,8 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             message: why(),
         })
         .event(Event::NobodyReviews { why: why() })
+        .when("of the approved tip", approval_kept(ticket))
+        .when("of another tip", approval_kept(&first()))
         .when("enough", Event::Approved { fence, agree: 1 })
         .when("too few", Event::Approved { fence, agree: 9 })
         .when("attempts left", rejected(2))
@@ -623,7 +660,14 @@ pub fn shape(ticket: &Ticket) -> String {
             format!("{} {promised:?}", verify_shape(verify))
         }
     };
-    format!("{} {held:?} {state}", ticket.state_name())
+    // It matters only on the way from a conflict to the next merge.
+    let is_on_the_way = match &ticket.state {
+        State::InProgress(attempt) => attempt.conversation.is_idle(),
+        State::Verify(verify) => matches!(verify.stage, Stage::Queued | Stage::Building),
+        State::New | State::Open | State::Done(_) => false,
+    };
+    let was_approved = is_on_the_way && ticket.approved_before.is_some();
+    format!("{} {held:?} {was_approved} {state}", ticket.state_name())
 }
 
 /// A shell command as a check, with the default time limit.

@@ -40,6 +40,12 @@ pub struct Checks {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub pass_env: Vec<String>,
+    /// Programs, each with its arguments, whose answers name the toolchain: `["rustc", "--version"]`. They
+    /// are asked when an engine starts, and when the settings change. If one answers otherwise, everything is
+    /// set up and checked anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Vec<String>>")]
+    pub toolchain: Vec<Vec<String>>,
     /// The longest that one command may take.
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
@@ -59,6 +65,7 @@ impl Default for Checks {
             keep: Vec::new(),
             env: BTreeMap::new(),
             pass_env: Vec::new(),
+            toolchain: Vec::new(),
             timeout: Duration::from_mins(5),
             blind: Blind::Refuse,
             commands: Vec::new(),
@@ -88,6 +95,9 @@ pub(super) fn read<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Checks 
     checks.keep = list("keep", |r, v| kept_folder(r, &v));
     checks.commands = list("commands", |r, v| r.filled(&v));
     checks.pass_env = list("pass_env", |r, v| variable(r, &v));
+    if let Some(listed) = table.take("toolchain") {
+        checks.toolchain = reader.each(listed, program).unwrap_or_default();
+    }
     if let Some(env) = section(reader, &mut table, "env") {
         checks.env = variables(reader, env);
     }
@@ -108,6 +118,22 @@ pub(super) fn read<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Checks 
     });
     reader.finish("checks", table);
     checks
+}
+
+/// A program and its arguments.
+fn program<'t>(reader: &mut Reader<'t>, value: Value<'t>) -> Option<Vec<String>> {
+    let (name, span) = (value.name.clone(), value.span.clone());
+    let words = reader.each(value, |r, v| r.filled(&v))?;
+    let (why, hint) = match words.first() {
+        None => ("names no program", "name one like [\"rustc\", \"--version\"]"),
+        Some(first) if first.contains('/') && !first.starts_with('/') => (
+            "is a program by a relative path, and an agent could have written that file",
+            "name a program that is on the PATH of checks, or its whole path",
+        ),
+        Some(_) => return Some(words),
+    };
+    reader.report(span, format!("`{name}` {why}"), Some(hint.to_owned()));
+    None
 }
 
 fn set_up_input(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {

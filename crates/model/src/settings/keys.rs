@@ -56,6 +56,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "keep",
             "env",
             "pass_env",
+            "toolchain",
             "timeout",
             "blind",
             "commands",
@@ -77,7 +78,6 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
 pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("", "commitments", "commitments come later"),
     ("", "sandbox", "the sandbox comes later"),
-    ("checks", "toolchain", "versions of toolchains come later"),
     (
         "workspace",
         "setup_inputs",

@@ -267,6 +267,18 @@ fn write_checks(out: &mut String, checks: &Checks) {
         &checks.pass_env,
         "variables of yours that checks get, beside those of toolchains",
     );
+    let toolchain: Vec<String> = checks.toolchain.iter().map(|words| list(words)).collect();
+    match toolchain.is_empty() {
+        true => out.push_str(
+            "# toolchain = []                  # programs that name it, such as [\"rustc\", \"--version\"]\n",
+        ),
+        false => line(
+            out,
+            "toolchain",
+            &format!("[{}]", toolchain.join(", ")),
+            "with another answer all is checked anew",
+        ),
+    }
     if checks.timeout == Checks::default().timeout {
         out.push_str("# timeout = \"5m\"                  # of each command\n");
     } else {

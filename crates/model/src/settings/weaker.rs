@@ -1,6 +1,7 @@
 //! Weaker settings: what an edit takes away of that which guards the target and the budget.
 
-use super::{Check, FILE_NAME, Settings};
+use super::check::is_in;
+use super::{Check, FILE_NAME, Review, ReviewWhen, Settings};
 use crate::ticket::TestCount;
 
 impl Settings {
@@ -44,6 +45,7 @@ impl Settings {
         weaker.extend(free.map(|path| {
             format!("crew.toml does not hold {path} any more: work that changes it waits for nobody")
         }));
+        weaker.extend(weaker_review(&self.review, &old.review));
         let limits = [
             ("ticket_usd", old.budget.ticket_usd, self.budget.ticket_usd),
             ("day_usd", old.budget.day_usd, self.budget.day_usd),
@@ -59,10 +61,50 @@ impl Settings {
     }
 }
 
+/// The work that gatekeepers looked at by the settings before and do not look at any more.
+fn weaker_review(new: &Review, old: &Review) -> Vec<String> {
+    let mut weaker = Vec::new();
+    match (&new.when, &old.when) {
+        (ReviewWhen::Always, _) | (_, ReviewWhen::Never) => {}
+        (ReviewWhen::Never, ReviewWhen::Always | ReviewWhen::Some(_)) => {
+            weaker.push("crew.toml has no work reviewed any more: it lands without a gatekeeper".to_owned());
+            return weaker;
+        }
+        (ReviewWhen::Some(_), ReviewWhen::Always) => weaker.push(
+            "crew.toml has only some work reviewed, and all of it before: the rest lands without a gatekeeper"
+                .to_owned(),
+        ),
+        (ReviewWhen::Some(new), ReviewWhen::Some(old)) => {
+            let labels = old.labels.difference(&new.labels);
+            weaker.extend(labels.map(|tag| {
+                format!("crew.toml does not have work with the tag {tag} reviewed any more")
+            }));
+            let is_free = |path: &&String| !new.paths.iter().any(|of| is_in(path, of));
+            let paths = old.paths.iter().filter(is_free);
+            weaker.extend(paths.map(|path| {
+                format!("crew.toml does not have work that changes {path} reviewed any more")
+            }));
+            let is_larger = |old: &u32| new.lines.is_none_or(|new| new > *old);
+            weaker.extend(old.lines.filter(is_larger).map(|old| match new.lines {
+                Some(new) => format!("crew.toml has work reviewed from {new} lines on, and from {old} before"),
+                None => format!("crew.toml does not have work of {old} lines or more reviewed any more"),
+            }));
+        }
+    }
+    if new.agree < old.agree && old.when != ReviewWhen::Never {
+        weaker.push(format!(
+            "crew.toml has work approved by {} of the gatekeepers, and by {} before",
+            new.agree, old.agree
+        ));
+    }
+    weaker
+}
+
 #[cfg(test)]
 mod tests {
     use crate::money::Usd;
     use crate::samples;
+    use crate::settings::{ReviewOf, ReviewWhen};
 
     #[test]
     fn a_guard_that_an_edit_takes_away_is_named() {
@@ -85,5 +127,47 @@ mod tests {
         }
         assert_eq!(bare.weaker_than(&old).len(), 3);
         assert!(old.weaker_than(&bare).is_empty());
+    }
+
+    #[test]
+    fn a_review_that_an_edit_takes_away_is_named() {
+        let of = |labels: &[&str], paths: &[&str], lines| {
+            let mut settings = samples::settings();
+            settings.review.when = ReviewWhen::Some(ReviewOf {
+                labels: labels.iter().map(|&label| label.to_owned()).collect(),
+                paths: paths.iter().map(|&path| path.to_owned()).collect(),
+                lines,
+            });
+            settings
+        };
+        let when = |when: ReviewWhen| {
+            let mut settings = samples::settings();
+            settings.review.when = when;
+            settings
+        };
+        let old = of(&["risky"], &["src/auth"], Some(200));
+        let same = of(&["risky", "new"], &["src"], Some(100));
+        assert!(same.weaker_than(&old).is_empty() && old.weaker_than(&old).is_empty());
+        assert!(when(ReviewWhen::Always).weaker_than(&old).is_empty());
+        assert_eq!(
+            of(&["other"], &["src/auth/keys"], Some(400)).weaker_than(&old),
+            [
+                "crew.toml does not have work with the tag risky reviewed any more",
+                "crew.toml does not have work that changes src/auth reviewed any more",
+                "crew.toml has work reviewed from 400 lines on, and from 200 before",
+            ]
+        );
+        let none = when(ReviewWhen::Never).weaker_than(&old);
+        assert_eq!(
+            none,
+            ["crew.toml has no work reviewed any more: it lands without a gatekeeper"]
+        );
+        let mut all = when(ReviewWhen::Always);
+        (all.review.count, all.review.agree) = (2, 2);
+        let said = old.weaker_than(&all).join("\n");
+        assert!(
+            said.contains("only some work") && said.contains("by 1 of the"),
+            "{said}"
+        );
     }
 }

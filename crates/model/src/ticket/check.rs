@@ -62,6 +62,10 @@ pub struct CheckPlan {
     /// The longest time, in milliseconds, that the command of a commitment may take.
     #[serde(default)]
     pub commitment_timeout_ms: u64,
+    /// Whether the commitments are verified before the checks run, which is where the checks are the merge
+    /// train's: then only work that meets its commitments has a place in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub commitments_first: bool,
 }
 
 impl Check {
@@ -139,6 +143,7 @@ impl CheckPlan {
             commands: list(&checks.commands).into_iter().chain(named).collect(),
             skipped: Vec::new(),
             commitment_timeout_ms: u64::try_from(checks.timeout.as_millis()).unwrap_or(u64::MAX),
+            commitments_first: false,
         }
     }
 
@@ -150,7 +155,7 @@ impl CheckPlan {
         self
     }
 
-    /// Whether a tree that passes it passes the other one too: what was skipped, the tree before passed.
+    /// Whether a tree that passes it passes the other one too, where the tree before passed what is skipped.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let mut all = self.commands.iter().chain(&self.skipped);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, Check, CheckPlan};
+use super::{Candidate, Check, CheckPlan, FewerTests};
 use crate::{Oid, RunId, Time};
 
 /// How many runs of a check may be lost in a row before the checks cannot be run.
@@ -32,7 +32,8 @@ pub struct Checks {
     /// The number of set-up commands that have run in the checkout; none as long as no run needed any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_up: Option<u32>,
-    /// The commitments to verify on the candidate, once the commands have passed.
+    /// The commitments to verify on the candidate: once the commands have passed, or before they run, as the
+    /// plan says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commitments: Vec<Owed>,
     /// The number of them that have passed.
@@ -152,6 +153,13 @@ pub enum CheckOutcome {
     PassedBefore,
     /// Nothing was run: the checkout has to be set up first.
     NotSetUp,
+    /// The command passed, and ran far fewer tests than on the target.
+    FewerTests {
+        /// The numbers of its tests.
+        tests: FewerTests,
+        /// The end of its output.
+        output: String,
+    },
     /// The command failed.
     Failed {
         /// The end of its output, and on the last line, in brackets, the way in which it ended.
@@ -180,6 +188,7 @@ impl CheckOutcome {
             | CheckOutcome::Flaky { .. }
             | CheckOutcome::PassedBefore
             | CheckOutcome::NotSetUp
+            | CheckOutcome::FewerTests { .. }
             | CheckOutcome::Failed { .. }
             | CheckOutcome::Lost { .. } => true,
         }
@@ -279,8 +288,19 @@ impl Checks {
         if self.failed.is_some() {
             return Some(CheckTask::Target);
         }
-        let mut tasks = [CheckTask::Candidate, CheckTask::Commitment].into_iter();
-        tasks.find(|task| self.command(*task).is_some())
+        let tasks = match self.plan.commitments_first {
+            true => [CheckTask::Commitment, CheckTask::Candidate],
+            false => [CheckTask::Candidate, CheckTask::Commitment],
+        };
+        tasks.into_iter().find(|task| self.command(*task).is_some())
+    }
+
+    /// Whether nothing is left before the first check, where the commitments go first. The work can still
+    /// join the merge train, whose checks are then its only ones.
+    #[must_use]
+    pub fn are_about_to_begin(&self) -> bool {
+        let is_untouched = self.passed == 0 && self.tries.is_empty() && self.run.is_none();
+        self.plan.commitments_first && is_untouched && self.next() == Some(CheckTask::Candidate)
     }
 
     /// The reason for which the checks cannot be run, where the end of a run of this task shows one. The
@@ -309,6 +329,7 @@ impl Checks {
                 CheckOutcome::Failed { .. },
             )
             | (_, CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore)
+            | (_, CheckOutcome::FewerTests { .. })
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
         }
     }
@@ -324,7 +345,7 @@ impl Checks {
         commands.get(at as usize)
     }
 
-    /// The next commitment to verify, once the commands have passed.
+    /// The next commitment to verify.
     #[must_use]
     pub fn owed(&self) -> Option<&Owed> {
         self.commitments.get(self.met as usize)
@@ -462,7 +483,10 @@ impl Checks {
                 // It may need what the checks before it leave in the files, which are made anew.
                 (self.passed, self.lost) = (0, 0);
             }
-            (CheckTask::Candidate, CheckOutcome::Failed { output }) => {
+            (
+                CheckTask::Candidate,
+                CheckOutcome::Failed { output } | CheckOutcome::FewerTests { output, .. },
+            ) => {
                 (self.failed, self.lost) = (Some(output.clone()), 0);
             }
             (
@@ -478,7 +502,10 @@ impl Checks {
                 (self.on_target, self.lost) = (self.on_target + 1, 0);
             }
             // These lead to a verdict, which ends the checks.
-            (CheckTask::SetUp | CheckTask::Target | CheckTask::Commitment, CheckOutcome::Failed { .. })
+            (
+                CheckTask::SetUp | CheckTask::Target | CheckTask::Commitment,
+                CheckOutcome::Failed { .. } | CheckOutcome::FewerTests { .. },
+            )
             | (_, CheckOutcome::CouldNotRun { .. }) => {}
         }
     }

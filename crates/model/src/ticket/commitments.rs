@@ -1,7 +1,7 @@
 //! The commitments of a ticket: which of them its work has still to meet, and what a person is asked about
 //! them.
 
-use super::{Clearance, Stage, State, Ticket, Why};
+use super::{CheckCommand, Clearance, Stage, State, Ticket, Why};
 use crate::Oid;
 use crate::commitment::{By, Commitment, Promise};
 
@@ -30,6 +30,44 @@ impl Ticket {
         }
     }
 
+    /// Takes over the promises of its file that count. Shell text in a ticket that an agent made waits for a
+    /// person's word.
+    pub(super) fn take_from_file(&mut self, promises: &[Promise]) {
+        let is_shell = |one: &Promise| matches!(one.run, Some(CheckCommand::Shell(_)));
+        let is_agents = self.spec.made_by.is_some();
+        let (waits, counts): (Vec<Promise>, Vec<Promise>) = promises
+            .iter()
+            .cloned()
+            .partition(|one| is_agents && is_shell(one) && !self.listed().any(|it| it == one));
+        self.take_listed(&counts);
+        self.unconfirmed = (!waits.is_empty()).then(|| promises.to_vec());
+    }
+
+    /// The promises of its file that do not count before a person has said so.
+    pub fn waiting_promises(&self) -> impl Iterator<Item = &Promise> {
+        let waiting = self.unconfirmed.iter().flatten();
+        waiting.filter(|one| !self.listed().any(|it| it == *one))
+    }
+
+    /// The reason for which promises of its file do not count yet, as a sentence without a full stop; none
+    /// where all count.
+    #[must_use]
+    pub fn why_promises_wait(&self) -> Option<String> {
+        self.unconfirmed.as_ref()?;
+        let is_shell = |one: &Promise| matches!(one.run, Some(CheckCommand::Shell(_)));
+        Some(match &self.spec.made_by {
+            Some(agent) if self.waiting_promises().all(is_shell) => {
+                format!(
+                    "{agent}, an agent, made this ticket, and shell text in its commitments does not count yet"
+                )
+            }
+            Some(_) | None => {
+                "the commitments in its file were changed while an agent had it, and do not count yet"
+                    .to_owned()
+            }
+        })
+    }
+
     /// Adds a commitment.
     pub(super) fn promise(&mut self, by: By, promise: Promise) {
         let last = self.commitments.iter().map(|one| one.id).max();
@@ -54,6 +92,11 @@ impl Ticket {
         self.commitments.iter().filter(|one| !one.is_met_on(tip))
     }
 
+    /// Those of them that no command verifies: a gatekeeper or a person names them as met.
+    pub fn unnamed(&self, tip: &Oid) -> impl Iterator<Item = &Commitment> {
+        self.unmet(tip).filter(|one| one.promise.run.is_none())
+    }
+
     /// The number of its commitments that the work at this tip meets, and of all: `2/3`; none where it has
     /// none.
     #[must_use]
@@ -76,12 +119,10 @@ impl Ticket {
     #[must_use]
     pub fn commitments_question(&self, tip: &Oid) -> Option<String> {
         let id = &self.id;
-        if self.proposed.is_some() {
-            return Some(format!(
-                "the commitments in its file were changed while an agent had it: `crew approve {id}` lets them count"
-            ));
+        if let Some(why) = self.why_promises_wait() {
+            return Some(format!("{why}: `crew approve {id}` lets them count"));
         }
-        let mut without = self.unmet(tip).filter(|one| one.promise.run.is_none());
+        let mut without = self.unnamed(tip);
         let first = without.next()?;
         let more = without.count();
         let more = match more {
@@ -99,7 +140,7 @@ impl Ticket {
     #[must_use]
     pub fn tip_to_approve(&self) -> Option<&Oid> {
         match self.held.as_ref().map(|held| &held.why) {
-            Some(Why::Paths { tip, .. }) => Some(tip),
+            Some(Why::Paths { tip, .. } | Why::Tests { tip, .. }) => Some(tip),
             Some(_) | None => self.candidate().map(|candidate| &candidate.tip),
         }
     }
@@ -108,7 +149,7 @@ impl Ticket {
     #[must_use]
     pub fn asks_about_commitments(&self) -> bool {
         let held = self.held.as_ref().map(|held| &held.why);
-        self.proposed.is_some() && !matches!(held, Some(Why::Paths { .. }))
+        self.unconfirmed.is_some() && !matches!(held, Some(Why::Paths { .. } | Why::Tests { .. }))
             || matches!(held, Some(Why::Commitments { .. }))
     }
 

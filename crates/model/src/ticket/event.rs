@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AfterLanding, AfterReview, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
-    CheckTask, Coupling, InTheWay, KeptWork, PullRequest, Repeat, ReviewEvent, Seen, Spec, Unheeded,
-    WhyUncoupled,
+    CheckTask, Coupling, FewerTests, InTheWay, KeptWork, PullRequest, Repeat, ReviewEvent, Seen, Spec,
+    Unheeded, WhyUncoupled,
 };
 use crate::attempt::{self, HarnessId};
 use crate::commitment::{By, Promise};
@@ -85,6 +85,9 @@ pub enum Event {
         which: String,
         /// The end of its output.
         output: String,
+        /// The numbers of its tests, where it passed and far fewer of them ran than on the target.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fewer: Option<FewerTests>,
     },
     /// The checks of an entry of the train are of no use any more.
     TrialCancelled,
@@ -139,6 +142,9 @@ pub enum Event {
         run: RunId,
         /// The end of the run.
         outcome: CheckOutcome,
+        /// The number of tests that it ran, where its output says it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tests: Option<u64>,
     },
     /// All checks passed on the merged result.
     ChecksPassed {
@@ -189,6 +195,20 @@ pub enum Event {
     },
     /// A person has given the word that its commitments wait for.
     CommitmentsApproved {
+        /// The actor who did it.
+        by: Actor,
+    },
+    /// A check passed and ran far fewer tests than on the target: a person is asked.
+    TestsHeld {
+        /// The check.
+        which: String,
+        /// The numbers of its tests.
+        tests: FewerTests,
+        /// The end of its output.
+        output: String,
+    },
+    /// A person lets the work pass with fewer tests.
+    TestsApproved {
         /// The actor who did it.
         by: Actor,
     },
@@ -277,6 +297,9 @@ pub enum Event {
     ReviewGaveUp {
         /// The review's token.
         fence: Fence,
+        /// What was wrong with the verdict that it meant to give, in words; empty where it gave none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
         /// The number of tries that are left.
         left: u32,
         /// When it is reviewed again.
@@ -293,6 +316,18 @@ pub enum Event {
     NobodyReviews {
         /// The reason, in words.
         why: String,
+    },
+    /// The approval of an earlier tip holds for this one, which does nothing but resolve conflicts with the
+    /// target.
+    ApprovalKept {
+        /// The gatekeepers that approved; none where a person did.
+        by: Vec<AgentName>,
+        /// The tip that was approved.
+        of: Oid,
+        /// The tip that resolves the conflicts.
+        tip: Oid,
+        /// The paths that were in conflict.
+        paths: Vec<String>,
     },
     /// Enough gatekeepers approved.
     Approved {
@@ -545,6 +580,9 @@ pub enum Effect {
         round: u32,
         /// The tip whose sensitive paths a person approved.
         approved: Option<Oid>,
+        /// The tip that was approved in review and came into conflict then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before_conflict: Option<Oid>,
         /// The entry of the train on which it is merged; none: on the target.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         coupling: Option<Coupling>,
@@ -750,6 +788,8 @@ impl Event {
             Event::CommitmentUnmet { .. } => "commitment_unmet",
             Event::CommitmentsHeld { .. } => "commitments_held",
             Event::CommitmentsApproved { .. } => "commitments_approved",
+            Event::TestsHeld { .. } => "tests_held",
+            Event::TestsApproved { .. } => "tests_approved",
             Event::NoCommits { .. } => "no_commits",
             Event::Conflicted { .. } => "conflicted",
             Event::CouldNotRun { .. } => "could_not_run",
@@ -765,6 +805,7 @@ impl Event {
             Event::ReviewEndOrdered { .. } => "review_end_ordered",
             Event::ReviewApproved { .. } => "review_approved",
             Event::Returned { .. } => "returned",
+            Event::ApprovalKept { .. } => "approval_kept",
             Event::Approved { .. } => "approved",
             Event::Rejected { .. } => "rejected",
             Event::WorkFailed { .. } => "work_failed",

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::FewerTests;
 use crate::policy::budget::Budget;
 use crate::{Oid, Time};
 
@@ -52,6 +53,15 @@ pub enum Why {
         /// The tip that has passed its checks: a word on work counts for it alone.
         tip: Oid,
     },
+    /// A check passes and runs far fewer tests than on the target.
+    Tests {
+        /// The check.
+        check: String,
+        /// The numbers of its tests.
+        tests: FewerTests,
+        /// The tip with which they ran: an approval counts for it alone.
+        tip: Oid,
+    },
     /// Landing it fails each time.
     Landing,
     /// Its conflicts could not be resolved.
@@ -86,6 +96,7 @@ impl Why {
             | Why::TargetRed
             | Why::Paths { .. }
             | Why::Commitments { .. }
+            | Why::Tests { .. }
             | Why::Landing
             | Why::Diverged
             | Why::Closed
@@ -95,7 +106,7 @@ impl Why {
     }
 
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 16] = [
+    pub const NAMES: [&str; 17] = [
         "failed",
         "blocked",
         "killed",
@@ -104,6 +115,7 @@ impl Why {
         "target_red",
         "paths",
         "commitments",
+        "tests",
         "landing",
         "conflict",
         "auth",
@@ -126,6 +138,7 @@ impl Why {
             Why::TargetRed => "target_red",
             Why::Paths { .. } => "paths",
             Why::Commitments { .. } => "commitments",
+            Why::Tests { .. } => "tests",
             Why::Landing => "landing",
             Why::Conflict => "conflict",
             Why::Auth => "auth",

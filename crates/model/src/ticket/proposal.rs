@@ -91,9 +91,31 @@ impl Proposal {
         self.due.is_none()
     }
 
+    /// Whether a look saw something new. The host's reason not to merge is none: it may have a number in it
+    /// that is another one each time.
+    #[must_use]
+    pub fn is_news(&self, seen: &Seen) -> bool {
+        let without_reason = |seen: &Seen| Seen {
+            not_merged: None,
+            ..seen.clone()
+        };
+        let before = self.seen.as_ref().filter(|_| self.trouble.is_none());
+        before.map(without_reason) != Some(without_reason(seen))
+    }
+
     /// The thing that the pull request waits for, as words after its number.
     #[must_use]
     pub fn words(&self) -> String {
+        let wish = match self.then {
+            Some(AfterLanding::Drop { .. }) => "; the ticket is dropped unless it was merged",
+            Some(AfterLanding::Hold { .. } | AfterLanding::Retry { .. } | AfterLanding::Uncouple) | None => {
+                ""
+            }
+        };
+        self.words_of_state() + wish
+    }
+
+    fn words_of_state(&self) -> String {
         if let Some(trouble) = &self.trouble {
             return format!("could not be looked at: {trouble}");
         }

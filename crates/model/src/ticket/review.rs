@@ -49,6 +49,9 @@ pub enum Verdict {
     Approve {
         /// The way in which the gatekeeper tested the work.
         acceptance_test: String,
+        /// The numbers of the commitments that it names as met.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        met: Vec<u32>,
         /// Its advice; may be empty.
         feedback: String,
     },
@@ -208,8 +211,15 @@ impl Reviewing {
 
     /// The gatekeepers that approved.
     pub fn approvers(&self) -> impl Iterator<Item = &AgentName> {
-        let approved = |review: &&Review| matches!(review.verdict, Some(Verdict::Approve { .. }));
-        self.reviews.iter().filter(approved).map(|review| &review.agent)
+        self.approvals().map(|(agent, _)| agent)
+    }
+
+    /// The gatekeepers that approved, each with the numbers of the commitments that it names as met.
+    pub fn approvals(&self) -> impl Iterator<Item = (&AgentName, &[u32])> {
+        self.reviews.iter().filter_map(|review| match &review.verdict {
+            Some(Verdict::Approve { met, .. }) => Some((&review.agent, met.as_slice())),
+            Some(Verdict::Reject { .. } | Verdict::Fail { .. }) | None => None,
+        })
     }
 
     /// True if a process of a review of it may be alive.

@@ -27,6 +27,10 @@ pub struct Spec {
     /// The landed merge that this one takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverts: Option<Oid>,
+    /// The agent that made it; none where a person did. Shell text among its commitments counts only after a
+    /// person has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
     /// True if the recovered ticket is closed when this one lands; else that ticket is opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces: bool,

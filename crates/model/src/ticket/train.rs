@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, CheckPlan, InTheWay};
+use super::{Candidate, CheckPlan, FewerTests, InTheWay};
 use crate::{Oid, TicketId, Time};
 
 /// An entry of the train whose checks do not run at this moment.
@@ -38,6 +38,9 @@ pub enum Trial {
         which: String,
         /// The end of its output.
         output: String,
+        /// The numbers of its tests, where it passed and far fewer of them ran than on the target.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fewer: Option<FewerTests>,
     },
 }
 
@@ -120,12 +123,22 @@ pub enum WhyUncoupled {
         /// The entry that it was merged on.
         ahead: TicketId,
     },
+    /// The landing of its batch was ended for another entry of it.
+    BatchEnded {
+        /// That entry.
+        of: TicketId,
+    },
     /// The target was moved by somebody else.
     TargetMoved,
     /// A person's edits are in the way of its files.
     Edited {
         /// The files in the way.
         paths: Vec<InTheWay>,
+    },
+    /// The remote refused the batch that it was in, perhaps for another entry's sake.
+    Refused {
+        /// The remote's words.
+        why: String,
     },
     /// Its work at this tip is to be reviewed, or has commitments to meet: it is checked by itself first.
     NotCleared {
@@ -136,7 +149,8 @@ pub enum WhyUncoupled {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         review: Option<String>,
     },
-    /// Its own checks have passed: it is merged on the train.
+    /// It was never in the train: its own checks have passed, or its commitments are met, and it is merged on
+    /// the train.
     Cleared,
     /// The settings have the train off, or a person wants it landed alone.
     Alone,
@@ -157,27 +171,54 @@ impl WhyUncoupled {
                 )
             }
             WhyUncoupled::AheadLeft { ahead } => format!("{ahead}, which was ahead of it, left the train"),
+            WhyUncoupled::BatchEnded { of } => {
+                format!("its batch did not land, because of {of}")
+            }
             WhyUncoupled::TargetMoved => "the target was moved by somebody else".to_owned(),
             WhyUncoupled::Edited { paths } => {
                 format!("edits are in the way: {}", crate::policy::attention::edits(paths))
             }
+            WhyUncoupled::Refused { why } => {
+                format!("it lands by itself, since the remote refused its batch: {why}")
+            }
             WhyUncoupled::NotCleared { review, .. } => match review {
-                Some(why) => format!("it is checked by itself first, and reviewed: {why}"),
+                Some(why) => format!("it is checked and reviewed by itself first, since {why}"),
                 None => "it is checked by itself first".to_owned(),
             },
-            WhyUncoupled::Cleared => "its own checks have passed".to_owned(),
+            WhyUncoupled::Cleared => "its commitments are met, and its checks run in the train".to_owned(),
             WhyUncoupled::Alone => "it lands alone".to_owned(),
+        }
+    }
+
+    /// What became of the ticket, with the reason.
+    #[must_use]
+    pub fn story(&self) -> String {
+        match self {
+            WhyUncoupled::Cleared => self.words(),
+            WhyUncoupled::Conflict { .. }
+            | WhyUncoupled::AheadLeft { .. }
+            | WhyUncoupled::TargetMoved
+            | WhyUncoupled::Edited { .. }
+            | WhyUncoupled::Refused { .. }
+            | WhyUncoupled::BatchEnded { .. }
+            | WhyUncoupled::NotCleared { .. }
+            | WhyUncoupled::Alone => format!("taken out of the train: {}", self.words()),
         }
     }
 }
 
 impl Place {
     /// Whether the ticket is built only while no other is in the train, and nothing is merged on it: it
-    /// conflicted with the entries ahead more than once, or a person's edits are in the way of its files.
+    /// conflicted with the entries ahead more than once, a person's edits are in the way of its files, or the
+    /// remote refused its batch.
     #[must_use]
     pub fn is_alone(&self) -> bool {
         let why = self.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
-        self.conflicts > 1 || matches!(why, Some(WhyUncoupled::Edited { .. } | WhyUncoupled::Alone))
+        let is_for_itself = matches!(
+            why,
+            Some(WhyUncoupled::Edited { .. } | WhyUncoupled::Refused { .. } | WhyUncoupled::Alone)
+        );
+        self.conflicts > 1 || is_for_itself
     }
 }
 

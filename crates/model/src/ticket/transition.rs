@@ -2,6 +2,7 @@
 
 mod checks;
 mod commitments;
+mod fewer_tests;
 mod hold;
 mod proposal;
 mod recovery;
@@ -74,7 +75,7 @@ impl Draft<'_> {
                 return self.no("it has not been created");
             };
             self.ticket.spec = spec.clone();
-            self.ticket.take_listed(&spec.commitments);
+            self.ticket.take_from_file(&spec.commitments);
             self.ticket.state = State::Open;
             return Ok(());
         }
@@ -134,14 +135,14 @@ impl Draft<'_> {
             Event::Coupled { coupling } => self.couple(coupling),
             Event::JoinedTrain { candidate, plan, at } => self.join_train(candidate, plan, *at),
             Event::TrialPassed { tree, passed } => self.pass_trial(tree, passed),
-            Event::TrialFailed { which, output } => self.fail_trial(which, output),
+            Event::TrialFailed { which, output, fewer } => self.fail_trial(which, output, *fewer),
             Event::TrialCancelled => self.cancel_trial(),
             Event::Uncoupled { why, at } => self.uncouple(why, *at),
             Event::BatchLanding { tip, batch, passed } => self.land_in_batch(tip, batch, passed),
             Event::BatchPutOff { plan } => self.put_off_landing(plan),
             Event::CheckOrdered { run, task, slot, at } => self.order_check(run, *task, *slot, *at),
             Event::CheckStopOrdered { why } => self.stop_check(*why),
-            Event::CheckEnded { run, outcome } => self.check_ended(run, outcome),
+            Event::CheckEnded { run, outcome, .. } => self.check_ended(run, outcome),
             Event::ChecksPassed { tree, passed, review } => self.pass(tree, passed, *review),
             Event::ChecksFailed {
                 which,
@@ -182,6 +183,8 @@ impl Draft<'_> {
             } => self.unmet((*id, output), *steps_left, *reopen_at, repeat.as_ref()),
             Event::CommitmentsHeld { tip } => self.hold_for_commitments(tip),
             Event::CommitmentsApproved { .. } => self.approve_commitments(),
+            Event::TestsHeld { which, tests, output } => self.hold_for_tests(which, *tests, output),
+            Event::TestsApproved { .. } => self.approve_tests(),
             Event::NoCommits {
                 steps_left,
                 reopen_at,
@@ -264,11 +267,12 @@ impl Draft<'_> {
             Event::ReviewCrashed { fence, left, due } => {
                 self.review_again(*fence, Label::EvaluatorError, *left, *due)
             }
-            Event::ReviewGaveUp { fence, left, due } => {
+            Event::ReviewGaveUp { fence, left, due, .. } => {
                 self.review_again(*fence, Label::EvaluatorIncomplete, *left, *due)
             }
             Event::ReviewRefused { fence, message } => self.review_refused(*fence, message),
             Event::NobodyReviews { why } => self.nobody_reviews(why),
+            Event::ApprovalKept { by, of, tip, paths } => self.keep_approval(by, of, tip, paths),
             Event::Approved { fence, agree } => self.approve(*fence, *agree),
             Event::Rejected {
                 fence,
@@ -399,7 +403,7 @@ impl Draft<'_> {
         ticket.kept.clear();
         ticket.pull_request = None;
         let listed = ticket.spec.commitments.clone();
-        ticket.take_listed(&listed);
+        ticket.take_from_file(&listed);
         Ok(())
     }
 
@@ -408,8 +412,9 @@ impl Draft<'_> {
         ticket.state = State::Done(done);
         (ticket.held, ticket.due, ticket.repeat, ticket.unheeded) = (None, None, None, None);
         ticket.in_line_since = None;
-        ticket.proposed = None;
+        (ticket.unconfirmed, ticket.approved_before) = (None, None);
         ticket.labels.clear();
+        ticket.tags_given.clear();
         ticket.feedback.clear();
         ticket.answers.clear();
     }
@@ -425,8 +430,13 @@ impl Draft<'_> {
                 if self.ticket.is_landing() {
                     return self.no("it is landing at this moment");
                 }
+                if self.ticket.held.is_none() && self.ticket.proposal().is_some() {
+                    return self.no("its pull request may be merged, and is looked at first");
+                }
                 self.keep_work();
             }
+            // It waits for a person's word.
+            State::Done(Done::Failed { .. }) => {}
             State::Done(_) => return self.no("it is done"),
         }
         self.finish(Done::Dropped {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checks, Entry, InTheWay, Place, Proposal, Reviewing};
+use super::{Checks, Entry, InTheWay, Place, Proposal, Reviewing, State, Ticket};
 use crate::attempt::Attempt;
 use crate::{Actor, AgentName, Oid, Time};
 
@@ -22,6 +22,9 @@ pub struct Verify {
     /// The verdict on this tip, so that the branch needs no further one however often it is merged anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cleared: Option<Cleared>,
+    /// The tip that a person let pass although far fewer tests run with it than on the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fewer_tests: Option<Oid>,
     /// Its place in the merge train.
     #[serde(default, skip_serializing_if = "is_default")]
     pub train: Place,
@@ -145,6 +148,58 @@ pub struct Candidate {
     /// size. None where the settings name no such condition, or it meets none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<String>,
+}
+
+impl Cleared {
+    /// True if it was approved of in review.
+    #[must_use]
+    pub fn is_approval(&self) -> bool {
+        match self.by {
+            Clearance::Approved { .. } => true,
+            Clearance::Waived { .. } => false,
+        }
+    }
+
+    /// The tip and the authority behind it, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let tip = self.tip.short();
+        match &self.by {
+            Clearance::Waived { words } => format!("{tip} is {words}"),
+            Clearance::Approved { acceptance_test, by } if by.is_empty() => {
+                format!("{tip} is {acceptance_test}")
+            }
+            Clearance::Approved { acceptance_test, by } => {
+                let by: Vec<&str> = by.iter().map(AgentName::as_str).collect();
+                format!(
+                    "{tip} is approved by {}, who tested: {acceptance_test}",
+                    by.join(" and ")
+                )
+            }
+        }
+    }
+}
+
+impl Ticket {
+    /// The verdict on its branch in words, and the reason for which its candidate is reviewed whatever its
+    /// tags say, where there is one.
+    #[must_use]
+    pub fn cleared_words(&self) -> Vec<String> {
+        let cleared = match &self.state {
+            State::Verify(verify) => verify.cleared.as_ref().map(Cleared::words),
+            State::InProgress(_) | State::Open => self.approved_before.as_ref().map(|before| {
+                format!(
+                    "{}; that holds if nothing but the conflict with the target is resolved on top of it",
+                    before.words()
+                )
+            }),
+            State::New | State::Done(_) => None,
+        };
+        let review = self.candidate().and_then(|candidate| candidate.review.as_ref());
+        let review = review.filter(|_| cleared.is_none());
+        let review = review.map(|why| format!("it is reviewed, since {why}"));
+        cleared.into_iter().chain(review).collect()
+    }
 }
 
 impl Verify {

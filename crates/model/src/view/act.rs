@@ -1,7 +1,7 @@
 //! Acts: what a person can do about something that waits, as a line to type or as a command to send.
 
 use crate::command::{Command, Question};
-use crate::{AgentName, TicketId};
+use crate::{AgentName, Oid, TicketId};
 
 /// Something that a person can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,10 +13,13 @@ pub enum Act {
         /// The question.
         question: Question,
     },
-    /// Approve the sensitive paths that a ticket touches.
+    /// Approve what a ticket waits for: the sensitive paths that it touches, its commitments, or its work in
+    /// a gatekeeper's place.
     Approve {
         /// The id of the ticket.
         ticket: TicketId,
+        /// The tip of its branch that a person sees; none where it has none yet.
+        tip: Option<Oid>,
     },
     /// Send work that is in review back to its agent.
     Reject {
@@ -90,7 +93,7 @@ impl Act {
     pub fn typed(&self) -> String {
         match self {
             Act::Answer { question, .. } => format!("crew answer {} \"…\"", question.ticket),
-            Act::Approve { ticket } => format!("crew approve {ticket}"),
+            Act::Approve { ticket, .. } => format!("crew approve {ticket}"),
             Act::Reject { ticket } => format!("crew reject {ticket} \"…\""),
             Act::Retry { ticket } => format!("crew retry {ticket}"),
             Act::Waive { ticket } => format!("crew waive {ticket} \"…\""),
@@ -153,7 +156,10 @@ impl Act {
                 text,
                 question: Some(question),
             },
-            Act::Approve { ticket } => Command::Approve { ticket, tip: None },
+            Act::Approve { ticket, tip } => Command::Approve {
+                ticket,
+                tip: tip.map(|tip| tip.as_str().to_owned()),
+            },
             Act::Reject { ticket } => Command::Reject { ticket, why: text },
             Act::Retry { ticket } => Command::Retry { ticket },
             Act::Waive { ticket } => Command::Waive { ticket, reason: text },

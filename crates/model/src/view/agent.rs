@@ -530,8 +530,7 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
     let (what, until) = match &verify.stage {
         Stage::Queued => {
             let uncoupled = verify.train.uncoupled.as_ref();
-            let why =
-                uncoupled.map(|uncoupled| format!(" (taken out of the train: {})", uncoupled.why.words()));
+            let why = uncoupled.map(|uncoupled| format!(" ({})", uncoupled.why.story()));
             (format!("its turn to be checked{}", why.unwrap_or_default()), None)
         }
         Stage::Building => ("the merge with the target".to_owned(), None),

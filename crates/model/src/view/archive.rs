@@ -17,7 +17,7 @@ use crate::{TicketId, Time};
 
 /// The shape of a stored view and its records, and of the fold's result for a row: a view that was stored
 /// with another is made anew from the rows.
-pub const SHAPE: u32 = 4;
+pub const SHAPE: u32 = 5;
 
 /// The time for which a ticket has been over when it is archived: its cost then belongs to no day whose
 /// budget still counts.
@@ -31,8 +31,6 @@ pub const LANDINGS: usize = 100;
 pub struct Archived {
     /// Their ids.
     pub tickets: BTreeSet<TicketId>,
-    /// The ids of those that were found impossible: a ticket may recover one, or depend on one.
-    pub failed: BTreeSet<TicketId>,
     /// The ids of those that were dropped: a ticket may depend on one.
     pub dropped: BTreeSet<TicketId>,
     /// The number of them that landed.
@@ -74,7 +72,7 @@ pub struct Summaries {
 
 impl Snapshot {
     /// Tickets that may be archived, at most so many: over for a day, and no ticket that is not over depends
-    /// on them or recovers them.
+    /// on them or recovers them. One that failed waits for a person's word.
     #[must_use]
     pub fn behind(&self, now: Time, most: usize) -> BTreeSet<TicketId> {
         let open = self.tickets.values().filter(|ticket| !ticket.is_done());
@@ -83,7 +81,7 @@ impl Snapshot {
             .collect();
         self.tickets
             .values()
-            .filter(|ticket| ticket.is_done() && ticket.unheeded.is_none())
+            .filter(|ticket| ticket.is_done() && ticket.unheeded.is_none() && !ticket.has_failed())
             .filter(|ticket| ticket.since + REST <= now && !linked.contains(&ticket.id))
             .map(|ticket| ticket.id.clone())
             .take(most)
@@ -146,7 +144,6 @@ impl Snapshot {
         if !self.archived.tickets.remove(&record.ticket) {
             return;
         }
-        self.archived.failed.remove(&record.ticket);
         self.archived.dropped.remove(&record.ticket);
         let counted = self.archived.counted(&ticket);
         *counted = counted.saturating_sub(1);
@@ -199,16 +196,19 @@ impl Snapshot {
 impl Archived {
     /// True if such a ticket was archived, and those that depend on it may begin.
     fn satisfies_dependents(&self, id: &TicketId) -> bool {
-        self.tickets.contains(id) && !self.failed.contains(id) && !self.dropped.contains(id)
+        self.tickets.contains(id) && !self.dropped.contains(id)
     }
 
     /// The set of those that ended as this ticket did, where no ticket that depends on it may begin.
     fn unsatisfying(&mut self, ticket: &Ticket) -> Option<&mut BTreeSet<TicketId>> {
         match &ticket.state {
-            State::Done(Done::Failed { .. }) => Some(&mut self.failed),
             State::Done(Done::Dropped { .. }) => Some(&mut self.dropped),
             State::Done(
-                Done::Landed { .. } | Done::NotNeeded | Done::Replaced { .. } | Done::ClosedByPerson,
+                Done::Landed { .. }
+                | Done::Failed { .. }
+                | Done::NotNeeded
+                | Done::Replaced { .. }
+                | Done::ClosedByPerson,
             )
             | State::New
             | State::Open

@@ -52,6 +52,9 @@ pub struct CheckVerdict {
     pub at: Time,
     /// How long it took, in milliseconds, where that is known.
     pub ms: Option<u64>,
+    /// The number of tests that it ran, where its output says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<u64>,
 }
 
 /// The way in which a check ended.
@@ -64,6 +67,8 @@ pub enum CheckEnding {
     Cached,
     /// It passed when it was repeated.
     Flaky,
+    /// It passed, and ran far fewer tests than on the target.
+    FewerTests,
     /// It failed.
     Failed,
     /// It could not be run.
@@ -78,6 +83,7 @@ impl CheckEnding {
             Self::Passed => "passed",
             Self::Cached => "cached",
             Self::Flaky => "flaky",
+            Self::FewerTests => "fewer_tests",
             Self::Failed => "failed",
             Self::CouldNotRun => "could_not_run",
         }
@@ -88,6 +94,7 @@ impl CheckEnding {
             CheckOutcome::Passed => Self::Passed,
             CheckOutcome::PassedBefore => Self::Cached,
             CheckOutcome::Flaky { .. } => Self::Flaky,
+            CheckOutcome::FewerTests { .. } => Self::FewerTests,
             CheckOutcome::Failed { .. } => Self::Failed,
             CheckOutcome::CouldNotRun { .. } => Self::CouldNotRun,
             CheckOutcome::NotSetUp | CheckOutcome::Lost { .. } => return None,
@@ -114,7 +121,7 @@ impl CheckTallies {
             }
             return;
         }
-        let Event::CheckEnded { run, outcome } = event else {
+        let Event::CheckEnded { run, outcome, tests } = event else {
             return;
         };
         let checks = before.and_then(Ticket::checks);
@@ -140,6 +147,7 @@ impl CheckTallies {
                 run: Some(run.clone()),
                 at,
                 ms: (end != CheckEnding::Cached).then(|| millis(at, running.since)),
+                tests: *tests,
             },
         );
     }
@@ -159,6 +167,7 @@ impl CheckTallies {
             run: Some(run.clone()),
             at,
             ms: None,
+            tests: None,
         };
         match &target.verdict {
             Verdict::Passed => {
@@ -177,7 +186,7 @@ impl CheckTallies {
     fn note(&mut self, name: &str, verdict: CheckVerdict) {
         let tally = self.tally(name);
         match verdict.end {
-            CheckEnding::Passed => tally.passed += 1,
+            CheckEnding::Passed | CheckEnding::FewerTests => tally.passed += 1,
             CheckEnding::Cached => tally.cached += 1,
             CheckEnding::Flaky => tally.flaky += 1,
             CheckEnding::Failed => tally.failed += 1,

@@ -72,6 +72,7 @@ impl Item {
             | Kind::Harness
             | Kind::Dependency
             | Kind::DependencyFailed
+            | Kind::Impossible
             | Kind::File
             | Kind::Failing
             | Kind::Target
@@ -100,6 +101,8 @@ pub enum Kind {
     Dependency,
     /// A ticket depends on a ticket that was dropped, or is over and has failed.
     DependencyFailed,
+    /// A gatekeeper found that a ticket cannot be done.
+    Impossible,
     /// A file cannot be read as a ticket, or cannot be one; it was changed, and crew cannot see why; or none
     /// can be written.
     File,
@@ -124,6 +127,7 @@ impl Kind {
             Kind::Harness => "harness",
             Kind::Dependency => "dependency",
             Kind::DependencyFailed => "dependency_failed",
+            Kind::Impossible => "impossible",
             Kind::File => "file",
             Kind::Failing => "failing",
             Kind::Target => "target_red",

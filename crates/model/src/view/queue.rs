@@ -123,8 +123,8 @@ impl Snapshot {
         self.tickets.values().filter_map(held).collect()
     }
 
-    /// Tickets that are not over, in the order in which they are shown: the nearest to the target first, then
-    /// by priority, age and id.
+    /// Tickets that are not over, and those that wait for a person's word all the same, in the order in
+    /// which they are shown: the nearest to the target first, then by priority, age and id.
     #[must_use]
     pub fn order(&self) -> Vec<&Ticket> {
         let rank = |ticket: &Ticket| match &ticket.state {
@@ -137,7 +137,11 @@ impl Snapshot {
             .tickets
             .values()
             .map(Arc::as_ref)
-            .filter(|t| !t.is_done() && !matches!(t.state, State::New))
+            .filter(|t| match &t.state {
+                State::Open | State::InProgress(_) | State::Verify(_) => true,
+                State::Done(done) => matches!(done, Done::Failed { .. }),
+                State::New => false,
+            })
             .collect();
         open.sort_by_key(|t| (rank(t), t.spec.priority, t.spec.created, &t.id));
         open

@@ -112,6 +112,7 @@ fn of_reason(reason: &Reason<'_>, look: Look) -> Standing {
             (Sign::Waits, "proposed", reason.words() + &look.added(next))
         }
         Reason::Failure(_) => (Sign::Wrong, "failing", why),
+        Reason::Impossible(_) => (Sign::Failed, "failed", why),
         Reason::Harness { .. } => (Sign::Wrong, "paused", why),
         // The fault is shown once, for all tickets.
         Reason::Target(_) => (Sign::Waits, "waits", "the target is red".to_owned()),
@@ -146,7 +147,7 @@ fn of_stage(ticket: &Ticket, verify: &Verify, now: Time) -> Standing {
         Stage::Queued => {
             let uncoupled = verify.train.uncoupled.as_ref();
             let why = match uncoupled {
-                Some(uncoupled) => format!("taken out of the train: {}", uncoupled.why.words()),
+                Some(uncoupled) => uncoupled.why.story(),
                 None => "waits for its turn to be merged".to_owned(),
             };
             new(Sign::Queued, "queued", Some(why))
@@ -219,7 +220,16 @@ pub(super) fn in_train(entry: &Entry) -> String {
     match &entry.trial {
         Trial::Untried => format!("{commit} waits for its checks"),
         Trial::Passed { .. } => format!("{commit} passed, and waits for landing"),
-        Trial::Failed { which, .. } => {
+        Trial::Failed {
+            which,
+            fewer: Some(tests),
+            ..
+        } => {
+            format!("`{which}` {tests}, on {commit}: the entries ahead are tried, to find the one at fault")
+        }
+        Trial::Failed {
+            which, fewer: None, ..
+        } => {
             format!("`{which}` fails on {commit}: the entries ahead are tried, to find the one at fault")
         }
     }

@@ -105,7 +105,7 @@ fn line<'a>(members: &[(&'a Ticket, &'a Verify)]) -> Vec<(&'a Ticket, &'a Verify
     line
 }
 
-/// Whether it was in the train when it was taken out; own checks that have passed are no part of one.
+/// Whether it was in the train when it was taken out; commitments that are met are no part of one.
 fn was_in_train(uncoupled: &Uncoupled) -> bool {
     uncoupled.why != WhyUncoupled::Cleared
 }

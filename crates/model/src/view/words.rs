@@ -47,6 +47,7 @@ pub fn printed(fact: &Fact) -> Option<&str> {
         Fact::Ticket(
             Event::ChecksFailed { output, .. }
             | Event::CommitmentUnmet { output, .. }
+            | Event::TestsHeld { output, .. }
             | Event::TargetRed { output, .. },
         ) => Some(output.trim_end()),
         Fact::Ticket(Event::Released {

@@ -223,6 +223,7 @@ impl Executor {
         for (name, value) in self.check_env.lasting() {
             parts.push([name.as_bytes(), b"=", value.as_bytes()].concat());
         }
+        parts.push(self.toolchain.key()?);
         Ok(digest(&parts))
     }
 }

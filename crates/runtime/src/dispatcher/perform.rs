@@ -58,7 +58,7 @@ impl Dispatcher {
     /// Has the executor perform an effect, on a thread.
     fn execute(&mut self, performance: Performance) {
         let (sender, executor) = (self.sender.clone(), Arc::clone(&self.executor));
-        let room = Arc::clone(&self.room);
+        let permits = self.permits.clone();
         let ordered = &performance.ordered;
         let stop = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
         let ordered_at = Stopwatch::start();
@@ -66,12 +66,7 @@ impl Dispatcher {
         let mut wish = self.set_ups.watch(&performance);
         let anyway = self.is_draining().then_some(self.options.anyway);
         tokio::spawn(async move {
-            // A stop waits for nobody.
-            let room = if stop {
-                None
-            } else {
-                room.acquire_owned().await.ok()
-            };
+            let permit = permits.take(&performance.ordered.effect).await;
             let (threads, one) = (Arc::clone(&executor.threads), performance.clone());
             let with = Arc::clone(&executor);
             let perform = move || {
@@ -89,7 +84,7 @@ impl Dispatcher {
             } else {
                 threads.begin(perform).await
             };
-            drop(room);
+            drop(permit);
             let report = match performed {
                 Ok(report) => report.unwrap_or_else(|| Report::CouldNotRun {
                     why: "it failed unexpectedly".to_owned(),

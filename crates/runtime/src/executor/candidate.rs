@@ -23,6 +23,8 @@ pub(super) struct Merge<'a> {
     pub(super) number: u32,
     pub(super) round: u32,
     pub(super) approved: Option<&'a Oid>,
+    /// The tip that was approved in review and came into conflict then.
+    pub(super) before_conflict: Option<&'a Oid>,
     /// The entry of the train on which the work is merged; none: on the target.
     pub(super) coupling: Option<&'a Coupling>,
 }
@@ -113,6 +115,7 @@ impl Executor {
             number,
             round,
             approved,
+            before_conflict,
             coupling,
         } = *merge;
         let repository = &self.repository;
@@ -148,8 +151,11 @@ impl Executor {
         };
         if let Some(candidate) = self.sent_before(ticket, &target, &tip)? {
             // The changes are not known here, so every check runs.
-            let untouched = Vec::new();
-            return Ok(Report::Built { candidate, untouched });
+            return Ok(Report::Built {
+                candidate,
+                untouched: Vec::new(),
+                resolves: None,
+            });
         }
         if repository.brings_back(workspace.base(), &target, &tip)? {
             return Ok(Report::ImportRefused {
@@ -162,7 +168,8 @@ impl Executor {
             });
         }
         // An agent that was in conflict has merged it, and somebody has taken it off the target since.
-        if let Some(commit) = repository.taken_off(&self.target, workspace.ticket(), &tip)? {
+        let base = Some(workspace.base());
+        if let Some(commit) = repository.taken_off(&self.target, workspace.ticket(), base, &tip)? {
             return Ok(Report::ImportRefused {
                 why: self.taken_back(&workspace, &commit, "which this branch has merged", &target),
             });
@@ -242,6 +249,10 @@ impl Executor {
                 }
                 let untouched = self.untouched(&built.changes);
                 let review = self.review_of_change(&git_oid(&target)?, &built)?;
+                let resolves = match before_conflict {
+                    Some(before) => self.resolves(before, &git_oid(&tip)?, &git_oid(&target)?)?,
+                    None => None,
+                };
                 self.pin(ticket, round, &built.commit)?;
                 match (oid(&built.commit), oid(&built.tree.0)) {
                     (Ok(commit), Ok(tree)) => Ok(Report::Built {
@@ -254,6 +265,7 @@ impl Executor {
                             review,
                         },
                         untouched,
+                        resolves,
                     }),
                     (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
                 }
@@ -290,6 +302,14 @@ impl Executor {
         };
         let lines = self.repository.lines_changed(target, &built.commit)?;
         Ok((lines >= u64::from(limit)).then(|| format!("it adds and removes {lines} lines")))
+    }
+
+    /// The paths in which the branch resolves conflicts, where that is all that it adds to a tip that was
+    /// approved before.
+    fn resolves(&self, before: &Oid, tip: &git::Oid, target: &git::Oid) -> git::Result<Option<Vec<String>>> {
+        let paths = self.repository.only_resolves(&git_oid(before)?, tip, target)?;
+        let shown = |path: &PathBuf| text::sanitise::line(&path.to_string_lossy());
+        Ok(paths.map(|paths| paths.iter().map(shown).collect()))
     }
 
     /// Conflict markers in the work, where no check would find them. The agent is told once: they may be

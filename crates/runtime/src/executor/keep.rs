@@ -35,6 +35,10 @@ impl Executor {
 
     /// The work has landed.
     pub(super) fn remove_workspace(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
+        // The settings may have landed it without the pull request that it had.
+        if ticket.pull_request.is_some() {
+            self.forget_proposal(ticket);
+        }
         self.end_workspace(ticket, agent, number, |_| Ok(None))
     }
 

@@ -125,6 +125,7 @@ impl Executor {
                 number,
                 round,
                 approved,
+                before_conflict,
                 coupling,
                 ..
             } => {
@@ -133,6 +134,7 @@ impl Executor {
                     number: *number,
                     round: *round,
                     approved: approved.as_ref(),
+                    before_conflict: before_conflict.as_ref(),
                     coupling: coupling.as_ref(),
                 };
                 self.build(ticket, &merge)
@@ -147,12 +149,14 @@ impl Executor {
                 set_up,
                 passed,
             } => {
+                let candidate = ticket.candidate();
                 let check = Check {
                     run,
                     task: *task,
                     slot: *slot,
                     commit,
-                    base: ticket.candidate().map(|candidate| &candidate.target),
+                    base: candidate.map(|candidate| &candidate.target),
+                    may_run_fewer_tests: candidate.is_some_and(|it| ticket.may_run_fewer_tests(&it.tip)),
                     command,
                     plan,
                     set_up: *set_up,

@@ -100,7 +100,7 @@ impl Executor {
         };
         // A commit that was taken off the target must not return with this work, and work without the
         // target's history cannot be merged. Either stays kept.
-        let is_fit = repository.taken_off(&self.target, &id, &commit)?.is_none()
+        let is_fit = repository.taken_off(&self.target, &id, None, &commit)?.is_none()
             && repository.fork(&commit, base)?.is_some();
         Ok(if is_fit { commit } else { base.clone() })
     }

@@ -1,7 +1,7 @@
 //! Landing by pull requests: with `[land] mode = "pr"` a branch is proposed at the host of the remote, and
 //! people, or crew once they have approved, merge it there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
@@ -11,21 +11,11 @@ use model::settings::{Pr, PrAfter, Settings};
 use model::ticket::{Candidate, PullRequest, ReviewDecision, Seen, Ticket};
 
 use super::perform::{could_not, git_oid, model_oid};
+use super::reviews::{Reviews, changes_requested};
 use crate::Place;
 use crate::executor::Executor;
-use crate::gh::{Comment, Gh, GhError, New, Review, Viewed};
+use crate::gh::{Gh, GhError, New, Viewed};
 use crate::start::Options;
-
-/// The most characters of a description; the host takes no more than 65,536.
-const LONGEST_BODY: usize = 60_000;
-/// The most characters of a title; the host takes no more than 256.
-const LONGEST_TITLE: usize = 240;
-/// The most characters of people's words that an agent is given.
-const LONGEST_WORDS: usize = 30_000;
-
-/// The people who may send work back, or have it merged: by their words an agent works, and on a public
-/// repository anybody can write a review.
-const TRUSTED: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
 /// Why a pull request could not be made or looked at.
 enum Trouble {
@@ -62,11 +52,8 @@ impl Executor {
         Ok(Gh::find(&self.callers_env, address.as_deref(), &self.place.root)?)
     }
 
-    /// Whether this tip of a ticket's branch was pushed for its pull request.
+    /// Whether this tip of a ticket's branch was pushed for its pull request, however work lands by now.
     pub(super) fn was_proposed_as(&self, ticket: &Ticket, tip: &git::Oid) -> git::Result<bool> {
-        if self.settings.land.proposes().is_none() {
-            return Ok(false);
-        }
         let id = git::Id::parse(ticket.id.as_str())?;
         Ok(self.repository.proposed(&id)?.contains(tip))
     }
@@ -88,6 +75,7 @@ impl Executor {
                     review: None,
                 },
                 untouched: Vec::new(),
+                resolves: None,
             },
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => Report::CouldNotRun { why },
         }
@@ -133,7 +121,11 @@ impl Executor {
         let open = listed.iter().find(|one| one.state == "OPEN");
         let known = merged.or(open).map(|one| (one.number, one.url.clone()));
         if merged.is_none() {
-            repository.push_proposal(remote, &id, &tip, &target)?;
+            // Of a ticket that was open again the branch of its first pull request may still be there.
+            let ended = listed.iter().filter(|one| one.state == "MERGED");
+            let ended = ended.filter_map(|one| git::Oid::parse(&one.head_ref_oid).ok());
+            let ended: Vec<git::Oid> = ended.collect();
+            repository.push_proposal(remote, &id, &tip, &target, &ended)?;
         }
         let (number, url) = match known {
             Some(known) => known,
@@ -175,60 +167,28 @@ impl Executor {
         })
     }
 
-    /// The title and the description of a ticket's pull request.
-    fn description(&self, ticket: &Ticket, candidate: &Candidate) -> (String, String) {
-        let title = text::sanitise::line(ticket.spec.title.trim());
-        let title = format!("{} ({})", text::sanitise::fit(&title, LONGEST_TITLE), ticket.id);
-        let text = self.text_of(ticket).unwrap_or_default();
-        // The first heading is the title.
-        let text = text.trim_start();
-        let text = match text.strip_prefix("# ") {
-            Some(rest) => rest.split_once('\n').map_or("", |(_, rest)| rest),
-            None => text,
-        };
-        let mut body = text.trim().to_owned();
-        if let Some(summary) = ticket.attempt().and_then(|attempt| attempt.summary.as_ref()) {
-            body.push_str(&format!("\n\n## What was done\n\n{}", summary.trim()));
-        }
-        if !candidate.passed.is_empty() {
-            body.push_str(&format!(
-                "\n\n## Passed on the merge with {}\n",
-                self.target.short()
-            ));
-            for one in &candidate.passed {
-                body.push_str(&format!("\n* {}", text::sanitise::line(one)));
-            }
-        }
-        if let Some(attempt) = ticket.attempt() {
-            let (agent, number) = (&attempt.claim.agent, attempt.claim.number);
-            body.push_str(&format!(
-                "\n\nTicket {}, attempt {number}, by {agent}.\n",
-                ticket.id
-            ));
-        }
-        (title, cut(&text::sanitise::prompt(&body), LONGEST_BODY))
-    }
-
     /// Looks at a ticket's pull request, and merges it where the settings say so and people have approved.
     pub(super) fn look_at_proposal(&self, ticket: &Ticket, candidate: &Candidate, url: &str) -> Report {
         self.try_look(ticket, candidate, url).unwrap_or_else(Report::from)
     }
 
     fn try_look(&self, ticket: &Ticket, candidate: &Candidate, url: &str) -> Result<Report, Trouble> {
-        let (Some(remote), Some(pr)) = (self.remote()?, self.settings.land.proposes()) else {
-            // The settings have work land in another way now.
+        let Some(remote) = self.remote()? else {
+            // The settings have work land in this repository alone now.
             return Ok(Report::TargetMoved);
         };
-        let gh = self.gh(&remote)?;
-        let viewed = gh.view(url)?;
         let look = Look {
             ticket,
             candidate,
             url,
             remote: &remote,
-            gh: &gh,
-            pr,
         };
+        let Some(pr) = self.settings.land.proposes() else {
+            // Work is pushed now, without a pull request: the host only knows whether that is still to do.
+            return Ok(self.if_merged(&look).unwrap_or(Report::TargetMoved));
+        };
+        let gh = self.gh(&remote)?;
+        let viewed = gh.view(url)?;
         match viewed.state.as_str() {
             "MERGED" => self.merged(&look, &viewed),
             "CLOSED" => Ok(Report::ProposalClosed),
@@ -240,7 +200,7 @@ impl Executor {
                     "it is to be merged into {other}, and not into {target}: change its base back"
                 )))
             }
-            "OPEN" => self.open(&look, &viewed),
+            "OPEN" => self.open(&look, &gh, pr, &viewed),
             other => Err(Trouble::Unsound(format!(
                 "`gh pr view` calls the pull request {}, which crew does not know",
                 text::sanitise::fit(&text::sanitise::line(other), 40)
@@ -248,14 +208,21 @@ impl Executor {
         }
     }
 
-    /// A pull request that was merged has landed where the target holds the tip that crew pushed, or the host
-    /// says that it merged exactly that: a squash is no ancestor.
+    /// The outcome of a pull request that nobody needs any more, if it was merged before.
+    fn if_merged(&self, look: &Look<'_>) -> Option<Report> {
+        let viewed = self.gh(look.remote).ok()?.view(look.url).ok()?;
+        let is_merged = viewed.state == "MERGED";
+        is_merged.then(|| self.merged(look, &viewed).ok()).flatten()
+    }
+
+    /// A pull request that was merged has landed where the target holds the tip that crew pushed, or where
+    /// the commit that was merged holds it: a squash is no ancestor.
     fn merged(&self, look: &Look<'_>, viewed: &Viewed) -> Result<Report, Trouble> {
         let Look {
             ticket,
             candidate,
             remote,
-            ..
+            url,
         } = *look;
         let base = self.target.short();
         if viewed.base_ref_name != base {
@@ -267,16 +234,33 @@ impl Executor {
         let repository = &self.repository;
         let tip = git_oid(&candidate.tip)?;
         let target = repository.fetch_target(remote, &self.target)?;
-        let id = git::Id::parse(ticket.id.as_str())?;
-        let holds = viewed.head_ref_oid == candidate.tip.as_str()
-            || repository.is_ancestor(&tip, &target)?
-            || repository.is_in_proposal(remote, &id, &tip)?;
-        if !holds {
-            return Err(Trouble::Unsound(format!(
-                "it was merged at {}, and crew cannot see that this holds the work that it pushed, {}",
-                text::sanitise::fit(&text::sanitise::line(&viewed.head_ref_oid), 40),
-                candidate.tip.short()
-            )));
+        let is_there =
+            viewed.head_ref_oid == candidate.tip.as_str() || repository.is_ancestor(&tip, &target)?;
+        if !is_there {
+            let id = git::Id::parse(ticket.id.as_str())?;
+            let head = git::Oid::parse(&viewed.head_ref_oid).ok();
+            let number = crate::gh::number_of(url);
+            let head = match head.zip(number) {
+                Some((head, number)) => repository
+                    .fetch_merged(remote, &id, number, &head)?
+                    .then_some(head),
+                None => None,
+            };
+            let holds = |whole: Option<&git::Oid>, part: Option<&git::Oid>| match (whole, part) {
+                (Some(whole), Some(part)) => repository.is_ancestor(part, whole),
+                (None, _) | (_, None) => Ok(false),
+            };
+            if !holds(head.as_ref(), Some(&tip))? {
+                // It was merged while crew pushed more: the rest needs a pull request of its own.
+                if holds(Some(&tip), head.as_ref())? {
+                    return Ok(Report::TargetMoved);
+                }
+                return Err(Trouble::Unsound(format!(
+                    "it was merged at {}, and crew cannot see that this holds the work that it pushed, {}",
+                    text::sanitise::fit(&text::sanitise::line(&viewed.head_ref_oid), 40),
+                    candidate.tip.short()
+                )));
+            }
         }
         let merge = viewed
             .merge_commit
@@ -291,16 +275,12 @@ impl Executor {
         Ok(Report::Landed { commit })
     }
 
-    fn open(&self, look: &Look<'_>, viewed: &Viewed) -> Result<Report, Trouble> {
+    fn open(&self, look: &Look<'_>, gh: &Gh, pr: &Pr, viewed: &Viewed) -> Result<Report, Trouble> {
         let candidate = look.candidate;
-        let reviews = look.gh.reviews(look.url)?;
-        let last = last_words(&reviews);
-        let answered = look.ticket.pull_request.as_ref().map(|request| &request.answered);
-        let is_answered = |review: &Review| answered.is_some_and(|answered| answered.contains(&review.id));
-        let wanted = last.iter().filter(|review| review.state == "CHANGES_REQUESTED");
-        let new: Vec<&Review> = wanted.copied().filter(|review| !is_answered(review)).collect();
+        let reviews = Reviews::read(gh, look, candidate.tip.as_str())?;
+        let new = reviews.unanswered();
         if !new.is_empty() {
-            let comments = look.gh.comments(look.url)?;
+            let comments = gh.comments(look.url)?;
             return Ok(changes_requested(&new, &comments));
         }
         let conflicts = viewed.mergeable == "CONFLICTING";
@@ -314,21 +294,21 @@ impl Executor {
         let is_ours = viewed.head_ref_oid == candidate.tip.as_str();
         let mut seen = Seen {
             is_draft: viewed.is_draft,
-            review: decision(&last, viewed, candidate),
+            review: reviews.decision(viewed),
             conflicts,
             other_head: model::Oid::new(&viewed.head_ref_oid).ok().filter(|_| !is_ours),
             not_merged: None,
         };
-        let is_to_be_merged = look.pr.after == PrAfter::Approved
+        let is_to_be_merged = pr.after == PrAfter::Approved
             && seen.review == ReviewDecision::Approved
             && is_ours
             && !seen.is_draft
             && !conflicts;
         if is_to_be_merged {
-            let merged = look.gh.merge(look.url, candidate.tip.as_str());
+            let merged = gh.merge(look.url, candidate.tip.as_str());
             failpoint::hit("propose.merged");
             // Whatever gh says, the host knows.
-            let now = look.gh.view(look.url)?;
+            let now = gh.view(look.url)?;
             match (merged, now.state.as_str()) {
                 (_, "MERGED") => return self.merged(look, &now),
                 (Ok(()), _) => {}
@@ -354,103 +334,30 @@ impl Executor {
             };
             self.repository.follow_remote(&intent).map(drop)
         });
-        let forgotten =
-            git::Id::parse(ticket.id.as_str()).and_then(|id| self.repository.forget_proposed(&id));
-        for error in [followed.err(), forgotten.err()].into_iter().flatten() {
+        if let Err(error) = followed {
             tracing::warn!("{}: {}", ticket.id, text::with_causes(&error));
         }
+        self.forget_proposal(ticket);
         self.unpin(&ticket.id);
+    }
+
+    /// Forgets what was pushed for a pull request that is over.
+    pub(super) fn forget_proposal(&self, ticket: &Ticket) {
+        let forgotten =
+            git::Id::parse(ticket.id.as_str()).and_then(|id| self.repository.forget_proposed(&id));
+        if let Err(error) = forgotten {
+            tracing::warn!("{}: {}", ticket.id, text::with_causes(&error));
+        }
     }
 }
 
 /// A look at a pull request.
 #[derive(Clone, Copy)]
-struct Look<'a> {
-    ticket: &'a Ticket,
+pub(super) struct Look<'a> {
+    pub(super) ticket: &'a Ticket,
     candidate: &'a Candidate,
-    url: &'a str,
+    pub(super) url: &'a str,
     remote: &'a Remote,
-    gh: &'a Gh,
-    pr: &'a Pr,
-}
-
-/// The last verdict of each person who may decide; comments change none.
-fn last_words(reviews: &[Review]) -> Vec<&Review> {
-    let mut last: BTreeMap<&str, &Review> = BTreeMap::new();
-    for review in reviews {
-        let decides = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"].contains(&review.state.as_str());
-        if let Some(user) = &review.user
-            && decides
-            && TRUSTED.contains(&review.author_association.as_str())
-        {
-            last.insert(&user.login, review);
-        }
-    }
-    last.into_values().collect()
-}
-
-/// The verdict of the reviews: an approval counts for the tip that it was given for.
-fn decision(last: &[&Review], viewed: &Viewed, candidate: &Candidate) -> ReviewDecision {
-    let says = viewed.review_decision.as_deref().unwrap_or_default();
-    let tip = candidate.tip.as_str();
-    if says == "CHANGES_REQUESTED" || last.iter().any(|review| review.state == "CHANGES_REQUESTED") {
-        return ReviewDecision::ChangesRequested;
-    }
-    let approves = |review: &&&Review| review.state == "APPROVED" && review.commit_id.as_deref() == Some(tip);
-    match says != "REVIEW_REQUIRED" && last.iter().any(|review| approves(&review)) {
-        true => ReviewDecision::Approved,
-        false => ReviewDecision::Open,
-    }
-}
-
-/// The words of people who want changes, for the next agent.
-fn changes_requested(reviews: &[&Review], comments: &[Comment]) -> Report {
-    let mut said = Vec::new();
-    let mut by: Vec<String> = Vec::new();
-    for review in reviews {
-        let who = review
-            .user
-            .as_ref()
-            .map_or("somebody", |user| user.login.as_str());
-        let who = text::sanitise::line(who);
-        if let Some(body) = review
-            .body
-            .as_deref()
-            .map(str::trim)
-            .filter(|body| !body.is_empty())
-        {
-            said.push(format!("{who}: {body}"));
-        }
-        let of_it = comments
-            .iter()
-            .filter(|one| one.pull_request_review_id == Some(review.id));
-        for comment in of_it {
-            let line = comment.line.or(comment.original_line);
-            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            said.push(format!(
-                "{who} on {}{line}: {}",
-                comment.path,
-                comment.body.trim()
-            ));
-        }
-        by.push(who);
-    }
-    if said.is_empty() {
-        said.push("they give no reason".to_owned());
-    }
-    Report::ChangesRequested {
-        reviews: reviews.iter().map(|review| review.id).collect(),
-        by: by.join(" and "),
-        why: cut(&text::sanitise::prompt(&said.join("\n")), LONGEST_WORDS),
-    }
-}
-
-/// A text of at most so many characters.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// Looks whether `gh` can be used for the pull requests of these settings: its program, or the reason for

@@ -10,13 +10,13 @@ use git::Stay;
 use harness::{Role, StepRequest};
 use model::attempt::{Class, HarnessId};
 use model::ticket::{Candidate, Ticket};
-use model::{AgentName, Fence, RunId, SessionId};
+use model::{AgentName, Fence, Oid, RunId, SessionId};
 use process::Run;
 
 use super::perform::{could_not, git_oid, not_spawned};
 use super::{Executor, is_for, private_dir};
 use crate::Result;
-use crate::prompt::ReviewFacts;
+use crate::prompt::{ReviewFacts, Unverified};
 
 /// The longest diff that a prompt shows, in bytes.
 const LONGEST_DIFF: usize = 60_000;
@@ -81,7 +81,9 @@ impl Executor {
         let commit = git_oid(&review.candidate.commit)?;
         let checkout = self.repository.check_checkout(&folder, &commit, Stay::Nothing)?;
         let facts = self.facts(ticket, review.agent, review.step);
-        let prompt = self.prompts.review(&facts, &self.review_facts(ticket, review))?;
+        let prompt = self
+            .prompts
+            .review(&facts, &self.review_facts(ticket, review, &run_id))?;
         let instructions = folder.join("instructions.md");
         let standing = "You review the work of others in a checkout of your own. Nothing that you change in it is kept.\n";
         std::fs::write(&instructions, standing).map_err(|source| crate::Error::Io {
@@ -119,7 +121,7 @@ impl Executor {
         Ok(Run::create(dir, &launch.spec(), stdin)?)
     }
 
-    fn review_facts(&self, ticket: &Ticket, review: &Review<'_>) -> ReviewFacts {
+    fn review_facts(&self, ticket: &Ticket, review: &Review<'_>, run_id: &str) -> ReviewFacts {
         let candidate = review.candidate;
         let patch = match (git_oid(&candidate.target), git_oid(&candidate.commit)) {
             (Ok(target), Ok(commit)) => self.repository.patch(&target, &commit).unwrap_or_default(),
@@ -134,7 +136,9 @@ impl Executor {
             summary: attempt
                 .and_then(|attempt| attempt.summary.clone())
                 .unwrap_or_default(),
+            run_id: run_id.to_owned(),
             passed: candidate.passed.clone(),
+            unverified: unverified(ticket, &candidate.tip),
             diff: text::sanitise::prompt(shown),
             diff_command: format!("git diff {} {}", candidate.target, candidate.commit),
             is_cut,
@@ -157,6 +161,16 @@ impl Executor {
             Err(error) => could_not(error),
         }
     }
+}
+
+/// The commitments that the gatekeeper has to name as met by the work at this tip. An agent may have written
+/// their words.
+fn unverified(ticket: &Ticket, tip: &Oid) -> Vec<Unverified> {
+    let unverified = ticket.unnamed(tip).map(|one| Unverified {
+        id: one.id,
+        says: text::sanitise::line(&one.promise.says),
+    });
+    unverified.collect()
 }
 
 /// As much of a diff as a prompt shows, in whole lines; with whether there is more.

@@ -17,7 +17,7 @@ impl Executor<'_> {
         ticket: &TicketId,
         agent: &AgentName,
         number: u32,
-        (approved, coupling): (Option<&Oid>, Option<&Coupling>),
+        (approved, coupling, before): (Option<&Oid>, Option<&Coupling>, Option<&Oid>),
     ) -> Report {
         let key = (agent.clone(), ticket.clone());
         let mine = self
@@ -75,6 +75,13 @@ impl Executor<'_> {
         if self.plant != Some(Plant::Unpinned) {
             git.refs.insert(format!("{PINS}{ticket}"), commit);
         }
+        let before = before
+            .filter(|_| coupling.is_none())
+            .and_then(|before| git.find(before));
+        let resolves = before.and_then(|before| match self.plant {
+            Some(Plant::WideResolution) => git.contains(tip, before).then(BTreeSet::new),
+            Some(_) | None => git.only_resolves(before, tip, target),
+        });
         let tip = match self.plant {
             Some(Plant::KeptApproval) => *self.world.first_tips.entry(ticket.clone()).or_insert(tip),
             Some(_) | None => tip,
@@ -90,6 +97,7 @@ impl Executor<'_> {
         Report::Built {
             candidate,
             untouched: Vec::new(),
+            resolves: resolves.map(|paths| paths.into_iter().collect()),
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Judged {
     left: Vec<(TicketId, AgentName, Oid)>,
     /// Tickets that were sent back since their checks failed.
     blamed: Vec<(TicketId, Candidate)>,
+    /// Tickets whose approval was kept: with the tip that was approved, and the one that it holds for.
+    kept: Vec<(TicketId, Oid, Oid)>,
 }
 
 impl Judged {
@@ -41,6 +43,9 @@ impl Judged {
                 self.left.push((id.clone(), agent, on));
             }
         }
+        if let Event::ApprovalKept { of, tip, .. } = event {
+            self.kept.push((id.clone(), of.clone(), tip.clone()));
+        }
         if let Event::ChecksFailed { .. } = event {
             let candidate = before.candidate().cloned();
             self.blamed
@@ -48,7 +53,8 @@ impl Judged {
         }
     }
 
-    /// A ticket leaves the train only for a conflict that there is, and only who is at fault is sent back.
+    /// A ticket leaves the train only for a conflict that there is, only who is at fault is sent back, and an
+    /// approved tip changes after its approval only in what was in conflict.
     pub(super) fn is_just(&mut self, world: &World) -> Checked {
         let git = &world.git;
         for (id, agent, on) in std::mem::take(&mut self.left) {
@@ -60,6 +66,21 @@ impl Judged {
                 git.merge(on, *tip).is_err(),
                 "an entry leaves the train for a real conflict",
                 || format!("{id} merges with {}", git.id(on)),
+            )?;
+        }
+        for (id, of, tip) in std::mem::take(&mut self.kept) {
+            let (Some(before), Some(now)) = (git.find(&of), git.find(&tip)) else {
+                continue;
+            };
+            // Somebody may have taken the commit that was merged off the target since.
+            let ends: Vec<usize> = std::iter::once(git.target())
+                .chain(world.moved_to.iter().copied())
+                .collect();
+            ensure(
+                ends.iter()
+                    .any(|end| git.only_resolves(before, now, *end).is_some()),
+                "an approval is kept over resolved conflicts alone",
+                || format!("{tip} of {id} changes more than was in conflict with {of}"),
             )?;
         }
         for (id, candidate) in std::mem::take(&mut self.blamed) {

@@ -227,6 +227,14 @@ fn an_approval_that_is_kept_over_a_new_tip_is_caught() {
 }
 
 #[test]
+fn an_approval_that_is_kept_over_more_than_a_resolved_conflict_is_caught() {
+    caught(
+        Plant::WideResolution,
+        &["an approval is kept over resolved conflicts alone"],
+    );
+}
+
+#[test]
 fn work_that_is_taken_from_a_review_is_caught() {
     caught(
         Plant::ImportedReview,

@@ -146,6 +146,7 @@ fn row(app: &App, item: &Item, chosen: bool, is_open: bool) -> Row {
         | Kind::Harness
         | Kind::Dependency
         | Kind::DependencyFailed
+        | Kind::Impossible
         | Kind::File
         | Kind::Failing
         | Kind::Target

@@ -118,6 +118,17 @@ fn held_tickets_are_retried_merged_waived_approved() {
 }
 
 #[test]
+fn an_approval_is_a_word_on_the_tip_that_is_shown() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('3'));
+    let (ticket, tip) = (id("t-check"), Some("3".repeat(40)));
+    assert_eq!(
+        command(scene.press(Key::Char('p'))),
+        Command::Approve { ticket, tip }
+    );
+}
+
+#[test]
 fn work_is_rejected_with_the_reason_that_its_agent_gets() {
     let mut scene = Scene::busy(80, 24);
     scene.press(Key::Char('3'));

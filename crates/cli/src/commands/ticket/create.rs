@@ -10,7 +10,10 @@ use crate::ui;
 impl Call<'_> {
     pub(super) fn create(&mut self) -> Result<Exit> {
         let words = std::mem::take(&mut self.words);
-        let mut new = New::default();
+        let mut new = New {
+            made_by: self.agent().map(|agent| text::sanitise::line(&agent)),
+            ..New::default()
+        };
         let mut parent = None;
         let mut titles = Vec::new();
         let mut words = words.into_iter();

@@ -94,7 +94,7 @@ END
     commit 'Count the words of a text'
     ;;
 t-2)
-    if is_told 'this commitment is not met'; then
+    if is_told 'does not meet this commitment'; then
         say 'reading which promise is not kept'
         say 'adding trim to README.md'
         printf "    sh textkit trim '  a b '     # a b\\n" >> README.md

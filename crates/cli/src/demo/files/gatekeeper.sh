@@ -6,8 +6,11 @@ cat > "$DEMO/review"
 printf '%s\n' "trying out: textkit slug 'Hello  World'"
 sleep "$PACE"
 got=$(sh textkit slug 'Hello  World')
+verdict() {
+    printf '{"crew":"verdict","run_id":"%s",%s}\n' "$CREW_RUN_ID" "$1"
+}
 if [ "$got" = hello-world ]; then
-    echo '{"crew":"verdict","verdict":"approve","acceptance_test":"two blanks become one dash","feedback":""}'
+    verdict '"verdict":"approve","acceptance_test":"two blanks become one dash","feedback":""'
 else
-    echo '{"crew":"verdict","verdict":"reject","reason":"two blanks become two dashes","feedback":"squeeze them, with a test"}'
+    verdict '"verdict":"reject","reason":"two blanks become two dashes","feedback":"squeeze them, with a test"'
 fi

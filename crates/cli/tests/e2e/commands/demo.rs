@@ -114,7 +114,7 @@ fn it_lands_eight_tickets_in_the_worst_of_environments_and_leaves_nothing() {
         "hangs: no word",
         "asks a person: Is this 0.9 or 1.0 already?",
         "answered with `crew answer ada Call it 1.0`",
-        "passes the tests, and does not keep its promise",
+        "merged with main it does not keep its promise",
         "rejects it in review: two blanks become two dashes",
         "merged results passed one run of the tests together",
         "landed it with others, by one run of the tests",

@@ -1,6 +1,8 @@
 //! Commitments: work lands once it meets them, as crew itself has verified.
 
-use testkit::world::World;
+use std::fs;
+
+use testkit::world::{World, crew};
 
 #[test]
 fn an_acceptance_test_that_fails_keeps_the_work_from_landing_and_its_agent_gets_the_output() {
@@ -23,7 +25,7 @@ fn an_acceptance_test_that_fails_keeps_the_work_from_landing_and_its_agent_gets_
     for step in [2, 3] {
         let told = world.prompt("t-1", step);
         assert!(
-            told.contains("this commitment is not met:\nthe acceptance test passes"),
+            told.contains("does not meet this commitment:\nthe acceptance test passes"),
             "{told}"
         );
         assert!(told.contains("not yet there\n(exit code 1)"), "{told}");
@@ -64,7 +66,7 @@ fn an_unmet_commitment_goes_back_once_and_then_lands_with_its_trailer() {
         "page",
     ]);
     let refused = world.crew(&["commit-to", "t-1", "A person likes it"]);
-    assert!(refused.err.contains("cannot name one as met"), "{}", refused.err);
+    assert!(refused.err.contains("t-1 is not reviewed"), "{}", refused.err);
     world.drain_all();
     assert_eq!(world.count("t-1", "commitment_unmet"), 1);
     assert!(
@@ -174,4 +176,32 @@ fn the_same_unmet_commitment_is_paid_for_three_times_and_a_waiver_is_counted_as_
     assert_eq!(trailer.trim(), "0/1");
     let how = format!("{:?}", world.state("t-1").state);
     assert!(how.contains("the test is wrong"), "{how}");
+}
+
+#[test]
+fn shell_text_in_a_ticket_that_an_agent_made_counts_once_a_person_has_said_so() {
+    let world = World::new();
+    let make = format!(
+        "\"{}\" ticket create 'A page' -t epic --acceptance '- It greets: `$ test -e greeted`' > \"$LOGS/made\"\n\
+         work t-1 x\necho DONE",
+        crew()
+    );
+    world.ticket("t-1").agent(&make).write();
+    world.drain_all();
+    let made = fs::read_to_string(world.path("logs/made")).unwrap();
+    let made = made.trim();
+    assert!(!world.front(made, "made_by").is_empty());
+    world.script(made, "work greeted x\necho DONE");
+    world.edit(made, |text| text.replacen("type: epic", "type: task", 1));
+    world.drain_held();
+    let (why, note) = world.held(made);
+    assert_eq!(why, "commitments");
+    assert!(note.contains("made this ticket"), "{note}");
+    assert!(world.state(made).commitments.is_empty());
+    let explained = world.must(&["explain", made]).out;
+    assert!(explained.contains("test -e greeted"), "{explained}");
+    world.must(&["approve", made]);
+    world.drain_all();
+    assert!(world.is_landed(made));
+    assert_eq!(world.state(made).commitments.len(), 1);
 }

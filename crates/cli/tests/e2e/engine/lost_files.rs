@@ -208,7 +208,10 @@ fn a_reopen_of_a_ticket_whose_text_nothing_has_is_refused_with_the_recipe() {
 fn a_landed_ticket_whose_file_is_gone_is_reopened_with_its_file() {
     for is_in_git in [false, true] {
         let world = World::new();
-        world.ticket("t-1").body("The text.").agent(AGENT).write();
+        let promises =
+            "commitments:\n  - says: it is there\n    run: [test, -f, t-1.1]\nacceptance_test: test -f t-1.1";
+        let ticket = world.ticket("t-1").body("The text.").line(promises);
+        ticket.agent(AGENT).write();
         if is_in_git {
             commit_tickets(&world, "a ticket");
         }
@@ -220,6 +223,8 @@ fn a_landed_ticket_whose_file_is_gone_is_reopened_with_its_file() {
         assert_eq!(world.runs("t-1"), 2, "{is_in_git}");
         let text = fs::read_to_string(world.ticket_file("t-1")).unwrap();
         assert!(text.contains("The text."), "{text}");
+        assert!(text.contains("commitments:"), "{text}");
+        assert_eq!(world.state("t-1").commitments.len(), 2, "{text}");
         assert_eq!(world.front("t-1", "status"), "closed");
     }
 }

@@ -120,3 +120,133 @@ fn a_branch_that_deletes_the_tests_goes_back_to_its_agent() {
     world.drain_all();
     assert_eq!(world.on_main("tests/one"), None);
 }
+
+/// A check whose tests are the files of a folder, as a runner sums them up, and ten of them on the target.
+fn ten_tests(settings: &str) -> World {
+    let runner =
+        "n=$(ls tests 2>/dev/null | wc -l); echo \"test result: ok. $n passed; 0 failed; 0 ignored\"";
+    let world = World::with(|s| {
+        s.checks = format!("[[check]]\nname = \"test\"\ncommand = '''{runner}'''\n{settings}");
+    });
+    for n in 0..10 {
+        world.commit(&format!("tests/{n}"), "x\n");
+    }
+    world
+}
+
+#[test]
+fn work_with_less_than_half_of_the_tests_waits_for_a_person() {
+    let world = ten_tests("");
+    world
+        .ticket("t-1")
+        .agent("git rm -q tests/[0-6]; git commit -q -m less\necho DONE")
+        .write();
+    world.drain_held();
+    assert_eq!(world.held("t-1").0, "tests");
+    let asked = world.crew(&["inbox"]).out;
+    assert!(asked.contains("ran 3 tests, and on the target 10"), "{asked}");
+    let told = world.must(&["explain", "t-1"]).out;
+    for says in [
+        "ran 3 tests, and on the target 10",
+        "crew approve t-1",
+        "crew reject t-1",
+    ] {
+        assert!(told.contains(says), "{says}: {told}");
+    }
+    assert!(world.on_main("tests/0").is_some(), "nothing has landed");
+    let shown = world.must(&["checks"]).out;
+    assert!(shown.contains("fewer tests"), "{shown}");
+
+    world.must(&["approve", "t-1"]);
+    world.drain_all();
+    assert_eq!(world.on_main("tests/0"), None);
+    assert_eq!(world.runs("t-1"), 1, "no agent was asked again");
+
+    // The next work is compared with what landed.
+    world.ticket("t-2").agent("work good x\necho DONE").write();
+    world.drain_all();
+    assert_eq!(world.on_main("good").as_deref(), Some("x\n"));
+    assert_eq!(
+        check(&world, "test")["verdicts"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap()["tests"],
+        3
+    );
+}
+
+#[test]
+fn a_person_sends_work_with_fewer_tests_back_to_its_agent() {
+    let world = ten_tests("");
+    world
+        .ticket("t-1")
+        .agent(
+            "if [ \"$RUN\" = 1 ]; then git rm -q tests/[0-6]; git commit -q -m less; else git revert --no-edit HEAD >&2; work good x; fi\necho DONE",
+        )
+        .write();
+    world.drain_held();
+    world.must(&["reject", "t-1", "bring the tests back"]);
+    world.drain_all();
+    assert!(world.prompt("t-1", 2).contains("bring the tests back"));
+    assert_eq!(world.on_main("tests/0").as_deref(), Some("x\n"));
+    assert_eq!(world.on_main("good").as_deref(), Some("x\n"));
+}
+
+#[test]
+fn the_train_finds_the_entry_with_fewer_tests_and_lands_the_others() {
+    let world = ten_tests("[train]\nbatch = 4\n");
+    for n in 1..=4 {
+        let less = if n == 2 {
+            "git rm -q tests/[0-6]; git commit -q -m less; "
+        } else {
+            ""
+        };
+        world
+            .ticket(&format!("t-{n}"))
+            .agent(&format!("{less}work good-{n} x\necho DONE"))
+            .write();
+    }
+    world.drain_held();
+    let landed = |n: u32| world.on_main(&format!("good-{n}")).is_some();
+    assert_eq!([1, 2, 3, 4].map(landed), [true, false, true, true]);
+    let told = world.must(&["explain", "t-2"]).out;
+    assert!(told.contains("ran 3 tests, and on the target 10"), "{told}");
+    world.must(&["approve", "t-2"]);
+    world.drain_all();
+    assert!(landed(2) && world.on_main("tests/0").is_none());
+}
+
+#[test]
+fn checks_run_again_when_a_program_of_the_toolchain_answers_otherwise() {
+    let outside = tempfile::tempdir().unwrap();
+    let version = outside.path().join("version");
+    std::fs::write(&version, "1.0\n").unwrap();
+    let world = World::with(|s| {
+        s.checks = format!(
+            "toolchain = [[\"cat\", {:?}]]\n[[check]]\nname = \"test\"\ncommand = \"true\"\n",
+            version.display().to_string()
+        );
+    });
+    let passed = |id: &str| {
+        let before = check(&world, "test")["passed"].as_u64().unwrap_or(0);
+        world.ticket(id).agent(&format!("work {id} x\necho DONE")).write();
+        world.drain_all();
+        check(&world, "test")["passed"].as_u64().unwrap() - before
+    };
+    assert_eq!(passed("t-1"), 2, "the target, and the work");
+    let shown = world.must(&["checks"]).out;
+    assert!(shown.contains("1.0"), "{shown}");
+    assert_eq!(passed("t-2"), 1, "the target has passed as the work before");
+    std::fs::write(&version, "2.0\n").unwrap();
+    assert_eq!(passed("t-3"), 2, "the target too is checked anew");
+    assert_eq!(world.json(&["checks"])["toolchain"][0]["answer"], "2.0");
+
+    std::fs::remove_file(&version).unwrap();
+    let refused = world.crew(&["run", "--until-idle"]);
+    assert!(
+        refused.err.contains("[checks] toolchain") && refused.err.contains("exit code 1"),
+        "{}",
+        refused.err
+    );
+}

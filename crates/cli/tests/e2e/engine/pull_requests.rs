@@ -1,22 +1,19 @@
 //! Landing by pull requests: a bare repository is the remote, and a script with a state in files is `gh`.
 
+mod host;
+mod looks;
+mod merges;
+mod reviews;
+
 use std::fs;
 use std::path::PathBuf;
 
-use testkit::world::{DONE, World, make_executable, path_variable};
+use testkit::world::{DONE, path_variable};
 
-const GH: &str = include_str!("gh.sh");
-
-/// Merges pull request `$at`, as one commit on the target.
-const SQUASH: &str = r#"
-base=$(remote rev-parse main)
-tree=$(remote merge-tree --write-tree main "$(tip "$at")")
-made=$(echo squashed | remote -c user.name=host -c user.email=host@example.com commit-tree "$tree" -p "$base")
-tip "$at" > /dev/null
-remote update-ref refs/heads/main "$made" "$base"
-printf '%s' "$made" > "$at/merge"
-printf MERGED > "$at/state"
-"#;
+use host::{
+    assert_landed, at_remote, killed_at, of_host, somebody_merges_by_hand, somebody_reviews,
+    somebody_squashes, tell, told, with_host,
+};
 
 /// The failpoints that are only passed on the way to a pull request, and while one is looked at.
 const OF_PROPOSING: [&str; 5] = [
@@ -47,73 +44,6 @@ const OF_ANSWERS: [&str; 8] = [
 /// Whether an engine is killed at this failpoint here.
 pub(crate) fn has(point: &str) -> bool {
     OF_PROPOSING.contains(&point) || OF_LOOKING.contains(&point) || OF_ANSWERS.contains(&point)
-}
-
-/// A world whose remote is a bare repository beside it, with a host of pull requests.
-fn with_host(pr: &str) -> World {
-    let land = format!("mode = \"pr\"\npr = {{ {pr} }}");
-    let world = World::with(|settings| settings.land = land);
-    world.git(&["init", "-q", "--bare", "-b", "main", "../remote.git"]);
-    world.git(&["remote", "add", "origin", "../remote.git"]);
-    world.git(&["push", "-q", "origin", "main"]);
-    fs::create_dir_all(world.path("bin")).unwrap();
-    fs::write(world.path("bin/gh"), GH).unwrap();
-    fs::write(world.path("bin/squash"), SQUASH).unwrap();
-    make_executable(&world.path("bin/gh"));
-    let path = format!("{}:{}", world.path("bin").display(), path_variable().display());
-    world.around("PATH", path);
-    world
-}
-
-fn of_host(world: &World, name: &str) -> PathBuf {
-    world.path("host").join(name)
-}
-
-fn told(world: &World, name: &str) -> String {
-    fs::read_to_string(of_host(world, name)).unwrap_or_default()
-}
-
-fn tell(world: &World, name: &str, text: &str) {
-    fs::create_dir_all(world.path("host")).unwrap();
-    fs::write(of_host(world, name), text).unwrap();
-}
-
-fn at_remote(world: &World, branch: &str) -> String {
-    world.git(&["--git-dir=../remote.git", "rev-parse", branch])
-}
-
-/// A person merges pull request 1 as one commit.
-fn somebody_squashes(world: &World) {
-    let script = format!(
-        "set -eu\nhome='{}'\nat=\"$home/host/1\"\nremote() {{ git --git-dir=\"$home/remote.git\" \"$@\"; }}\n\
-         tip() {{ remote rev-parse \"$(cat \"$1/head\")\" | tee \"$1/oid\"; }}\n{SQUASH}",
-        world.path(".").display()
-    );
-    let status = world.program("sh").args(["-c", &script]).status().unwrap();
-    assert!(status.success());
-}
-
-/// Somebody with a say reviews the tip that pull request 1 has now.
-fn somebody_reviews(world: &World, id: u32, state: &str, body: &str) {
-    let tip = at_remote(world, "crew/t-1");
-    let review = format!(
-        "[{{\"id\":{id},\"user\":{{\"login\":\"rev\"}},\"body\":\"{body}\",\"state\":\"{state}\",\"commit_id\":\"{tip}\",\
-         \"author_association\":\"MEMBER\"}}]"
-    );
-    tell(world, "1/reviews", &review);
-}
-
-fn assert_landed(world: &World) {
-    assert_eq!(world.state_name("t-1"), "done/landed");
-    assert_eq!(world.count("t-1", "landed"), 1);
-    assert!(!of_host(world, "2").exists(), "one pull request");
-    assert_eq!(at_remote(world, "main"), world.git(&["rev-parse", "main"]));
-    assert!(world.on_main("t-1.txt").is_some());
-    assert!(world.project("t-1.txt").exists(), "the checkout follows");
-    assert!(world.workspaces().is_empty());
-    for kept in ["refs/crew/proposed", "refs/crew/proposing", "refs/crew/candidate"] {
-        assert_eq!(world.git(&["for-each-ref", kept]), "");
-    }
 }
 
 #[test]
@@ -159,7 +89,7 @@ fn work_is_proposed_and_lands_once_a_person_has_squashed_it() {
     let inbox = world.crew(&["inbox"]).out;
     assert!(inbox.contains("https://example.com/team/it/pull/1"), "{inbox}");
 
-    somebody_squashes(&world);
+    somebody_squashes(&world, 1);
     world.drain_all();
     assert_landed(&world);
 }
@@ -169,17 +99,7 @@ fn a_person_merges_the_branch_by_hand_and_the_local_target_follows() {
     let world = with_host("");
     world.ticket("t-1").agent(DONE).write();
     world.drain_held();
-    world.git(&["clone", "-q", "../remote.git", "../clone"]);
-    let clone = world.path("clone");
-    world.git_at(&clone, &["config", "user.name", "Eve"]);
-    world.git_at(&clone, &["config", "user.email", "eve@example.org"]);
-    world.git_at(
-        &clone,
-        &["merge", "-q", "--no-ff", "-m", "merged", "origin/crew/t-1"],
-    );
-    world.git_at(&clone, &["push", "-q"]);
-    tell(&world, "1/merge", &at_remote(&world, "main"));
-    tell(&world, "1/state", "MERGED");
+    somebody_merges_by_hand(&world);
     // The tip that the host reports is nobody's: that it is in the target has to be enough.
     tell(&world, "1/oid", &"f".repeat(40));
     world.drain_all();
@@ -206,13 +126,11 @@ fn changes_that_are_asked_for_come_back_to_an_agent_and_update_the_same_pull_req
     tell(
         &world,
         "1/comments",
-        "[{\"pull_request_review_id\":7,\"path\":\"t-1.txt\",\"line\":1,\"body\":\"too short\"}]",
+        "{\"pull_request_review_id\":7,\"path\":\"t-1.txt\",\"line\":1,\"body\":\"too short\",\
+         \"author_association\":\"MEMBER\"}\n",
     );
     for point in ["decided.changes_requested", "durable.changes_requested"] {
-        world.around("CREW_FAILPOINT_AT", point);
-        let said = world.crew(&["run", "--until-idle"]);
-        assert_eq!(said.signal, Some(9), "{point}: {said}");
-        world.around("CREW_FAILPOINT_AT", "");
+        killed_at(&world, point);
     }
     world.drain_held();
     assert_eq!(world.count("t-1", "changes_requested"), 1);
@@ -231,7 +149,7 @@ fn changes_that_are_asked_for_come_back_to_an_agent_and_update_the_same_pull_req
         &second,
     ]);
     assert_eq!(world.count("t-1", "proposed"), 2);
-    somebody_squashes(&world);
+    somebody_squashes(&world, 1);
     world.drain_all();
     assert_landed(&world);
     assert_eq!(world.on_main("t-1.txt").unwrap().trim(), "round 2");
@@ -244,10 +162,7 @@ fn a_pull_request_that_is_closed_holds_the_ticket_and_is_proposed_anew_on_a_retr
     world.drain_held();
     tell(&world, "1/state", "CLOSED");
     for point in ["decided.proposal_closed", "durable.proposal_closed"] {
-        world.around("CREW_FAILPOINT_AT", point);
-        let said = world.crew(&["run", "--until-idle"]);
-        assert_eq!(said.signal, Some(9), "{point}: {said}");
-        world.around("CREW_FAILPOINT_AT", "");
+        killed_at(&world, point);
     }
     world.drain_held();
     let (why, note) = world.held("t-1");
@@ -260,7 +175,7 @@ fn a_pull_request_that_is_closed_holds_the_ticket_and_is_proposed_anew_on_a_retr
     let said = world.must(&["drop", "t-1"]);
     assert!(
         said.all()
-            .contains("its pull request stays as it is: https://example.com/team/it/pull/2"),
+            .contains("the pull request stays as it is: https://example.com/team/it/pull/2"),
         "{said}"
     );
     assert_eq!(told(&world, "2/state"), "OPEN");
@@ -284,10 +199,7 @@ fn crew_merges_what_a_person_has_approved_and_nothing_else() {
         if point == "performed.look_at_proposal" {
             break;
         }
-        world.around("CREW_FAILPOINT_AT", point);
-        let said = world.crew(&["run", "--until-idle"]);
-        assert_eq!(said.signal, Some(9), "{point}: {said}");
-        world.around("CREW_FAILPOINT_AT", "");
+        killed_at(&world, point);
     }
     world.drain_all();
     assert_landed(&world);
@@ -298,10 +210,7 @@ fn an_engine_that_dies_around_a_proposal_makes_one_pull_request() {
     for point in OF_PROPOSING {
         let world = with_host("");
         world.ticket("t-1").agent(DONE).write();
-        world.around("CREW_FAILPOINT_AT", point);
-        let said = world.crew(&["run", "--until-idle"]);
-        assert_eq!(said.signal, Some(9), "{point}: {said}");
-        world.around("CREW_FAILPOINT_AT", "");
+        killed_at(&world, point);
         world.drain_held();
         assert_eq!(world.state_name("t-1"), "verify/proposed", "{point}");
         assert_eq!(world.count("t-1", "proposed"), 1, "{point}");
@@ -311,12 +220,9 @@ fn an_engine_that_dies_around_a_proposal_makes_one_pull_request() {
             "decided.proposal_seen",
             "durable.proposal_seen",
         ] {
-            world.around("CREW_FAILPOINT_AT", point);
-            let said = world.crew(&["run", "--until-idle"]);
-            assert_eq!(said.signal, Some(9), "{point}: {said}");
-            world.around("CREW_FAILPOINT_AT", "");
+            killed_at(&world, point);
         }
-        somebody_squashes(&world);
+        somebody_squashes(&world, 1);
         world.drain_all();
         assert_landed(&world);
     }
@@ -361,10 +267,7 @@ fn trouble_with_gh_loses_nothing_and_says_what_helps() {
     // The proposal stays where it is while nobody can look at it.
     tell(&world, "trouble", "echo 'HTTP 401: Bad credentials' >&2; exit 1");
     for point in ["decided.proposal_unseen", "durable.proposal_unseen"] {
-        world.around("CREW_FAILPOINT_AT", point);
-        let said = world.crew(&["run", "--until-idle"]);
-        assert_eq!(said.signal, Some(9), "{point}: {said}");
-        world.around("CREW_FAILPOINT_AT", "");
+        killed_at(&world, point);
     }
     world.drain_held();
     let (why, note) = world.held("t-1");
@@ -379,7 +282,7 @@ fn trouble_with_gh_loses_nothing_and_says_what_helps() {
     world.drain_held();
     assert!(world.state("t-1").held.is_none());
     fs::remove_file(of_host(&world, "trouble")).unwrap();
-    somebody_squashes(&world);
+    somebody_squashes(&world, 1);
     world.drain_all();
     assert_landed(&world);
 }
@@ -450,7 +353,7 @@ fn a_conflict_with_the_target_is_resolved_by_an_agent_and_updates_the_same_pull_
         &second,
     ]);
     tell(&world, "1/mergeable", "MERGEABLE");
-    somebody_squashes(&world);
+    somebody_squashes(&world, 1);
     world.drain_all();
     assert_landed(&world);
 }
@@ -477,4 +380,46 @@ fn an_approved_pull_request_that_points_at_another_branch_is_not_merged() {
     world.must(&["retry", "t-1"]);
     world.drain_all();
     assert_landed(&world);
+}
+
+#[test]
+fn a_pull_request_that_was_merged_is_found_by_a_drop_and_by_a_file_that_is_deleted() {
+    for is_by_file in [false, true] {
+        let world = with_host("");
+        world.ticket("t-1").agent(DONE).write();
+        world.drain_held();
+        somebody_squashes(&world, 1);
+        if is_by_file {
+            fs::remove_file(world.ticket_file("t-1")).unwrap();
+            world.crew(&["run", "--until-idle"]);
+        } else {
+            let said = world.must(&["drop", "t-1"]).all();
+            assert!(
+                said.contains("looked at first") && said.contains("landed as"),
+                "{said}"
+            );
+        }
+        assert_eq!(
+            world.state_name("t-1"),
+            "done/landed",
+            "by its file: {is_by_file}"
+        );
+    }
+}
+
+#[test]
+fn a_drop_while_the_host_is_away_is_carried_out_at_the_next_look() {
+    let world = with_host("");
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    let away = "echo 'error connecting to api.github.com' >&2; exit 1";
+    tell(&world, "trouble", away);
+    world.must(&["drop", "t-1"]);
+    assert_eq!(world.state_name("t-1"), "verify/proposed");
+    let why = world.must(&["explain", "t-1"]).out;
+    assert!(why.contains("dropped unless it was merged"), "{why}");
+    fs::remove_file(of_host(&world, "trouble")).unwrap();
+    world.drain_all();
+    assert_eq!(world.state_name("t-1"), "done/dropped");
+    assert_eq!(told(&world, "1/state"), "OPEN");
 }

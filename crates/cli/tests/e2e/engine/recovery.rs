@@ -94,13 +94,18 @@ fn an_agent_that_does_nothing_is_shown_in_the_file_until_the_work_lands() {
     goes_well(&world, "t-1");
 }
 
+/// The command by which a gatekeeper gives a verdict with these parts.
+fn verdict(parts: &str) -> String {
+    format!("printf '{{\"crew\":\"verdict\",\"run_id\":\"%s\",%s}}\\n' \"$CREW_RUN_ID\" '{parts}'")
+}
+
 /// The worker commits a file, and the gatekeeper does one thing in its first review and approves in others.
 fn reviewed(first: &str) -> String {
-    let approve = r#"{"crew":"verdict","verdict":"approve","acceptance_test":"read it"}"#;
+    let approve = verdict(r#""verdict":"approve","acceptance_test":"read it""#);
     format!(
         "if [ \"$CREW_ROLE\" != gatekeeper ]; then\n\
          [ \"$RUN\" -eq 1 ] || until_there \"$GATES/go\"\nwork \"t-$RUN.txt\" x\necho DONE\n\
-         elif [ \"$RUN\" -le 2 ]; then {first}\nelse echo '{approve}'\nfi"
+         elif [ \"$RUN\" -le 2 ]; then {first}\nelse {approve}\nfi"
     )
 }
 
@@ -133,8 +138,8 @@ fn a_review_without_a_verdict_is_shown_in_the_file_until_a_gatekeeper_decides() 
 #[test]
 fn rejected_work_is_shown_in_the_file_until_work_is_submitted_again() {
     let world = World::with(|s| s.top = "[review]\nwhen = \"always\"\n".to_owned());
-    let reject = r#"echo '{"crew":"verdict","verdict":"reject","reason":"no test"}'"#;
-    world.ticket("t-1").agent(&reviewed(reject)).write();
+    let reject = verdict(r#""verdict":"reject","reason":"no test""#);
+    world.ticket("t-1").agent(&reviewed(&reject)).write();
     let mut engine = world.engine();
     world.wait("its file says so", || {
         world.front("t-1", "status") == "in_progress" && tags(&world, "t-1").1 == ["rejected"]

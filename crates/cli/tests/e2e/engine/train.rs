@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use testkit::world::{Engine, World};
 
 /// A world in which so many tickets come into the train before any of them is tried, however long that takes.
-/// Tickets beside the train have all checkouts until then: their commitments have them checked by themselves,
-/// and these checks never end. The checks append a line to a log outside of the tree for each run on a merged
+/// Tickets beside the train have all checkouts until then: they are to be reviewed, so they are checked by
+/// themselves first, and these checks never end. The checks append a line to a log outside of the tree for each run on a merged
 /// result of the train, and fail where there is a file `bad`.
 pub(crate) struct Submitted {
     pub(crate) world: World,
@@ -33,6 +33,7 @@ impl Submitted {
     ) -> Self {
         let world = World::with(|s| {
             let agents = tickets + slots as usize;
+            s.top = "[review]\nwhen = { labels = [\"keep\"] }\n".to_owned();
             s.run = format!("max_workers = {agents}");
             s.agents = format!("count = {agents}");
             s.checks = "commands = ['sh \"$HOME/check.sh\"']".to_owned();
@@ -51,11 +52,7 @@ impl Submitted {
         fs::write(world.path("home/check.sh"), check).unwrap();
         for id in keepers(slots) {
             let script = "work \"$CREW_TICKET_ID.txt\" x\necho DONE";
-            world
-                .ticket(&id)
-                .line("acceptance_test: \"true\"")
-                .agent(script)
-                .write();
+            world.ticket(&id).line("tags: [keep]").agent(script).write();
         }
         for n in 1..=tickets {
             let more = match bad == Some(n) {

@@ -28,11 +28,11 @@ if [ "$CREW_ROLE" = gatekeeper ]; then
     if [ ! -e "work/$ticket.txt" ]; then
         printf '%s\n' "$ticket" >>"$outside/gone"
     fi
+    verdict='"verdict":"reject","reason":"it has no test"'
     if [ -e work/tested.txt ]; then
-        echo '{"crew":"verdict","verdict":"approve","acceptance_test":"read it"}'
-    else
-        echo '{"crew":"verdict","verdict":"reject","reason":"it has no test"}'
+        verdict='"verdict":"approve","acceptance_test":"read it"'
     fi
+    printf '{"crew":"verdict","run_id":"%s",%s}\n' "$CREW_RUN_ID" "$verdict"
     exit 0
 fi
 

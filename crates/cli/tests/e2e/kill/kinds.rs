@@ -39,6 +39,14 @@ const ABSENT: &[(&[&str], &str)] = &[
          engines there",
     ),
     (
+        &["approval_kept"],
+        "in no scenario of kills approved work comes into conflict; the simulator's does, and it kills engines there",
+    ),
+    (
+        &["tests_held", "tests_approved"],
+        "no scenario of kills takes tests away; `engine::named_checks` does, and the table of states has both",
+    ),
+    (
         &["commitments_held", "commitments_approved"],
         "in no scenario of kills an agent writes a ticket's commitments; the simulator verifies some, and kills engines there",
     ),

@@ -190,7 +190,8 @@ impl Past {
     /// Works the queue off, with nobody dying any more, and looks at everything.
     pub(crate) fn ends_well(&mut self) {
         let status = self.rig.run(&["run", "--until-idle"]);
-        assert_eq!(status.code(), Some(0), "{}", oracle::log(&self.rig.world));
+        // A ticket of the journal is over because it cannot be done, which waits for a person's word.
+        assert_eq!(status.code(), Some(3), "{}", oracle::log(&self.rig.world));
         let expected = Expected {
             landed: self.tickets.clone(),
             closed: self.tickets.clone(),

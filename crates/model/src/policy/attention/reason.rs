@@ -34,6 +34,8 @@ pub enum Reason<'a> {
     },
     /// crew cannot do what it has to for the ticket's work.
     Failure(&'a str),
+    /// A gatekeeper found that it cannot be done, for this reason.
+    Impossible(&'a str),
     /// Its harness refuses steps until a person has mended that.
     Harness {
         /// The harness's name.
@@ -59,6 +61,7 @@ impl Reason<'_> {
             Reason::Edits(_) => "checkout",
             Reason::Proposal { .. } => "pull_request",
             Reason::Failure(_) => "failing",
+            Reason::Impossible(_) => "impossible",
             Reason::Harness { .. } => "harness",
             Reason::Dependency(Refusal::DependencyFailed { .. }) => "dependency_failed",
             Reason::Dependency(_) => "dependency",
@@ -79,6 +82,7 @@ impl Reason<'_> {
                 format!("its pull request #{number} {}: {}", proposal.words(), request.url)
             }
             Reason::Failure(why) => (*why).to_owned(),
+            Reason::Impossible(why) => format!("a gatekeeper found that it cannot be done: {why}"),
             Reason::Harness { harness, pause } => refused(harness, pause),
             Reason::Dependency(refusal) | Reason::File(refusal) | Reason::Target(refusal) => {
                 refusal.to_string()
@@ -103,6 +107,7 @@ impl Reason<'_> {
             Reason::Proposal { proposal, .. } => proposal.due,
             Reason::Edits(_)
             | Reason::Failure(_)
+            | Reason::Impossible(_)
             | Reason::Harness { .. }
             | Reason::Dependency(_)
             | Reason::File(_)
@@ -120,6 +125,7 @@ impl fmt::Display for Reason<'_> {
             Reason::Edits(_)
             | Reason::Proposal { .. }
             | Reason::Failure(_)
+            | Reason::Impossible(_)
             | Reason::Harness { .. }
             | Reason::Dependency(_)
             | Reason::File(_)

@@ -36,6 +36,7 @@ fn verify(stage: Stage) -> Ticket {
         submitted_at: Time(0),
         round: 1,
         approved: None,
+        fewer_tests: None,
         cleared: None,
         train: crate::ticket::Place::default(),
         stage,
@@ -144,6 +145,15 @@ fn a_ticket_that_is_over_needs_nothing_even_if_crew_fails_to_clear_up_after_it()
     };
     assert_eq!(need(&over, facts), "over");
     assert_eq!(need(&held(over), facts), "over");
+}
+
+#[test]
+fn a_ticket_that_a_gatekeeper_found_impossible_needs_a_person() {
+    let reason = "the service does not exist any more".to_owned();
+    assert_eq!(
+        need(&ticket(State::Done(Done::Failed { reason })), Facts::default()),
+        "a person (impossible): a gatekeeper found that it cannot be done: the service does not exist any more"
+    );
 }
 
 #[test]

@@ -4,8 +4,8 @@ use crate::attempt::{self, Signal};
 use crate::machine::Rejected;
 use crate::samples;
 use crate::ticket::{
-    Change, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Checks, Effect, Event, Loss, Ticket,
-    Why,
+    Change, CheckOutcome, CheckPlan, CheckSlot, CheckStop, CheckTask, Checks, Effect, Event, FewerTests,
+    Loss, Ticket, Why,
 };
 use crate::{Actor, RunId, Time};
 
@@ -134,7 +134,11 @@ impl Story {
 
     fn end(&mut self, outcome: CheckOutcome) -> &mut Self {
         let run = Self::run(self.checks().runs);
-        self.then(Event::CheckEnded { run, outcome })
+        self.then(Event::CheckEnded {
+            run,
+            outcome,
+            tests: None,
+        })
     }
 
     fn passed() -> Event {
@@ -316,6 +320,7 @@ fn whatever_leaves_the_checks_ends_the_run_that_is_under_way() {
         let late = Event::CheckEnded {
             run: Story::run(1),
             outcome: CheckOutcome::Passed,
+            tests: None,
         };
         story.refuses(&late);
     }
@@ -336,6 +341,89 @@ fn a_person_may_waive_checks_that_are_held() {
         reason: "it is fine".to_owned(),
     });
     assert_eq!(story.ticket.state_name(), "verify/landing");
+}
+
+/// A story whose first check has passed with 3 of 10 tests, and the event that holds it.
+fn with_fewer_tests() -> (Story, Event) {
+    let tests = FewerTests { ran: 3, before: 10 };
+    let output = "3 passed".to_owned();
+    let mut story = Story::new();
+    story.order(CheckTask::Candidate);
+    let held = Event::TestsHeld {
+        which: "make check".to_owned(),
+        tests,
+        output: output.clone(),
+    };
+    assert_eq!(story.refuses(&held), "its checks have not run");
+    story.end(CheckOutcome::FewerTests { tests, output });
+    (story, held)
+}
+
+#[test]
+fn fewer_tests_wait_for_a_person_who_lets_them_pass_for_one_tip() {
+    let (mut story, held) = with_fewer_tests();
+    let tip = samples::ticket::candidate().tip;
+    let approved = Event::TestsApproved {
+        by: Actor::person("pat"),
+    };
+    assert_eq!(
+        story.refuses(&approved),
+        "no number of tests of it waits for a person's word"
+    );
+    story.then(held);
+    let reason = story.ticket.held.as_ref().unwrap();
+    assert_eq!(reason.why.name(), "tests");
+    assert!(
+        reason
+            .note
+            .contains("`make check` passes, but ran 3 tests, and on the target 10"),
+        "{}",
+        reason.note
+    );
+    assert_eq!(reason.output.as_deref(), Some("3 passed"));
+    assert_eq!(story.ticket.tip_to_approve(), Some(&tip));
+    assert!(!story.ticket.may_run_fewer_tests(&tip));
+    story.then(approved);
+    assert_eq!(
+        (story.ticket.state_name().as_str(), &story.ticket.held),
+        ("verify/checking", &None)
+    );
+    assert!(story.ticket.may_run_fewer_tests(&tip));
+    assert!(
+        !story
+            .ticket
+            .may_run_fewer_tests(&samples::ticket::candidate().tree)
+    );
+}
+
+#[test]
+fn work_with_fewer_tests_is_sent_back_retried_or_waived() {
+    let by = || Actor::person("pat");
+    let back = Event::Returned {
+        by: by(),
+        why: "bring them back".to_owned(),
+        reopen_at: Time(1),
+    };
+    let waived = Event::Waived {
+        by: by(),
+        reason: "it is fine".to_owned(),
+    };
+    for (event, state) in [(back, "open"), (waived, "verify/landing")] {
+        let (mut story, held) = with_fewer_tests();
+        assert_ne!(
+            story.refuses(&Event::Returned {
+                by: by(),
+                why: String::new(),
+                reopen_at: Time(1)
+            }),
+            ""
+        );
+        story.then(held).then(event);
+        assert_eq!(
+            (story.ticket.state_name().as_str(), &story.ticket.held),
+            (state, &None)
+        );
+    }
 }
 
 #[test]

@@ -121,7 +121,14 @@ fn verified(ticket: &Ticket, outcome: CheckOutcome) -> Ticket {
         .iter()
         .filter(|one| one.state == Standing::Verifying);
     assert_eq!(verifying.count(), 1);
-    then(&under_way, &Event::CheckEnded { run, outcome })
+    then(
+        &under_way,
+        &Event::CheckEnded {
+            run,
+            outcome,
+            tests: None,
+        },
+    )
 }
 
 fn failed() -> CheckOutcome {
@@ -185,10 +192,10 @@ fn an_edit_while_an_agent_has_the_ticket_counts_once_a_person_has_said_so() {
     let (old, new) = ([promise("a", Some("true"))], [promise("b", Some("true"))]);
     let edited = |list: &[Promise]| Event::Edited { spec: spec(list) };
     let ticket = then(&at_work(&old), &edited(&new));
-    assert_eq!(ticket.proposed.as_deref(), Some(&new[..]));
+    assert_eq!(ticket.unconfirmed.as_deref(), Some(&new[..]));
     assert!(ticket.lists(&old), "the old ones count");
     let put_back = then(&ticket, &edited(&old));
-    assert_eq!(put_back.proposed, None);
+    assert_eq!(put_back.unconfirmed, None);
     let ticket = verified(&submitted(&ticket, 'a'), CheckOutcome::Passed);
     assert_eq!(refused(&ticket, &passed()), "not every commitment is met");
     let held = then(&ticket, &Event::CommitmentsHeld { tip: tip('a') });
@@ -250,4 +257,33 @@ fn a_commitment_that_is_added_during_the_checks_is_verified_too() {
     );
     let ticket = then(&building, &built('a'));
     assert_eq!(ticket.checks().unwrap().next(), Some(CheckTask::Commitment));
+}
+
+#[test]
+fn shell_text_in_a_ticket_that_an_agent_made_counts_once_a_person_has_said_so() {
+    let program = Promise {
+        says: "p".to_owned(),
+        run: Some(CheckCommand::Argv(vec!["true".to_owned()])),
+    };
+    let all = [promise("a", Some("true")), program.clone()];
+    let of_agent = |list: &[Promise]| Spec {
+        made_by: Some("ada".to_owned()),
+        ..spec(list)
+    };
+    let created = Event::Created { spec: of_agent(&all) };
+    let ticket = then(&Ticket::new(crate::TicketId::new("t-1").unwrap()), &created);
+    assert!(ticket.lists(std::slice::from_ref(&program)));
+    assert_eq!(ticket.waiting_promises().collect::<Vec<_>>(), [&all[0]]);
+    let why = ticket.why_promises_wait().unwrap();
+    assert!(why.contains("ada, an agent, made this ticket"), "{why}");
+    let ticket = then(&ticket, &approved());
+    assert!(ticket.lists(&all) && ticket.why_promises_wait().is_none());
+    // What was approved stays so, and what is new waits again.
+    let more = [all[0].clone(), program, promise("b", Some("false"))];
+    let edited = Event::Edited {
+        spec: of_agent(&more),
+    };
+    let ticket = then(&ticket, &edited);
+    assert!(ticket.lists(&more[..2]));
+    assert_eq!(ticket.waiting_promises().collect::<Vec<_>>(), [&more[2]]);
 }

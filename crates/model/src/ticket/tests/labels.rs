@@ -155,7 +155,13 @@ fn a_gatekeeper_that_crashes_leaves_evaluator_error_until_a_verdict() {
 fn a_gatekeeper_without_a_verdict_leaves_evaluator_incomplete_until_a_verdict() {
     let mut story = reviewed();
     let (fence, due) = (story.ticket.fence, Time(0));
-    story.then(Event::ReviewGaveUp { fence, left: 1, due });
+    let why = String::new();
+    story.then(Event::ReviewGaveUp {
+        fence,
+        why,
+        left: 1,
+        due,
+    });
     assert_eq!(tags(&story), ["evaluator-incomplete"]);
     claim_review(&mut story);
     approve(&mut story);

@@ -2,7 +2,9 @@
 
 use super::rows::{Story, oid};
 use crate::attempt::{self, AfterStop, Class, Failure, Prompt, Usage};
-use crate::ticket::{AfterReview, Done, Effect, Event, Label, ReviewEvent, State, TimerKey, Verdict, Why};
+use crate::ticket::{
+    AfterReview, Clearance, Done, Effect, Event, Label, ReviewEvent, State, TimerKey, Verdict, Why,
+};
 use crate::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
 pub(super) fn claimed_review(name: &str, fence: u64) -> Event {
@@ -18,6 +20,7 @@ pub(super) fn claimed_review(name: &str, fence: u64) -> Event {
 pub(super) fn approve(test: &str) -> Verdict {
     Verdict::Approve {
         acceptance_test: test.to_owned(),
+        met: Vec::new(),
         feedback: String::new(),
     }
 }
@@ -196,6 +199,7 @@ fn a_review_without_a_verdict_is_tried_again_later_and_held_in_the_end() {
     let mut story = live();
     of(&mut story, 2, finished());
     let gave_up = |fence, left| Event::ReviewGaveUp {
+        why: String::new(),
         fence: Fence(fence),
         left,
         due: Time(900_000),
@@ -293,6 +297,11 @@ fn work_that_a_gatekeeper_finds_impossible_is_over() {
     review(&mut story, "gate-1", 2, Verdict::Fail { reason });
     story.then(Event::WorkFailed { fence: Fence(2) });
     assert!(matches!(story.ticket.state, State::Done(Done::Failed { .. })));
+    story.then(Event::Dropped {
+        by: pat(),
+        reason: String::new(),
+    });
+    assert!(matches!(story.ticket.state, State::Done(Done::Dropped { .. })));
 }
 
 #[test]
@@ -314,4 +323,135 @@ fn a_review_that_the_engine_stops_goes_on_in_its_session() {
         panic!("{:?}", story.effects)
     };
     assert_eq!((session, *new_session), (&fresh(2, 1), false));
+}
+
+/// The work at tip a was approved, and its branch does not merge any more.
+fn in_conflict() -> Story {
+    let mut story = in_review();
+    review(&mut story, "gate-1", 2, approve("ran it"));
+    story.then(approved(2, 1));
+    story.then(Event::CheckStarted);
+    story.then(Event::Conflicted {
+        paths: vec!["src/a.rs".to_owned()],
+        resolutions_left: 1,
+        repeat: None,
+    });
+    story
+}
+
+/// It is submitted again and being merged.
+fn merged_again(story: &mut Story) {
+    let at = story.now;
+    story.then(Event::Submitted { by: pat(), at });
+    story.then(Event::CheckStarted);
+}
+
+fn kept(of: char, tip: char) -> Event {
+    Event::ApprovalKept {
+        by: vec![AgentName::new("gate-1").unwrap()],
+        of: oid(of),
+        tip: oid(tip),
+        paths: vec!["src/a.rs".to_owned()],
+    }
+}
+
+fn clearance(story: &Story, tip: char) -> Option<&Clearance> {
+    let State::Verify(verify) = &story.ticket.state else {
+        panic!("{}", story.name())
+    };
+    verify.clearance(&oid(tip))
+}
+
+#[test]
+fn an_approval_holds_for_the_tip_that_resolves_the_conflict_of_the_approved_one() {
+    let mut story = in_conflict();
+    assert!(
+        story
+            .refuses(kept('a', '8'))
+            .contains("nothing of it is submitted")
+    );
+    merged_again(&mut story);
+    let ordered = |effect: &Effect| match effect {
+        Effect::BuildCandidate { before_conflict, .. } => before_conflict.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ordered(&story.effects[0]), Some(oid('a')));
+    assert!(story.refuses(kept('b', '8')).contains("not approved before"));
+    story.then(kept('a', '8'));
+    assert!(clearance(&story, 'a').is_none());
+    let Some(Clearance::Approved { acceptance_test, .. }) = clearance(&story, '8') else {
+        panic!("its tip is not cleared")
+    };
+    assert_eq!(
+        acceptance_test,
+        "ran it (before the conflict in src/a.rs was resolved)"
+    );
+    assert!(
+        story.refuses(kept('a', '7')).contains("not approved before"),
+        "once"
+    );
+}
+
+#[test]
+fn an_approval_does_not_outlive_a_rejection_or_hold_where_its_gatekeeper_is_an_author() {
+    let mut story = in_conflict();
+    merged_again(&mut story);
+    story.ticket.authors.insert(AgentName::new("gate-1").unwrap());
+    assert!(story.refuses(kept('a', '8')).contains("an author"));
+    story.ticket.authors.remove(&AgentName::new("gate-1").unwrap());
+
+    // Something else was changed: it is reviewed again, and rejected.
+    story.then(Event::CandidateBuilt {
+        candidate: crate::ticket::Candidate {
+            tip: oid('8'),
+            ..crate::samples::ticket::candidate()
+        },
+        plan: crate::ticket::CheckPlan::default(),
+    });
+    story.then(Event::ChecksPassed {
+        tree: oid('d'),
+        passed: Vec::new(),
+        review: true,
+    });
+    review(&mut story, "gate-1", 3, reject());
+    story.then(Event::Rejected {
+        fence: Fence(3),
+        attempts_left: 2,
+        reopen_at: Time(0),
+    });
+    assert_eq!(story.ticket.approved_before, None);
+}
+
+#[test]
+fn an_approval_names_each_commitment_that_no_command_verifies() {
+    let promise = crate::commitment::Promise {
+        says: "it is friendly".to_owned(),
+        run: None,
+    };
+    let mut story = Story::submitted();
+    let by = crate::commitment::By::Assigner(pat());
+    story.then(Event::CommitmentAdded { by, promise });
+    story.then(Event::CheckStarted);
+    story.then(Event::CandidateBuilt {
+        candidate: crate::samples::ticket::candidate(),
+        plan: crate::ticket::CheckPlan::default(),
+    });
+    let passed = |review| Event::ChecksPassed {
+        tree: oid('d'),
+        passed: Vec::new(),
+        review,
+    };
+    assert!(
+        story
+            .refuses(passed(false))
+            .contains("not every commitment is met")
+    );
+    story.then(passed(true));
+    review(&mut story, "gate-1", 2, approve("ran it"));
+    assert!(story.refuses(approved(2, 1)).contains("named as met"));
+    story.then(Event::ReviewApproved { by: pat() });
+    assert!(
+        story.ticket.unmet(&oid('a')).next().is_none(),
+        "a person names all"
+    );
 }

@@ -51,12 +51,12 @@ impl Draft<'_> {
     /// after a person has said so: the agent may have written them.
     pub(super) fn edit_commitments(&mut self, listed: &[Promise]) -> Taken {
         let is_same = self.ticket.lists(listed);
-        self.ticket.proposed = None;
+        self.ticket.unconfirmed = None;
         match &self.ticket.state {
             State::New | State::Done(_) => return Ok(()),
-            State::Open => self.ticket.take_listed(listed),
+            State::Open => self.ticket.take_from_file(listed),
             State::InProgress(_) | State::Verify(_) if is_same => {}
-            State::InProgress(_) | State::Verify(_) => self.ticket.proposed = Some(listed.to_vec()),
+            State::InProgress(_) | State::Verify(_) => self.ticket.unconfirmed = Some(listed.to_vec()),
         }
         let held = self.ticket.held.as_ref().map(|held| &held.why);
         let Some(Why::Commitments { tip }) = held else {
@@ -77,11 +77,12 @@ impl Draft<'_> {
         }
     }
 
-    /// The checks have passed, and a person is asked about the commitments.
+    /// The checks have passed, or are about to begin, and a person is asked about the commitments.
     pub(super) fn hold_for_commitments(&mut self, tip: &Oid) -> Taken {
         let checks = self.checks()?;
-        if checks.run.is_some() || !checks.are_passed() || checks.candidate.tip != *tip {
-            return self.no("not every check has passed on this tip");
+        let is_due = checks.are_passed() || checks.are_about_to_begin();
+        if checks.run.is_some() || !is_due || checks.candidate.tip != *tip {
+            return self.no("not everything before that has passed on this tip");
         }
         let Some(note) = self.ticket.commitments_question(tip) else {
             return self.no("no commitment of it waits for a person's word");
@@ -100,21 +101,27 @@ impl Draft<'_> {
             Some(Why::Commitments { tip }) => Some(tip.clone()),
             Some(_) | None => None,
         };
-        if let Some(listed) = self.ticket.proposed.take() {
+        if let Some(listed) = self.ticket.unconfirmed.take() {
             self.ticket.take_listed(&listed);
         } else if let Some(tip) = &tip {
             // The person has seen the work in a gatekeeper's place.
-            for one in &mut self.ticket.commitments {
-                if one.promise.run.is_none() && !one.is_met_on(tip) {
-                    one.begin_anew(tip)?;
-                    one.apply(commitment::Event::Started)?;
-                    one.apply(commitment::Event::Passed)?;
-                    one.tip = Some(tip.clone());
-                }
-            }
+            self.name_as_met(tip)?;
         }
         if tip.is_some() {
             self.release_commitments();
+        }
+        Ok(())
+    }
+
+    /// Somebody who has looked at the work at this tip says that it meets what no command verifies.
+    pub(super) fn name_as_met(&mut self, tip: &Oid) -> Taken {
+        for one in &mut self.ticket.commitments {
+            if one.promise.run.is_none() && !one.is_met_on(tip) {
+                one.begin_anew(tip)?;
+                one.apply(commitment::Event::Started)?;
+                one.apply(commitment::Event::Passed)?;
+                one.tip = Some(tip.clone());
+            }
         }
         Ok(())
     }
@@ -135,9 +142,10 @@ impl Draft<'_> {
         let event = match outcome {
             // A command of its own that cannot be run is the agent's to mend: it is not met.
             CheckOutcome::CouldNotRun { .. } if is_agents => commitment::Event::Failed,
-            CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore => {
-                commitment::Event::Passed
-            }
+            CheckOutcome::Passed
+            | CheckOutcome::Flaky { .. }
+            | CheckOutcome::PassedBefore
+            | CheckOutcome::FewerTests { .. } => commitment::Event::Passed,
             CheckOutcome::Failed { .. } => commitment::Event::Failed,
             CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. } | CheckOutcome::Lost { .. } => {
                 commitment::Event::Interrupted

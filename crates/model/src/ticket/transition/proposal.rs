@@ -3,7 +3,7 @@
 use super::{Draft, Taken};
 use crate::Time;
 use crate::machine::Rejected;
-use crate::ticket::{Effect, Label, Proposal, PullRequest, Seen, Stage, Why};
+use crate::ticket::{AfterLanding, Effect, Label, Proposal, PullRequest, Seen, Stage, Why};
 
 impl Draft<'_> {
     pub(super) fn proposal(&mut self) -> Result<&mut Proposal, Rejected> {
@@ -69,22 +69,33 @@ impl Draft<'_> {
 
     pub(super) fn see(&mut self, seen: &Seen, look_at: Time) -> Taken {
         let proposal = self.looked_at()?;
-        let is_same = proposal.trouble.is_none() && proposal.seen.as_ref() == Some(seen);
-        proposal.looks = if is_same { proposal.looks + 1 } else { 0 };
+        proposal.looks = if proposal.is_news(seen) {
+            0
+        } else {
+            proposal.looks + 1
+        };
         (proposal.seen, proposal.trouble) = (Some(seen.clone()), None);
         self.wait_for_people(look_at)
     }
 
-    /// Nothing was seen of the pull request. It is held where only a person can mend that.
+    /// Nothing was seen of the pull request. It is held where only a person can mend that. A wish of a person
+    /// stays for the next look, since nobody knows whether the work was merged.
     pub(super) fn fail_look(&mut self, why: &str, may_pass: bool, look_at: Time) -> Taken {
         let proposal = self.looked_at()?;
         proposal.trouble = Some(why.to_owned());
         proposal.looks += 1;
-        self.wait_for_people(look_at)?;
-        if !may_pass && matches!(self.ticket.stage(), Some(Stage::Proposed(_))) {
+        proposal.due = Some(look_at);
+        let is_to_be_dropped = matches!(proposal.then, Some(AfterLanding::Drop { .. }));
+        if !may_pass {
             let request = self.ticket.pull_request.as_ref();
             let number = request.map(|request| request.number).unwrap_or_default();
-            let note = format!("pull request #{number} could not be looked at: {why}");
+            let mut note = format!("pull request #{number} could not be looked at: {why}");
+            if is_to_be_dropped {
+                let id = &self.ticket.id;
+                note.push_str(&format!(
+                    "; {id} was to be dropped unless it was merged: `crew drop {id}` drops it without a look"
+                ));
+            }
             self.hold(Why::Landing, note, Some(look_at));
         }
         Ok(())

@@ -35,7 +35,7 @@ impl Draft<'_> {
         } else if self.ticket.is_done() {
             // What its file lists may have changed since it was done.
             let listed = self.ticket.spec.commitments.clone();
-            self.ticket.take_listed(&listed);
+            self.ticket.take_from_file(&listed);
             if self.ticket.attempts > 0 {
                 self.ticket.from = attempt::StartPoint::Kept {
                     number: self.ticket.attempts,

@@ -8,7 +8,7 @@ use crate::ticket::{
     AfterReview, Clearance, Done, Effect, Event, Label, Review, ReviewEvent, Reviewing, Stage, Ticket,
     Verdict, Why,
 };
-use crate::{Actor, Fence, Time};
+use crate::{Actor, AgentName, Fence, Oid, Time};
 
 impl Draft<'_> {
     fn in_review(&mut self) -> Result<&mut Reviewing, Rejected> {
@@ -170,6 +170,7 @@ impl Draft<'_> {
         let Some(Verdict::Approve {
             acceptance_test,
             feedback,
+            ..
         }) = verdict
         else {
             return self.no("its gatekeeper has not approved of it");
@@ -180,6 +181,12 @@ impl Draft<'_> {
         }
         if by.iter().any(|agent| self.ticket.authors.contains(agent)) {
             return self.no("an author does not review its own work");
+        }
+        let reviewing = self.in_review()?.clone();
+        let tip = &reviewing.candidate.tip;
+        let is_named = |id: u32| reviewing.approvals().all(|(_, met)| met.contains(&id));
+        if !self.ticket.unnamed(tip).all(|one| is_named(one.id)) {
+            return self.no("not every commitment without a command is named as met");
         }
         if !feedback.trim().is_empty() {
             self.ticket.feedback.push(feedback);
@@ -203,9 +210,54 @@ impl Draft<'_> {
     fn cleared(&mut self, by: Clearance) -> Taken {
         let tip = self.in_review()?.candidate.tip.clone();
         self.forget_tries();
+        self.name_as_met(&tip)?;
         self.clear(&tip, by)?;
         self.verify()?.stage = Stage::Queued;
         Ok(())
+    }
+
+    /// The tip does nothing but resolve conflicts of one that was approved: the approval holds for it, and so
+    /// does the word on commitments that no command verifies.
+    pub(super) fn keep_approval(&mut self, by: &[AgentName], of: &Oid, tip: &Oid, paths: &[String]) -> Taken {
+        self.building()?;
+        let approved = self.ticket.approved_before.clone();
+        let Some(approved) = approved.filter(|approved| approved.tip == *of) else {
+            return self.no("this tip was not approved before the conflict");
+        };
+        let Clearance::Approved {
+            acceptance_test,
+            by: approvers,
+        } = approved.by
+        else {
+            return self.no("it was waived, and not approved");
+        };
+        if approvers != by {
+            return self.no("others have approved of it");
+        }
+        // The author of the resolution may be another than that of the work.
+        if by.iter().any(|agent| self.ticket.authors.contains(agent)) {
+            return self.no("an author does not review its own work");
+        }
+        for one in &mut self.ticket.commitments {
+            if one.promise.run.is_none() && one.is_met_on(of) {
+                one.tip = Some(tip.clone());
+            }
+        }
+        let acceptance_test = match paths {
+            [] => acceptance_test,
+            paths => format!(
+                "{acceptance_test} (before the conflict in {} was resolved)",
+                paths.join(", ")
+            ),
+        };
+        self.ticket.approved_before = None;
+        self.clear(
+            tip,
+            Clearance::Approved {
+                acceptance_test,
+                by: approvers,
+            },
+        )
     }
 
     pub(super) fn reject(&mut self, fence: Fence, attempts_left: u32, reopen_at: Time) -> Taken {
@@ -217,6 +269,7 @@ impl Draft<'_> {
         self.ticket
             .feedback
             .push(story("A gatekeeper", &reason, &feedback));
+        self.ticket.approved_before = None;
         self.forget_tries();
         self.give_back(Label::Rejected, attempts_left, reopen_at)?;
         if let Some(held) = &mut self.ticket.held {
@@ -242,10 +295,14 @@ impl Draft<'_> {
     /// queue.
     pub(super) fn give_back_to_author(&mut self, by: &Actor, why: &str, reopen_at: Time) -> Taken {
         let held = self.ticket.held.as_ref().map(|held| &held.why);
-        if let Some(Why::Review | Why::Auth) = held {
+        let is_about_tests = self.ticket.asks_about_tests();
+        if let Some(Why::Review | Why::Auth | Why::Tests { .. }) = held {
             self.ticket.held = None;
         }
-        self.at_rest()?;
+        if !is_about_tests {
+            self.at_rest()?;
+        }
+        self.ticket.approved_before = None;
         self.forget_tries();
         self.ticket.labels.insert(Label::Rejected);
         let prompt = Prompt::Returned {

@@ -4,7 +4,8 @@ use super::{Draft, Taken};
 use crate::attempt;
 use crate::machine::Rejected;
 use crate::ticket::{
-    Batch, Candidate, CheckPlan, Checks, Coupling, Effect, Entry, Stage, Trial, Uncoupled, WhyUncoupled,
+    AfterLanding, Batch, Candidate, CheckPlan, Checks, Coupling, Effect, Entry, FewerTests, Stage, Trial,
+    Uncoupled, WhyUncoupled,
 };
 use crate::{Oid, TicketId, Time};
 
@@ -50,7 +51,7 @@ impl Draft<'_> {
         self.end_trial(Trial::Passed { by: by.to_vec() })
     }
 
-    pub(super) fn fail_trial(&mut self, which: &str, output: &str) -> Taken {
+    pub(super) fn fail_trial(&mut self, which: &str, output: &str, fewer: Option<FewerTests>) -> Taken {
         let checks = self.checks()?;
         let failed = checks.failed_command().map(ToString::to_string);
         if checks.run.is_some() || failed.as_deref() != Some(which) {
@@ -59,6 +60,7 @@ impl Draft<'_> {
         self.end_trial(Trial::Failed {
             which: which.to_owned(),
             output: output.to_owned(),
+            fewer,
         })
     }
 
@@ -84,7 +86,10 @@ impl Draft<'_> {
     pub(super) fn uncouple(&mut self, why: &WhyUncoupled, at: Time) -> Taken {
         let in_train = |stage: &Stage| match stage {
             Stage::Building | Stage::InTrain(_) | Stage::Checking(_) => true,
-            Stage::Landing { waiting, then, .. } => waiting.is_none() && then.is_none(),
+            Stage::Landing { waiting, then, .. } => {
+                let is_for_batch = matches!(then, None | Some(AfterLanding::Uncouple));
+                waiting.is_none() && is_for_batch
+            }
             Stage::Queued | Stage::Reviewing { .. } | Stage::Proposed(_) => false,
         };
         let verify = self.stage(in_train, "it is not in the train")?;
@@ -123,7 +128,7 @@ impl Draft<'_> {
         if is_tip && !matches!(entry.trial, Trial::Passed { .. }) {
             return self.no("its checks have not passed");
         }
-        if self.ticket.unmet(&entry.candidate.tip).next().is_some() || self.ticket.proposed.is_some() {
+        if self.ticket.unmet(&entry.candidate.tip).next().is_some() || self.ticket.unconfirmed.is_some() {
             return self.no("not every commitment is met");
         }
         let verify = self.verify()?;

@@ -53,12 +53,21 @@ impl Draft<'_> {
         verify.stage = Stage::Building;
         verify.train.ahead = coupling.as_ref().map(|coupling| coupling.ahead.clone());
         (verify.train.lands_with, verify.train.runs) = (None, 0);
+        let claim = verify.attempt.claim.clone();
+        let (round, approved) = (verify.round, verify.approved.clone());
+        // In the train nobody knows yet whether the work merges with the target.
+        let before = self
+            .ticket
+            .approved_before
+            .as_ref()
+            .filter(|_| coupling.is_none());
         let effect = Effect::BuildCandidate {
-            agent: verify.attempt.claim.agent.clone(),
-            fence: verify.attempt.claim.fence,
-            number: verify.attempt.claim.number,
-            round: verify.round,
-            approved: verify.approved.clone(),
+            agent: claim.agent,
+            fence: claim.fence,
+            number: claim.number,
+            round,
+            approved,
+            before_conflict: before.map(|before| before.tip.clone()),
             coupling,
         };
         self.effects.push(effect);
@@ -80,10 +89,14 @@ impl Draft<'_> {
             return self.no("not every check has passed");
         }
         let tip = checks.candidate.tip.clone();
-        if self.ticket.unmet(&tip).next().is_some() || self.ticket.proposed.is_some() {
+        let is_named = self.ticket.unnamed(&tip).next().is_none();
+        let is_verified = self.ticket.unmet(&tip).all(|one| one.promise.run.is_none());
+        // The gatekeeper names those that no command verifies.
+        if !is_verified || !(is_named || review) || self.ticket.unconfirmed.is_some() {
             return self.no("not every commitment is met");
         }
-        let met = self.ticket.commitments.iter().map(|one| one.promise.to_string());
+        let met = self.ticket.commitments.iter().filter(|one| one.is_met_on(&tip));
+        let met = met.map(|one| one.promise.to_string());
         let passed = passed.iter().cloned().chain(met).collect();
         let mut candidate = Candidate {
             passed,
@@ -92,7 +105,9 @@ impl Draft<'_> {
         self.ticket.repeat = None;
         let verify = self.verify()?;
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
-        if let Some(Clearance::Approved { acceptance_test, .. }) = verify.clearance(&candidate.tip) {
+        if let (Some(Clearance::Approved { acceptance_test, .. }), true) =
+            (verify.clearance(&candidate.tip), is_named)
+        {
             candidate.passed.push(acceptance_test.clone());
             return self.land(candidate);
         }
@@ -153,12 +168,17 @@ impl Draft<'_> {
 
     pub(super) fn conflict(&mut self, paths: &[String], resolutions_left: u32) -> Taken {
         let verify = self.building()?;
+        let approved = verify.cleared.clone().filter(Cleared::is_approval);
         if resolutions_left == 0 {
             verify.stage = Stage::Queued;
             self.free_slot();
             let note = format!("conflicts in {} could not be resolved", paths.join(", "));
             self.hold(Why::Conflict, note, None);
             return Ok(());
+        }
+        // One that a conflict has interrupted before holds as long as there is no newer one.
+        if let Some(approved) = approved {
+            self.ticket.approved_before = Some(Box::new(approved));
         }
         let mut story = format!("the branch conflicts with the target in {}", paths.join(", "));
         let of = self.ticket.repeat.as_ref().map(|repeat| &repeat.of);

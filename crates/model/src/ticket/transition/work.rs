@@ -45,6 +45,7 @@ impl Draft<'_> {
         let ticket = &mut self.ticket;
         (ticket.fence, ticket.due) = (*fence, None);
         ticket.authors.insert(agent.clone());
+        ticket.tags_given.extend(ticket.spec.tags.iter().cloned());
         ticket.tries += 1;
         ticket.attempts += 1;
         let (number, mut from) = (ticket.attempts, ticket.from.clone());
@@ -168,6 +169,7 @@ impl Draft<'_> {
             submitted_at,
             round,
             approved: None,
+            fewer_tests: None,
             cleared: None,
             train: Place::default(),
             stage: Stage::Queued,

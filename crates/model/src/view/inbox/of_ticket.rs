@@ -52,6 +52,20 @@ pub(super) fn of_ticket(ticket: &Ticket, beside: &Context) -> Option<Item> {
             ..item(ticket, Kind::PullRequest, Urgency::Word)
         },
         Reason::Dependency(refusal) => dependency(ticket, refusal),
+        Reason::Impossible(_) => Item {
+            acts: vec![
+                Act::ByHand {
+                    what: "write what it lacks into the ticket, then".to_owned(),
+                },
+                Act::Reopen {
+                    ticket: ticket.id.clone(),
+                },
+                Act::Drop {
+                    ticket: ticket.id.clone(),
+                },
+            ],
+            ..item(ticket, Kind::Impossible, Urgency::Parked)
+        },
         // Each has an entry of its own: the effect, the harness, the file, the target.
         Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) | Reason::Target(_) => return None,
     };
@@ -74,6 +88,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         | Kind::Harness
         | Kind::Dependency
         | Kind::DependencyFailed
+        | Kind::Impossible
         | Kind::File
         | Kind::Failing
         | Kind::Target
@@ -114,11 +129,16 @@ fn question(ticket: &Ticket) -> Option<Item> {
 /// `goes_on`: when its work goes on once its cause is mended, in words.
 fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     let id = || ticket.id.clone();
+    let approve = || Act::Approve {
+        ticket: id(),
+        tip: ticket.tip_to_approve().cloned(),
+    };
     let by_hand = |what: &str| Act::ByHand {
         what: what.to_owned(),
     };
     let mut acts = match &held.why {
-        Why::Paths { .. } | Why::Commitments { .. } => vec![Act::Approve { ticket: id() }],
+        Why::Paths { .. } | Why::Commitments { .. } => vec![approve()],
+        Why::Tests { .. } => vec![approve(), Act::Reject { ticket: id() }],
         Why::Auth => vec![
             by_hand("mend the agent's login or key, then"),
             Act::Retry { ticket: id() },
@@ -153,7 +173,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             vec![Act::Retry { ticket: id() }]
         }
         Why::Review => vec![
-            Act::Approve { ticket: id() },
+            approve(),
             Act::Reject { ticket: id() },
             Act::Retry { ticket: id() },
         ],
@@ -161,7 +181,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     // A waiver would skip what an approval decides on.
     let is_approved = matches!(
         held.why,
-        Why::Paths { .. } | Why::Commitments { .. } | Why::Review
+        Why::Paths { .. } | Why::Commitments { .. } | Why::Tests { .. } | Why::Review
     );
     if ticket.candidate().is_some() && !is_approved {
         acts.push(Act::Waive { ticket: id() });
@@ -171,6 +191,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         Why::CouldNotRun | Why::TargetRed | Why::Auth | Why::Diverged => Urgency::Everyone,
         Why::Paths { .. }
         | Why::Commitments { .. }
+        | Why::Tests { .. }
         | Why::Landing
         | Why::Conflict
         | Why::Review

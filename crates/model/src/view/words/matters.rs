@@ -74,7 +74,9 @@ pub fn matters(fact: &Fact) -> bool {
             ticket::Event::CommitmentAdded { .. }
             | ticket::Event::CommitmentUnmet { .. }
             | ticket::Event::CommitmentsHeld { .. }
-            | ticket::Event::CommitmentsApproved { .. } => true,
+            | ticket::Event::CommitmentsApproved { .. }
+            | ticket::Event::TestsHeld { .. }
+            | ticket::Event::TestsApproved { .. } => true,
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
             // The next attempt goes on with the last commit of the one before it.
             ticket::Event::WorkKept { work } => !work.iter().all(ticket::KeptWork::is_attempt),
@@ -101,6 +103,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::ReviewEndOrdered { .. }
             | ticket::Event::ReviewApproved { .. }
             | ticket::Event::Returned { .. }
+            | ticket::Event::ApprovalKept { .. }
             | ticket::Event::Approved { .. }
             | ticket::Event::Rejected { .. }
             | ticket::Event::WorkFailed { .. }

@@ -1,5 +1,6 @@
 //! The events of a review in words.
 
+use crate::AgentName;
 use crate::ticket::{ReviewEvent, Verdict};
 
 pub(super) fn of_review(event: &ReviewEvent) -> String {
@@ -23,9 +24,11 @@ pub(super) fn of_review(event: &ReviewEvent) -> String {
             match verdict {
                 Verdict::Approve {
                     acceptance_test,
+                    met,
                     feedback,
                 } => format!(
-                    "its gatekeeper approves. It has tested: {acceptance_test}{}",
+                    "its gatekeeper approves. It has tested: {acceptance_test}{}{}",
+                    named(met),
                     with(feedback)
                 ),
                 Verdict::Reject { reason, feedback } => {
@@ -34,5 +37,31 @@ pub(super) fn of_review(event: &ReviewEvent) -> String {
                 Verdict::Fail { reason } => format!("its gatekeeper finds it impossible: {reason}"),
             }
         }
+    }
+}
+
+/// The commitments that a gatekeeper names as met.
+fn named(met: &[u32]) -> String {
+    let numbers: Vec<String> = met.iter().map(u32::to_string).collect();
+    match numbers.as_slice() {
+        [] => String::new(),
+        [one] => format!("; commitment {one} is met"),
+        many => format!("; commitments {} are met", many.join(", ")),
+    }
+}
+
+/// The approval of an earlier tip holds.
+pub(super) fn of_kept(by: &[AgentName], paths: &[String]) -> String {
+    let by: Vec<&str> = by.iter().map(AgentName::as_str).collect();
+    let approval = match by.as_slice() {
+        [] => "its approval".to_owned(),
+        by => format!("the approval of {}", by.join(" and ")),
+    };
+    match paths {
+        [] => format!("{approval} holds: nothing but the target was merged into the branch"),
+        paths => format!(
+            "{approval} holds for the resolved conflict in {}",
+            paths.join(", ")
+        ),
     }
 }

@@ -1,7 +1,7 @@
 //! A ticket's events in words.
 
 use super::attempt::of_attempt;
-use super::review::of_review;
+use super::review::{of_kept, of_review};
 use crate::attempt::Prompt;
 use crate::policy::attention;
 use crate::ticket::{
@@ -52,13 +52,20 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             "nothing to check: no checks are configured".to_owned()
         }
         Event::TrialPassed { passed, .. } => format!("the train up to it passed: {}", passed.join("; ")),
-        Event::TrialFailed { which, output } => {
-            format!("the train up to it failed: {which}{}", in_brackets(output))
-        }
+        Event::TrialFailed {
+            which,
+            output,
+            fewer: None,
+        } => format!("the train up to it failed: {which}{}", in_brackets(output)),
+        Event::TrialFailed {
+            which,
+            fewer: Some(tests),
+            ..
+        } => format!("{which} {tests}, with the train up to it"),
         Event::TrialCancelled => {
             "its checks in the train are ended: their verdict is not needed any more".to_owned()
         }
-        Event::Uncoupled { why, .. } => format!("taken out of the train: {}", why.words()),
+        Event::Uncoupled { why, .. } => why.story(),
         Event::BatchLanding { tip, batch, .. } => {
             format!("landing in a batch of {} with {tip}", batch.entries.len())
         }
@@ -75,7 +82,12 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             CheckStop::Pause => "its check is being stopped with the engine".to_owned(),
             CheckStop::Frozen => "its check is being stopped: its shim is frozen".to_owned(),
         },
-        Event::CheckEnded { run, outcome } => format!("run {run} of the checks {}", ended(outcome)),
+        Event::CheckEnded { run, outcome, tests } => {
+            // Where the number decided, the outcome says it.
+            let has_passed = matches!(outcome, CheckOutcome::Passed | CheckOutcome::Flaky { .. });
+            let tests = tests.filter(|_| has_passed);
+            format!("run {run} of the checks {}{}", ended(outcome), counted(tests))
+        }
         Event::CandidateBuilt { candidate, plan } => {
             let (target, commit) = (candidate.target.short(), candidate.commit.short());
             format!("merged on {target} as {commit}{}", skipped(plan))
@@ -110,6 +122,8 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         }
         Event::CommitmentsHeld { .. } => "its commitments wait for a person's word".to_owned(),
         Event::CommitmentsApproved { by } => format!("its commitments approved by {by}"),
+        Event::TestsHeld { which, tests, .. } => format!("{which} passes, but {tests}: a person is asked"),
+        Event::TestsApproved { by } => format!("its fewer tests approved by {by}"),
         Event::NoCommits {
             steps_left, repeat, ..
         } => {
@@ -148,9 +162,14 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
         Event::Review { event, .. } => of_review(event),
         Event::ReviewCrashed { left: n, .. } => format!("the review ended in errors, {}", left(*n, "try")),
-        Event::ReviewGaveUp { left: n, .. } => {
-            format!("the review ended without a verdict, {}", left(*n, "try"))
+        Event::ReviewGaveUp { why, left: n, .. } => {
+            let why = match why.as_str() {
+                "" => String::new(),
+                why => format!(": {why}"),
+            };
+            format!("the review ended without a verdict, {}{why}", left(*n, "try"))
         }
+        Event::ApprovalKept { by, paths, .. } => of_kept(by, paths),
         Event::ReviewRefused { message, .. } => {
             format!("its gatekeeper's credentials are refused: {message}")
         }
@@ -194,6 +213,9 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
         Event::CheckoutEdited { paths, .. } => attention::edits(paths),
         Event::LandingRetried => "landing is tried again".to_owned(),
+        Event::LandingEndOrdered {
+            then: AfterLanding::Drop { by, reason },
+        } if reason.is_empty() => format!("to be dropped by {by} unless it has landed"),
         Event::LandingEndOrdered {
             then: AfterLanding::Drop { by, reason },
         } => format!("to be dropped by {by} unless it has landed: {reason}"),
@@ -271,9 +293,20 @@ fn ended(outcome: &CheckOutcome) -> String {
         CheckOutcome::Flaky { .. } => "has passed when it was repeated, so the check is flaky".to_owned(),
         CheckOutcome::PassedBefore => "is not needed: the same passed before".to_owned(),
         CheckOutcome::NotSetUp => "has to wait: its checkout is not set up".to_owned(),
+        CheckOutcome::FewerTests { tests, .. } => format!("has passed, but {tests}"),
         CheckOutcome::Failed { output } => format!("has failed{}", in_brackets(output)),
         CheckOutcome::CouldNotRun { why } => format!("could not be run: {why}"),
         CheckOutcome::Lost { how } => format!("was lost: it {how}"),
+    }
+}
+
+/// The number of tests that a run of the checks has run.
+fn counted(tests: Option<u64>) -> String {
+    match tests {
+        None => String::new(),
+        Some(0) => ": it ran no tests".to_owned(),
+        Some(1) => ": it ran 1 test".to_owned(),
+        Some(n) => format!(": it ran {n} tests"),
     }
 }
 

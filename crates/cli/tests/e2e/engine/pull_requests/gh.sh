@@ -11,19 +11,31 @@ remote() { git --git-dir="$home/remote.git" "$@"; }
 text() { if [ -e "$1" ]; then cat "$1"; else printf '%s' "$2"; fi; }
 quoted() { printf '"%s"' "$(printf '%s' "$1" | sed 's/["\\]/\\&/g')"; }
 url() { printf 'https://example.com/team/it/pull/%s' "$1"; }
+# The head of a pull request. It stays as it is once that is merged, and a branch that goes away closes it.
 tip() {
     if [ "$(cat "$1/state")" = OPEN ]; then
-        remote rev-parse --verify -q "refs/heads/$(cat "$1/head")" > "$1/oid" || true
+        if head_now=$(remote rev-parse --verify -q "refs/heads/$(cat "$1/head")"); then
+            printf '%s' "$head_now" > "$1/oid"
+            remote update-ref "refs/pull/${1##*/}/head" "$head_now"
+        else
+            printf CLOSED > "$1/state"
+        fi
     fi
     cat "$1/oid"
 }
 kind="$1 $2"
 case "$kind" in
 "api --hostname")
+    # Each review and each comment is a line. Whoever may read a public repository may write them.
     for word in "$@"; do path=$word; done
     path=${path%%\?*}
-    number=${path%/*}; number=${number##*/}
-    text "$state/$number/${path##*/}" '[]'
+    of=${path%/*}; of=${of##*/}
+    case "$*" in
+    *" --jq .permission "*) text "$state/permissions/$of" write ;;
+    *" --jq "*OWNER*MEMBER*COLLABORATOR*)
+        text "$state/$of/${path##*/}" '' | grep -E '"author_association":"(OWNER|MEMBER|COLLABORATOR)"' || true ;;
+    *) printf "[%s]" "$(text "$state/$of/${path##*/}" "" | paste -s -d, -)" ;;
+    esac
     exit
     ;;
 "repo view")
@@ -89,3 +101,4 @@ case "$kind" in
     . "$home/bin/squash"
     ;;
 esac
+if [ -e "$state/after" ]; then . "$state/after"; fi
