@@ -7,3 +7,4 @@ mod proposal;
 pub(crate) mod remote;
 mod resolution;
 mod revert;
+mod taken_back;

@@ -54,13 +54,15 @@ impl Place {
     /// The folders of the submodules of a commit that crew cannot fill, since the user does not have them.
     #[must_use]
     pub fn empty_submodules(&self, commit: &str) -> Vec<String> {
+        let all = self.submodules(commit).into_iter();
+        let empty = all.filter(|one| one.source.is_none());
+        empty.map(|one| one.path.to_string_lossy().into_owned()).collect()
+    }
+
+    pub(crate) fn submodules(&self, commit: &str) -> Vec<git::Submodule> {
         let commit = self.repository.resolve(commit);
         let all = commit.and_then(|commit| self.repository.submodules(&commit));
-        let empty = all
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|one| one.source.is_none());
-        empty.map(|one| one.path.to_string_lossy().into_owned()).collect()
+        all.unwrap_or_default()
     }
 
     /// The place of the repository that `dir` (absolute) is in: its root, a folder of it, or a linked

@@ -75,7 +75,7 @@ const MOST_BYTES: u64 = 256 << 10;
 
 /// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
 /// prompt names it.
-const COMMON: [&str; 15] = [
+const COMMON: [&str; 16] = [
     "ticket",
     "title",
     "body",
@@ -90,6 +90,7 @@ const COMMON: [&str; 15] = [
     "new_session",
     "checks",
     "commitments",
+    "submodules",
     "empty_submodules",
 ];
 
@@ -147,6 +148,8 @@ pub(crate) struct Facts {
     pub(crate) checks: Vec<String>,
     /// The commitments that the work must meet, each in words with its command.
     pub(crate) commitments: Vec<String>,
+    /// The folders of submodules whose files crew has.
+    pub(crate) submodules: Vec<String>,
     /// The folders of submodules whose files crew does not have.
     pub(crate) empty_submodules: Vec<String>,
     /// The rest of the ticket's budget, when the agent must come to an end.
@@ -257,6 +260,7 @@ impl Facts {
             new_session: few,
             checks: some("make test"),
             commitments: some("The page is there (`test -e page.html`)"),
+            submodules: some("sub"),
             empty_submodules: some("lib"),
             budget: Some(BudgetWords::of(budget)),
         }

@@ -16,7 +16,7 @@ const MOST_MERGES: usize = 20;
 
 /// A path in conflict: the sides of the merge that have it, with what they have there.
 #[derive(Debug, Default)]
-struct Sides {
+pub(super) struct Sides {
     ours: Option<Mode>,
     theirs: Option<Mode>,
 }
@@ -81,7 +81,11 @@ impl Repository {
 
     /// The tree that git makes of two commits, and the paths in it that are in conflict; none where it cannot
     /// merge them at all.
-    fn merge_of(&self, ours: &Oid, theirs: &Oid) -> Result<Option<(Oid, BTreeMap<PathBuf, Sides>)>> {
+    pub(super) fn merge_of(
+        &self,
+        ours: &Oid,
+        theirs: &Oid,
+    ) -> Result<Option<(Oid, BTreeMap<PathBuf, Sides>)>> {
         // A merge driver has its files in the folder in which git runs.
         let folder = tempfile::tempdir().doing("make a folder in", tempfile::env::temp_dir())?;
         let said = self

@@ -54,6 +54,9 @@ impl Default for Limits {
     }
 }
 
+/// The most paths of one merge that a message names.
+const PATHS_OF_A_MERGE: usize = 20;
+
 /// The reason for which something of an agent's may not come in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -109,6 +112,16 @@ pub enum Refusal {
     InConflict {
         /// The path.
         path: PathBuf,
+    },
+    /// A merge of the branch that takes back what the target has changed where the branch had changed
+    /// nothing.
+    TakesBack {
+        /// The merge.
+        merge: Oid,
+        /// The commit of the target's that it merged.
+        of: Oid,
+        /// The paths that it has as they were before.
+        paths: Vec<PathBuf>,
     },
     /// A path that was not committed, and that a filter is for which only the agent's own attributes name.
     NewFilter {
@@ -197,6 +210,26 @@ impl fmt::Display for Refusal {
                 f,
                 "git {operation} is under way in the workspace: finish it (git {operation} --continue), or give it up (git {operation} --abort)"
             ),
+            Self::TakesBack { merge, of, paths } => {
+                let more = paths.len().saturating_sub(PATHS_OF_A_MERGE);
+                let shown: Vec<String> = paths
+                    .iter()
+                    .take(PATHS_OF_A_MERGE)
+                    .map(|path| text::quoted(path).to_string())
+                    .collect();
+                write!(
+                    f,
+                    "the merge {merge} takes back what the target has in {}",
+                    shown.join(", ")
+                )?;
+                if more > 0 {
+                    write!(f, " and {more} more")?;
+                }
+                write!(
+                    f,
+                    ": it has them as they were before {of}, although this branch had changed nothing there"
+                )
+            }
             Self::InConflict { path } => {
                 write!(
                     f,
@@ -329,6 +362,20 @@ impl Refusal {
                 "git diff --stat {base} shows where it is. A later commit that deletes files does not help: take them out of \
                  every commit (git reset --soft {base}, git rm --cached <file>, git commit), and name them in .gitignore."
             ),
+            Self::TakesBack { of, paths, .. } => {
+                let more = if paths.len() > PATHS_OF_A_MERGE {
+                    format!(" The other paths are among those that git diff --name-only HEAD {of} names.")
+                } else {
+                    String::new()
+                };
+                let shown: Vec<String> = paths.iter().take(PATHS_OF_A_MERGE).map(|path| shell(path)).collect();
+                format!(
+                    "Put back what this ticket does not ask to be undone: git checkout {of} -- {} && git commit (git rm what the \
+                     target has deleted; no git add -A, which would put an old commit of a submodule back).{more} What the \
+                     ticket asks to be undone, undo in a commit after that.",
+                    shown.join(" ")
+                )
+            }
             Self::Unfinished { .. }
             | Self::InConflict { .. }
             | Self::NewFilter { .. }

@@ -18,6 +18,7 @@ mod repositories;
 mod resolutions;
 mod saving;
 mod support;
+mod taken_back;
 mod too_large;
 mod trust;
 mod unchanged;

@@ -174,6 +174,12 @@ impl Executor {
                 why: self.taken_back(&workspace, &commit, "which this branch has merged", &target),
             });
         }
+        let taken_back = repository.takes_back(workspace.base(), &target, &tip)?;
+        if !taken_back.is_empty() {
+            return Ok(Report::ImportRefused {
+                why: self.refused(ticket, agent, number, &taken_back, &workspace.path()),
+            });
+        }
         // A merge in the middle of the train is not claimed to be checked by itself.
         let place = coupling.map(|it| ("Train".to_owned(), format!("{}/{}", it.place, it.batch)));
         let message = Message {

@@ -245,12 +245,6 @@ impl Executor {
         })
     }
 
-    /// The folders of the target's submodules that crew cannot fill.
-    fn empty_submodules(&self) -> Vec<String> {
-        let empty = self.place.empty_submodules(&self.target.full());
-        empty.iter().map(|path| text::sanitise::prompt(path)).collect()
-    }
-
     /// The text of the ticket as its file has it, also under another name; none where there is no such file.
     pub(super) fn text_of(&self, ticket: &Ticket) -> Option<String> {
         let folder = tickets::Folder::at(&self.place.tickets_dir).ok()?;
@@ -279,6 +273,9 @@ impl Executor {
             .repository
             .target(&self.target)
             .map_or_else(|_| String::new(), |oid| oid.to_string());
+        let submodules = self.place.submodules(&self.target.full());
+        let folder = |one: &git::Submodule| text::sanitise::prompt(&one.path.to_string_lossy());
+        let (filled, empty): (Vec<_>, Vec<_>) = submodules.iter().partition(|one| one.source.is_some());
         Facts {
             ticket: ticket.id.to_string(),
             title: ticket.spec.title.clone(),
@@ -298,7 +295,8 @@ impl Executor {
             new_session: false,
             checks: check_commands(&self.settings),
             commitments: ticket.commitments.iter().map(told_of).collect(),
-            empty_submodules: self.empty_submodules(),
+            submodules: filled.into_iter().map(folder).collect(),
+            empty_submodules: empty.into_iter().map(folder).collect(),
             budget: None,
         }
     }

@@ -21,6 +21,7 @@ fn facts() -> Facts {
         new_session: false,
         checks: vec!["make test".into()],
         commitments: vec!["it is there (`test -e it`)".into()],
+        submodules: Vec::new(),
         empty_submodules: Vec::new(),
         budget: None,
     }

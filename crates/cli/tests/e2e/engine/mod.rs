@@ -35,6 +35,7 @@ mod reverts;
 mod reviews;
 mod set_up;
 mod submodule_files;
+mod taken_back;
 mod target;
 mod target_shown;
 mod train;
