@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tickets::{Document, Value};
+use tickets::{Document, Id, Stamp, Ticket, Value};
 
 use crate::shown;
 
@@ -26,6 +26,7 @@ pub(crate) fn check(bytes: &[u8]) {
         bytes,
         "an unchanged document renders its bytes"
     );
+    text(&document);
     let keys: Vec<(String, Value)> = document
         .keys()
         .map(|(key, value)| (key.to_owned(), value.clone()))
@@ -74,6 +75,18 @@ pub(crate) fn check(bytes: &[u8]) {
     longer.append("\n**note**\n\nDONE\n---\nstatus: closed\n");
     assert!(longer.render().starts_with(bytes), "the old text stays");
     other_keys(&document, &longer, "");
+}
+
+/// Panics unless what is read of the text can be shown.
+fn text(document: &Document) {
+    let Ok(id) = Id::new("t-1") else { return };
+    let ticket = Ticket::read(id, Path::new("t-1.md"), document.clone(), Stamp::default());
+    for one in &ticket.commitments {
+        shown::one_line(&one.says);
+    }
+    for problem in &ticket.problems {
+        shown::one_line(&problem.to_string());
+    }
 }
 
 /// Panics unless setting a key to its current value changes no byte.

@@ -33,21 +33,6 @@ pub(crate) fn description(body: &str) -> &str {
     rest[..end].trim()
 }
 
-/// The text of the first section called `name`.
-pub(crate) fn section<'a>(body: &'a str, name: &str) -> Option<&'a str> {
-    let headings = headings(body);
-    let at = headings.iter().position(|heading| heading.name == name)?;
-    let end = headings.get(at + 1).map_or(body.len(), |next| next.start);
-    Some(body[headings[at].end..end].trim())
-}
-
-/// The section `## Acceptance Criteria`, unless it is empty.
-pub(crate) fn acceptance(body: &str) -> Option<String> {
-    section(body, "Acceptance Criteria")
-        .filter(|text| !text.is_empty())
-        .map(str::to_owned)
-}
-
 /// The notes, in the order of the file. tk appends them to the end of the file, whichever section is the
 /// last.
 pub(crate) fn notes(body: &str) -> Vec<Note> {
@@ -209,11 +194,6 @@ mod tests {
     fn a_body_is_taken_apart() {
         assert_eq!(title(BODY), Some("Title | here"));
         assert_eq!(description(BODY), "What to do.\n\n```sh\n## not a heading\n```");
-        assert_eq!(
-            section(BODY, "Acceptance Criteria"),
-            Some("It works.\n\n```\n## inside\n```")
-        );
-        assert_eq!(section(BODY, "Design"), None);
         let texts: Vec<String> = notes(BODY).into_iter().map(|note| note.text).collect();
         assert_eq!(texts, ["first\n\n**bold**", "second"]);
     }
@@ -272,7 +252,11 @@ mod tests {
     fn odd_bodies_do_no_harm() {
         assert_eq!(title(""), None);
         assert_eq!(description("no title\n## S\nx"), "no title");
-        assert_eq!(section("```\n## S\nx", "S"), Some("x"));
+        assert_eq!(
+            description("a\n```\n## S\nx"),
+            "a\n```",
+            "a fence that is never closed"
+        );
         assert_eq!(notes("## Notes\n\nfree text\n"), []);
         let quoted = "Write so:\n\n```\n## Notes\n```\n";
         assert!(!has_notes(quoted) && has_notes(&format!("{quoted}\n## Notes  \n")));

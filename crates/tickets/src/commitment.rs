@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::yaml::{Field, Record, Value};
 
 /// A commitment in a ticket's file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Commitment {
     /// The promise in words.
     pub says: String,
@@ -15,7 +15,7 @@ pub struct Commitment {
 }
 
 /// The command of a commitment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Run {
     /// A text for the shell.
     Shell(String),
@@ -35,11 +35,45 @@ impl Commitment {
         }
     }
 
+    /// The commitment that an `acceptance_test` of another form is: nothing verifies it.
+    pub(crate) fn unreadable_test() -> Self {
+        Self::said("the acceptance test, which cannot be read: `acceptance_test` is one line for the shell")
+    }
+
+    /// The commitment that the value of a mistaken key is: nothing verifies it.
+    pub(crate) fn under_mistaken_key(key: &str) -> Self {
+        Self::said(&crate::clean::clean_line(&format!(
+            "what stands under the key `{key}`, which is not read"
+        )))
+    }
+
     fn said(says: &str) -> Self {
         Self {
             says: one_line(says),
             run: None,
         }
+    }
+}
+
+/// A key that crew does not know, and that is meant as one that has commitments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mistaken {
+    /// `acceptance` and the like, which other tools have for words.
+    Words,
+    /// `commitment`, `acceptance-test` and the like: a command is lost.
+    Commands,
+}
+
+/// What the key is meant as; none where crew knows it, or it is like none of ours.
+pub(crate) fn mistaken_key(key: &str) -> Option<Mistaken> {
+    if matches!(key, "commitments" | "acceptance_test") {
+        return None;
+    }
+    let plain: String = key.to_lowercase().replace(['-', '_', ' '], "");
+    match plain.strip_suffix('s').unwrap_or(&plain) {
+        "commitment" | "acceptancetest" => Some(Mistaken::Commands),
+        "acceptance" | "acceptancecriteria" | "acceptancecriterion" => Some(Mistaken::Words),
+        _ => None,
     }
 }
 
@@ -92,75 +126,8 @@ fn of_map(fields: &BTreeMap<String, Field>) -> Option<Commitment> {
     Some(Commitment { says, run })
 }
 
-/// The commitments under `## Acceptance Criteria`: each item of a list with a code span that begins with
-/// `$ `. Nothing else is a command: a person reads the other items.
-pub(crate) fn in_criteria(text: &str) -> Vec<Commitment> {
-    let mut fence = None;
-    let mut found = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
-        let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) => found.extend(item(line).and_then(of_item)),
-            (Some(_), _) => {}
-        }
-    }
-    found
-}
-
-/// The text of an item of a list, without its mark and its box.
-fn item(line: &str) -> Option<&str> {
-    let bullet = line.strip_prefix(['-', '*', '+']);
-    let numbered = || {
-        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        rest.strip_prefix(['.', ')']).filter(|_| rest.len() < line.len())
-    };
-    let text = bullet.or_else(numbered)?.strip_prefix([' ', '\t'])?.trim();
-    let unboxed = ["[ ]", "[x]", "[X]"]
-        .iter()
-        .find_map(|mark| text.strip_prefix(mark));
-    Some(unboxed.unwrap_or(text).trim())
-}
-
-fn of_item(text: &str) -> Option<Commitment> {
-    let run = code_spans(text).find_map(|span| Some(span.strip_prefix("$ ")?.trim()))?;
-    (!run.is_empty()).then(|| Commitment {
-        says: text.to_owned(),
-        run: Some(Run::Shell(run.to_owned())),
-    })
-}
-
-/// The code spans of a line: each between two runs of as many backticks.
-fn code_spans(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        loop {
-            rest = &rest[rest.find('`')?..];
-            let width = rest.len() - rest.trim_start_matches('`').len();
-            let (open, after) = rest.split_at(width);
-            let mut at = 0;
-            let end = loop {
-                let Some(found) = after[at..].find('`').map(|found| at + found) else {
-                    break None;
-                };
-                let run = after[found..].len() - after[found..].trim_start_matches('`').len();
-                if run == open.len() {
-                    break Some(found);
-                }
-                at = found + run;
-            };
-            rest = after;
-            if let Some(end) = end {
-                rest = &after[end + width..];
-                return Some(&after[..end]);
-            }
-        }
-    })
-}
-
-fn one_line(text: &str) -> String {
+/// The text on one line, with single blanks.
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -169,17 +136,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_code_span_that_begins_with_a_dollar_is_a_command() {
-        let text = "It works.\n\n- [ ] The page says hello: `$ grep hello page`\n* run `make` by hand\n1. all of it ``$ echo `date` ``\n\
-                    - `not` but `$ true`\n`$ false`\n```\n- `$ false`\n```\n- a lone ` and `$ `\n";
-        let found = in_criteria(text);
-        let commands: Vec<_> = found.iter().map(|one| one.run.clone().unwrap()).collect();
-        let shell = |text: &str| Run::Shell(text.to_owned());
-        assert_eq!(
-            commands,
-            [shell("grep hello page"), shell("echo `date`"), shell("true")]
-        );
-        assert_eq!(found[0].says, "The page says hello: `$ grep hello page`");
+    fn a_key_that_is_nearly_one_of_ours_is_known_for_a_mistake() {
+        for key in ["commitment", "Commitments", "acceptance-test", "acceptance_tests"] {
+            assert_eq!(mistaken_key(key), Some(Mistaken::Commands), "{key}");
+        }
+        for key in ["acceptance", "acceptanceCriteria", "acceptance_criterion"] {
+            assert_eq!(mistaken_key(key), Some(Mistaken::Words), "{key}");
+        }
+        for key in ["commitments", "acceptance_test", "commit", "tests", "accepted"] {
+            assert_eq!(mistaken_key(key), None, "{key}");
+        }
     }
 
     #[test]

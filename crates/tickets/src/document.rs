@@ -128,6 +128,11 @@ impl Document {
         &self.text[self.body..]
     }
 
+    /// The first line of the body in the file, from 1.
+    pub(crate) fn first_line_of_body(&self) -> usize {
+        self.text[..self.body].matches('\n').count() + 1
+    }
+
     /// The keys and their values, in the order of the file.
     pub fn keys(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.entries

@@ -10,6 +10,7 @@ mod body;
 mod clean;
 mod commitment;
 mod create;
+mod criteria;
 mod document;
 mod edit;
 mod error;

@@ -62,6 +62,15 @@ pub enum ProblemKind {
     BadCreated(String),
     /// A key should be a list or a text and is not, and is ignored.
     WrongShape(String),
+    /// A text looks like a commitment and is none.
+    NoCommitment {
+        /// The text, on one line.
+        text: String,
+        /// The reason why it is none.
+        why: &'static str,
+    },
+    /// A key looks like one that has commitments, and is ignored.
+    MistakenKey(String),
     /// A dependency is not a valid id; the ticket stays blocked by it.
     BadDependency(String),
 }
@@ -93,6 +102,12 @@ impl Problem {
             ProblemKind::BadPriority(_) => "use 0 (first) to 4 (last)",
             ProblemKind::BadCreated(_) => "use a time such as 2026-01-31T12:00:00Z",
             ProblemKind::WrongShape(_) => "lists are written [a, b], texts on one line",
+            ProblemKind::NoCommitment { .. } => {
+                "a commitment is an item of a list under `## Acceptance Criteria` with `$ command` in backticks"
+            }
+            ProblemKind::MistakenKey(_) => {
+                "commitments stand under `commitments`, as `acceptance_test`, or below `## Acceptance Criteria`"
+            }
             ProblemKind::BadDependency(_) => "name the other ticket by its id",
         }
     }
@@ -138,6 +153,14 @@ impl fmt::Display for ProblemKind {
             ProblemKind::BadPriority(priority) => write!(f, "priority '{}' is not 0 to 4", clean(priority)),
             ProblemKind::BadCreated(text) => write!(f, "'{}' is not a time", clean(text)),
             ProblemKind::WrongShape(key) => write!(f, "key '{}' has the wrong shape", clean(key)),
+            ProblemKind::NoCommitment { text, why } => {
+                write!(f, "“{}” is no commitment: {why}", clean(text))
+            }
+            ProblemKind::MistakenKey(key) => write!(
+                f,
+                "key '{}' is not read: commitments stand under `commitments` or `acceptance_test`",
+                clean(key)
+            ),
             ProblemKind::BadDependency(text) => write!(f, "'{}' cannot be a dependency's id", clean(text)),
         }
     }

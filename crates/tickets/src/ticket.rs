@@ -1,12 +1,14 @@
 //! A ticket: the typed content of a document.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
 use jiff::Timestamp;
 
 use crate::body::{self, Note};
-use crate::commitment::{self, Commitment};
+use crate::commitment::{self, Commitment, Mistaken};
+use crate::criteria;
 use crate::document::Document;
 use crate::error::Error;
 use crate::id::Id;
@@ -107,10 +109,10 @@ pub struct Ticket {
     pub title: String,
     /// The text between the title and the first section.
     pub description: String,
-    /// The section `## Acceptance Criteria`, else the key `acceptance_test`.
+    /// The text below the heading `Acceptance Criteria`, else the key `acceptance_test`.
     pub acceptance: Option<String>,
-    /// The commitments that it lists: under the key `commitments`, under `## Acceptance Criteria` and as
-    /// `acceptance_test`.
+    /// The commitments that it lists: under the key `commitments`, among its acceptance criteria and as
+    /// `acceptance_test`. No two are the same.
     pub commitments: Vec<Commitment>,
     /// Its notes, in the order of the file.
     pub notes: Vec<Note>,
@@ -127,7 +129,7 @@ pub struct Ticket {
 pub struct Text {
     /// The text after the front matter; its last line has a line end.
     pub body: String,
-    /// The section `## Acceptance Criteria`, else the key `acceptance_test`.
+    /// The text below the heading `Acceptance Criteria`, else the key `acceptance_test`.
     pub acceptance: Option<String>,
 }
 
@@ -170,14 +172,17 @@ impl Ticket {
         }
         let body = document.body();
         let acceptance_test = view.text("acceptance_test");
+        let criteria = criteria::read(body);
         let mut commitments = view.commitments();
-        commitments.extend(
-            body::acceptance(body)
-                .iter()
-                .flat_map(|text| commitment::in_criteria(text)),
-        );
-        commitments.extend(acceptance_test.iter().map(|run| Commitment::acceptance_test(run)));
-        let acceptance = body::acceptance(body).or(acceptance_test);
+        commitments.extend(criteria.commitments);
+        commitments.extend(view.acceptance_test(acceptance_test.as_deref()));
+        // Said twice, it is one promise.
+        let mut seen = BTreeSet::new();
+        commitments.retain(|one| seen.insert(one.clone()));
+        if status != Status::Closed {
+            view.report_mistaken(criteria.faults);
+        }
+        let acceptance = criteria.text.or(acceptance_test);
         let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
         let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
         let (reverts, made_by) = (view.text("reverts"), view.text("made_by"));
@@ -235,8 +240,8 @@ impl Ticket {
             // A line end would also be added before a note.
             body.push_str(self.document.line_end());
         }
-        let acceptance = match body::acceptance(self.body()) {
-            Some(_) => body::acceptance(&body),
+        let acceptance = match criteria::read(self.body()).text {
+            Some(_) => criteria::read(&body).text,
             None => self.acceptance.clone(),
         };
         Text { body, acceptance }
@@ -275,11 +280,42 @@ impl View<'_> {
     /// can verify: without it, the work would land unverified.
     fn commitments(&mut self) -> Vec<Commitment> {
         let key = "commitments";
-        let (items, is_read) = commitment::in_front_matter(self.document.get(key));
+        let (mut items, is_read) = commitment::in_front_matter(self.document.get(key));
         if !is_read {
             self.report(key, ProblemKind::WrongShape(key.to_owned()));
         }
+        let keys = self.document.keys().map(|(key, _)| key);
+        let mistaken = keys.filter(|key| commitment::mistaken_key(key) == Some(Mistaken::Commands));
+        items.extend(mistaken.map(Commitment::under_mistaken_key));
         items
+    }
+
+    /// The commitment that the key `acceptance_test` is. One of another form is a commitment all the same, as
+    /// an entry of `commitments` is.
+    fn acceptance_test(&self, text: Option<&str>) -> Option<Commitment> {
+        match self.document.get("acceptance_test")? {
+            Value::Empty | Value::Text(_) => text.map(Commitment::acceptance_test),
+            Value::List(items) if items.is_empty() => None,
+            Value::List(_) | Value::Records(_) | Value::Other => Some(Commitment::unreadable_test()),
+        }
+    }
+
+    /// Reports what looks like a commitment and is none, in the text and among the keys.
+    fn report_mistaken(&mut self, faults: Vec<(usize, ProblemKind)>) {
+        let document = self.document;
+        let keys = document.keys().map(|(key, _)| key);
+        for key in keys.filter(|key| commitment::mistaken_key(key).is_some()) {
+            self.report(key, ProblemKind::MistakenKey(key.to_owned()));
+        }
+        let first = document.first_line_of_body();
+        for (line, kind) in faults {
+            let line = Some(first + line);
+            self.problems.push(Problem {
+                path: self.path.to_owned(),
+                line,
+                kind,
+            });
+        }
     }
 
     /// Reads a list. A text counts as a list that is separated by commas, as tk takes it.
@@ -298,7 +334,7 @@ impl View<'_> {
                 }
             }
         };
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         items.retain(|item| !item.is_empty() && seen.insert(item.clone()));
         items
     }

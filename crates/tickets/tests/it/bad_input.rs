@@ -676,3 +676,45 @@ fn a_folder_without_rights_says_so() {
         Err(Error::NotAFolder { .. })
     ));
 }
+
+#[test]
+fn a_promise_that_is_not_understood_holds_the_ticket_and_is_said() {
+    let q = Queue::new();
+    let of = |file: &str| {
+        q.write("x.md", file.as_bytes());
+        let read = q.folder.read(&id("x")).unwrap();
+        let said = read.problems.iter().map(|one| (one.line, one.to_string()));
+        (read.commitments.clone(), said.collect::<Vec<_>>())
+    };
+    for (front, line, words) in [
+        (
+            "acceptance_test:\n  - test -e x",
+            3,
+            "'acceptance_test' has the wrong shape",
+        ),
+        ("acceptance-test: test -e x", 3, "'acceptance-test' is not read"),
+        ("commitment:\n  - run: test -e x", 3, "'commitment' is not read"),
+        ("commitments: {a: b}", 3, "'commitments' has the wrong shape"),
+    ] {
+        let (listed, said) = of(&format!("---\nid: x\n{front}\nstatus: open\n---\n# T\n"));
+        assert!(
+            matches!(listed.as_slice(), [one] if one.run.is_none()),
+            "{front}: {listed:?}"
+        );
+        assert!(
+            matches!(said.as_slice(), [(at, text)] if *at == Some(line) && text.contains(words)),
+            "{front}: {said:?}"
+        );
+    }
+    let (listed, said) = of("---\nid: x\nstatus: open\nacceptance: it works\n---\n# T\n");
+    assert_eq!((listed.len(), said.len()), (0, 1), "words hold nothing");
+    let text = "# T\n\n## Acceptance criteria\n\n- a: `$ x`\n- $ y\n- a: `$ x`\n";
+    let (listed, said) = of(&format!("---\nid: x\nstatus: open\n---\n{text}"));
+    assert_eq!(listed.len(), 2, "said twice, it is one: {listed:?}");
+    assert!(
+        matches!(said.as_slice(), [(Some(10), text)] if text.contains("$ y")),
+        "{said:?}"
+    );
+    let (listed, said) = of(&format!("---\nid: x\nstatus: closed\n---\n{text}"));
+    assert_eq!((listed.len(), said.len()), (2, 0), "nobody mends what is over");
+}

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use testkit::world::{Engine, World};
 
-/// A world in which so many tickets come into the train before any of them is tried, however long that takes.
-/// Tickets beside the train have all checkouts until then: they are to be reviewed, so they are checked by
-/// themselves first, and these checks never end. The checks append a line to a log outside of the tree for each run on a merged
-/// result of the train, and fail where there is a file `bad`.
+/// A world in which so many tickets come into the train before any of them is tried, however long that
+/// takes. Tickets beside the train have all checkouts until then: they are to be reviewed, so they are
+/// checked by themselves first, and these checks never end. The checks append a line to a log outside of
+/// the tree for each run on a merged result of the train, and fail where there is a file `bad`.
 pub(crate) struct Submitted {
     pub(crate) world: World,
     /// The file that a run on a merged result appends to.

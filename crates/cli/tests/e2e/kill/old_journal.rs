@@ -190,8 +190,10 @@ impl Past {
     /// Works the queue off, with nobody dying any more, and looks at everything.
     pub(crate) fn ends_well(&mut self) {
         let status = self.rig.run(&["run", "--until-idle"]);
-        // A ticket of the journal is over because it cannot be done, which waits for a person's word.
-        assert_eq!(status.code(), Some(3), "{}", oracle::log(&self.rig.world));
+        // With every kind of event, a ticket is over because it cannot be done: it waits for a person's word.
+        let impossible = usize::from(!self.events.is_empty());
+        let exit = if impossible > 0 { 3 } else { 0 };
+        assert_eq!(status.code(), Some(exit), "{}", oracle::log(&self.rig.world));
         let expected = Expected {
             landed: self.tickets.clone(),
             closed: self.tickets.clone(),
@@ -206,7 +208,8 @@ impl Past {
         let aside = streams
             .iter()
             .filter(|stream| ***stream != Stream::Project)
-            .count();
+            .count()
+            - impossible;
         let aside = match aside {
             0 => String::new(),
             aside => format!("{aside} tickets are archived; their records are what their events give"),
