@@ -145,10 +145,11 @@ complete -c crew -n "__fish_crew_using_subcommand drop" -s h -l help -d 'Print h
 complete -c crew -n "__fish_crew_using_subcommand revert" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand revert" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand revert" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand waive" -l commitment -d 'Let the ticket land without meeting this commitment, whether it is held or not; `crew explain` lists them' -r
 complete -c crew -n "__fish_crew_using_subcommand waive" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand waive" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand waive" -s h -l help -d 'Print help'
-complete -c crew -n "__fish_crew_using_subcommand approve" -l tip -d 'The tip of the branch that you have looked at, at least 7 characters of it. Without it, the tip that the ticket has as the command is written' -r
+complete -c crew -n "__fish_crew_using_subcommand approve" -l tip -d 'The commit that you have looked at, at least 7 characters of it: the tip of the branch, or its merge as `crew queue` shows it. Without it, the tip that the ticket has as the command is written' -r
 complete -c crew -n "__fish_crew_using_subcommand approve" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand approve" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'

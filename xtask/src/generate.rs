@@ -26,7 +26,7 @@ enum Output {
 
 const CREW: &str = "crew";
 const DIAGRAMS: &str = "examples/diagrams";
-/// Builds both as a build of every test does, so that nothing of it is built twice.
+/// Builds both as a build of every test does: after one there is nothing to build.
 const BUILD: [&str; 6] = [
     "build",
     "--quiet",

@@ -69,6 +69,10 @@ const STEPS: &[Step] = &[
         run: |root, _| clippy(root),
     },
     Step {
+        name: "build",
+        run: |root, _| tiers::build(root),
+    },
+    Step {
         name: "generated files",
         run: |root, _| generate::check(root),
     },

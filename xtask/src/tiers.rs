@@ -37,13 +37,31 @@ impl Tier {
     }
 }
 
+/// Builds all that tests are and start, in one go: apart, each build would wait for a last crate by itself.
+///
+/// # Errors
+///
+/// Something does not compile.
+pub(crate) fn build(root: &Path) -> Outcome {
+    let how: &[&str] = match has_nextest(root) {
+        true => &["nextest", "run"],
+        false => &["test"],
+    };
+    let all = [how, &["--no-run", "--locked", "--workspace"]].concat();
+    program::run(root, "cargo", &all)
+}
+
+fn has_nextest(root: &Path) -> bool {
+    program::works(root, "cargo", &["nextest", "--version"])
+}
+
 /// Runs the tests of a tier. Without nextest they run too, but the times of single tests are not known.
 ///
 /// # Errors
 ///
 /// A test failed, or the two tiers are no longer two.
 pub(crate) fn run(root: &Path, tier: Tier) -> Outcome {
-    if !program::works(root, "cargo", &["nextest", "--version"]) {
+    if !has_nextest(root) {
         return without_nextest(root, tier);
     }
     let profile = format!("--profile={}", tier.profile());

@@ -66,6 +66,7 @@ fn goes_on(command: &Command) -> bool {
         | Command::Approve { .. }
         | Command::Reject { .. }
         | Command::Waive { .. }
+        | Command::WaiveCommitment { .. }
         | Command::Drop { .. }
         | Command::Assign { .. } => true,
         Command::CommitTo { .. }

@@ -16,16 +16,13 @@ pub(crate) use table::columns;
 pub(crate) use table::{Cell, Table};
 pub(crate) use wrap::{wrap, wrap_line};
 
-/// How many lines of what a check printed are shown: its own summary, as a rule, and how it ended.
-const LAST: usize = 12;
+/// How many lines of what a check printed are shown: as a rule what failed first, its own summary, and how it
+/// ended.
+const MOST: usize = 12;
 
-/// The last lines of a long text; `…` stands for those before them.
-pub(crate) fn last_lines(text: &str) -> Vec<&str> {
-    let lines: Vec<&str> = text.lines().collect();
-    match lines.len().checked_sub(LAST) {
-        None | Some(0) => lines,
-        Some(before) => [&["…"], &lines[before..]].concat(),
-    }
+/// The lines of what a check printed that are shown: the last ones, and the first that name a failure.
+pub(crate) fn excerpt(printed: &str) -> Vec<&str> {
+    text::excerpt(printed, MOST)
 }
 
 /// One line of untrusted text, fit to be shown.

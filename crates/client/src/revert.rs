@@ -2,7 +2,7 @@
 
 use model::TicketId;
 use model::settings::Settings;
-use runtime::Place;
+use runtime::{Place, RevertObstacle};
 use tickets::{Id, New};
 
 use crate::commits::landed_as;
@@ -39,7 +39,17 @@ pub fn put(place: &Place, settings: &Settings, ticket: &TicketId) -> Result<Reve
     if let Some(why) = obstacle.map_err(|error| lift(place, error))? {
         return Err(Error::refused(
             format!("{ticket} cannot be taken back: {why}"),
-            format!("crew ticket create \"Take {ticket} back\" -d \"…\""),
+            match why {
+                RevertObstacle::NothingLeft { merge } => {
+                    let merge = merge.short();
+                    format!(
+                        "`git show --first-parent {merge}` shows what it added: that is taken back already, or was never new"
+                    )
+                }
+                RevertObstacle::NoMerge { .. } | RevertObstacle::BuiltUpon { .. } => {
+                    format!("crew ticket create \"Take {ticket} back\" -d \"…\"")
+                }
+            },
         ));
     }
     let folder = tickets::Folder::at(&place.tickets_dir)?;

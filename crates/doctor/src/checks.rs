@@ -15,7 +15,7 @@ use runtime::Place;
 use crate::{Area, Caller, Finding, Subject};
 
 const AREA: Area = Area::Checks;
-/// So many of the last lines of a check's output are shown.
+/// So many lines of a check's output are shown.
 const LINES: usize = 10;
 /// Where the whole output is.
 const WHOLE: &str = "`crew logs --check` shows all of the output";
@@ -124,10 +124,8 @@ fn verdict(subject: &Subject, settings: &Settings, target: &Target) -> Finding {
         Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
             let fault = target.verdict.fault().unwrap_or_default();
             let printed = target.verdict.printed().unwrap_or_default();
-            let lines: Vec<&str> = printed.lines().collect();
-            let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default();
             let mut says = format!("{fault}: {on}");
-            for line in last {
+            for line in text::excerpt(printed, LINES) {
                 says.push_str(&format!("\n│ {line}"));
             }
             let says = text::sanitise::text(&says);

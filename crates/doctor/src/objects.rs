@@ -1,5 +1,7 @@
 //! The check that git's objects are whole: every one is read.
 
+use std::collections::BTreeSet;
+
 use runtime::Place;
 
 use crate::{Area, Finding};
@@ -11,7 +13,7 @@ const MOST: usize = 10;
 const HINT: &str = "git fetch from another clone may bring it back; else restore a backup. Work on it may not land meanwhile";
 
 pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
-    let lines = match place.repository.fsck() {
+    let lines = match lasting(|| place.repository.fsck()) {
         Ok(lines) => lines,
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
@@ -31,6 +33,19 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
         let what = format!("and {more} more of this kind");
         found.push(Finding::wrong(AREA, what, "git fsck --strict lists them all"));
     }
+}
+
+/// The faults that are there at two moments. A commit that is made while git reads the repository can be
+/// missing to it: git lists the objects first and reads the logs of refs later. So what is found is looked
+/// for again, and only what is found twice is a fault.
+fn lasting<E>(mut look: impl FnMut() -> Result<Vec<String>, E>) -> Result<Vec<String>, E> {
+    let first: BTreeSet<String> = look()?.into_iter().collect();
+    if first.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut again = look()?;
+    again.retain(|line| first.contains(line));
+    Ok(again)
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -67,6 +82,37 @@ fn a(kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is reported of looks that find these lines one after the other, and how many looks there were.
+    fn reported(looks: &[&[&str]]) -> (Vec<String>, usize) {
+        let mut left = looks.iter();
+        let mut look = || -> Result<Vec<String>, std::convert::Infallible> {
+            let lines = left.next().expect("no further look");
+            Ok(lines.iter().map(|line| (*line).to_owned()).collect())
+        };
+        let lines = lasting(&mut look).unwrap();
+        (lines, looks.len() - left.len())
+    }
+
+    #[test]
+    fn only_a_fault_that_is_found_twice_is_one() {
+        assert_eq!(reported(&[&[]]), (Vec::new(), 1));
+        let landed = [
+            "error: refs/heads/main: invalid reflog entry 0e9",
+            "missing commit 0e9",
+        ];
+        let lands = [
+            "error: refs/heads/main: invalid reflog entry c04",
+            "missing commit c04",
+        ];
+        assert_eq!(reported(&[&landed, &[]]), (Vec::new(), 2));
+        assert_eq!(reported(&[&landed, &lands]), (Vec::new(), 2));
+        let lasts = "missing blob 4b8";
+        assert_eq!(
+            reported(&[&[landed[1], lasts], &[lasts, lands[1]]]),
+            (vec![lasts.to_owned()], 2)
+        );
+    }
 
     #[test]
     fn what_git_says_is_said_in_words() {

@@ -26,14 +26,25 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> 
                 ));
             }
             // Another part of the examination shows a target that cannot be read.
-            let idle = runtime::idle_review_paths(place, &settings).unwrap_or_default();
-            if !idle.is_empty() {
-                let (target, paths) = (&settings.project.target, idle.join(", "));
-                found.push(Finding::note(
-                    AREA,
-                    format!("the paths of [review] when match no file on {target}: {paths}"),
+            let of_review = runtime::idle_review_paths(place, &settings).unwrap_or_default();
+            let held = runtime::idle_hold_paths(place, &settings).unwrap_or_default();
+            for (of, idle, hint) in [
+                (
+                    "the paths of [review] when",
+                    of_review,
                     "mend `paths` in [review] when, if it is a slip",
-                ));
+                ),
+                (
+                    "[land] hold_paths",
+                    held,
+                    "mend `hold_paths` in [land], if it is a slip",
+                ),
+            ] {
+                if !idle.is_empty() {
+                    let (target, paths) = (&settings.project.target, idle.join(", "));
+                    let says = format!("{of} match no file on {target}: {paths}");
+                    found.push(Finding::note(AREA, says, hint));
+                }
             }
             if let Err(error) = runtime::try_prompts(place, &settings) {
                 found.push(Finding::error(AREA, &error.into()));

@@ -74,6 +74,7 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
             Some(at) => last = Some(at),
         }
     }
+    let lost = outside(repository, &tip, lost);
     let lost = without_rewritten(repository, (&tip, target), lost, found);
     for (ticket, commit) in lost.iter().take(MOST) {
         found.push(gone(repository, ticket, commit, target));
@@ -210,6 +211,27 @@ fn others(subject: &Subject, own: &[&LandedMerge], target: &str, found: &mut Vec
             "another journal landed it, or this one is older than the repository, as from a backup: the ticket may be done twice",
         ));
     }
+}
+
+/// The landings whose commit the target does not contain. It contains one that is no merge of crew's: that of
+/// a pull request that was merged at the host.
+fn outside<'a>(
+    repository: &Repository,
+    tip: &git::Oid,
+    mut lost: Vec<(&'a TicketId, &'a Oid)>,
+) -> Vec<(&'a TicketId, &'a Oid)> {
+    let commits = lost.iter().map(|(_, commit)| git::Oid::parse(commit.as_str()));
+    let outside = commits
+        .collect::<git::Result<Vec<_>>>()
+        .and_then(|commits| match commits.is_empty() {
+            true => Ok(BTreeSet::new()),
+            false => repository.not_in(tip, &commits),
+        });
+    if let Ok(outside) = outside {
+        let outside: BTreeSet<&str> = outside.iter().map(git::Oid::as_str).collect();
+        lost.retain(|(_, commit)| outside.contains(commit.as_str()));
+    }
+    lost
 }
 
 /// The landings whose changes are not in the target either. A rebase, as by `git pull --rebase`, puts the

@@ -5,6 +5,7 @@ mod budget;
 mod checks;
 mod commands;
 mod commitments;
+mod conflicts;
 mod dispatch;
 mod files;
 mod harness_pause;
@@ -371,7 +372,7 @@ impl Core {
             }
             self.folder.keep_wanted(&change.ticket, &mut change.effects);
             ticket = Arc::new(change.ticket);
-            self.hindrances.followed(&event, &ticket);
+            self.hindrances.followed(&event, &ticket, self.now);
             timers.extend(change.timers);
             slots.extend(change.slots);
             if is_of_train {

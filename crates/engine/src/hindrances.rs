@@ -2,21 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use model::TicketId;
 use model::policy::backoff;
 use model::ticket::{Event, Released, Stage, State, Ticket};
-use model::{attempt, target::Target};
+use model::{TicketId, Time, attempt, target::Target};
 
 /// The tickets whose work is hindered, each with the number of tries in a row. An engine that starts tries
 /// all of them at once, so nothing of this is remembered beyond its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hindrances {
     tries: BTreeMap<TicketId, u32>,
+    /// The tickets whose landing waits for a git of a person's alone, each with the time since when.
+    gits: BTreeMap<TicketId, Time>,
 }
 
 impl Hindrances {
     /// Follows a ticket: `ticket` is as the event has left it.
-    pub(crate) fn followed(&mut self, event: &Event, ticket: &Ticket) {
+    pub(crate) fn followed(&mut self, event: &Event, ticket: &Ticket, now: Time) {
+        match ticket.stage() {
+            Some(Stage::Landing {
+                waiting: Some(waiting),
+                ..
+            }) if waiting.is_for_git() => {
+                self.gits.entry(ticket.id.clone()).or_insert(now);
+            }
+            // The next look is under way.
+            Some(Stage::Landing { waiting: None, .. }) => {}
+            Some(_) | None => {
+                self.gits.remove(&ticket.id);
+            }
+        }
         let is_hindered = matches!(
             event,
             Event::CouldNotRun { .. }
@@ -37,6 +51,13 @@ impl Hindrances {
     pub(crate) fn is_waited_for(&self, id: &TicketId) -> bool {
         let tries = self.tries.get(id).copied().unwrap_or_default();
         tries < backoff::HINDERED_TRIES
+    }
+
+    /// Whether the git that is at work in the way of a landing is worth waiting for: one that has taken so
+    /// long waits for its person.
+    pub(crate) fn is_git_waited_for(&self, id: &TicketId, now: Time) -> bool {
+        let since = self.gits.get(id);
+        since.is_some_and(|since| now.since(*since) < backoff::GIT_AT_WORK)
     }
 }
 

@@ -7,8 +7,8 @@ use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
-    Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Loss, Origin, PullRequest,
-    Seen, Spec, Verdict as ReviewVerdict,
+    Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Leftovers, Loss, Origin,
+    PullRequest, Seen, Spec, Verdict as ReviewVerdict,
 };
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -107,6 +107,8 @@ pub struct TargetFound {
     pub verdict: Verdict,
     /// The commands that were tried with broken sources.
     pub canaries: Vec<Canary>,
+    /// The names of the checks that failed first, and passed when they were repeated.
+    pub flaky: Vec<String>,
     /// The last run; none where none was needed.
     pub run: Option<RunId>,
 }
@@ -197,6 +199,8 @@ pub enum Report {
         candidate: Candidate,
         /// The names of the checks of whose paths it changes none.
         untouched: Vec<String>,
+        /// The files that its agent had not committed.
+        leftovers: Leftovers,
         /// The paths in which its tip resolves conflicts, where that is all that it adds to the tip that was
         /// approved before.
         resolves: Option<Vec<String>>,
@@ -211,6 +215,8 @@ pub enum Report {
         tip: Oid,
         /// The target's.
         target: Oid,
+        /// Whether the branch holds the target's commit with which its agent was asked to resolve a conflict.
+        resolved: bool,
     },
     /// The branch does not merge on the entry of the train that is ahead of it.
     ConflictsAhead {

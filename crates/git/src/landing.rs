@@ -2,6 +2,7 @@
 
 pub(crate) mod candidate;
 pub(crate) mod land;
+mod lfs;
 pub(crate) mod pins;
 mod proposal;
 pub(crate) mod remote;

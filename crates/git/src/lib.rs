@@ -55,6 +55,7 @@ pub use types::unsaved::{NestedWork, Unsaved};
 pub use types::version::Version;
 
 pub use workspace::import::Imported;
+pub use workspace::leftovers::{LeftBehind, NoWork};
 pub use workspace::root::holds_workspaces;
 pub use workspace::save::Saved;
 pub use workspace::set_up::SetUp;

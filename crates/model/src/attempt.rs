@@ -11,10 +11,10 @@ pub use claim::{Claim, Slot, StartPoint};
 pub use event::{Effect, Event, Outcome, Raised, Workspace};
 pub use step::{Mode, Prompt, Signal};
 
-use crate::Time;
 use crate::conversation::Conversation;
 pub use crate::conversation::{AfterStop, Class, Failure, HarnessChange, HarnessId, Stuck, Throttled, Usage};
 use crate::machine::{self, Rejected};
+use crate::{Oid, Time};
 
 /// An agent at work on a ticket: from its claim until its work is landed or given back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,8 +25,14 @@ pub struct Attempt {
     pub conversation: Conversation,
     /// The number of times that the attempt was recovered from being stuck.
     pub recoveries: u32,
-    /// Conflicts it was asked to resolve.
+    /// Conflicts it was asked to resolve, without those that it resolved for nothing.
     pub resolutions: u32,
+    /// Conflicts that it resolved for nothing: other work landed first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overtaken: u32,
+    /// The conflict that it was asked to resolve; none once its work came back for another reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<Box<Conflict>>,
     /// Times its work was built on the target, over all its submissions: it numbers the candidates.
     pub rounds: u32,
     /// The agent's own summary of its work.
@@ -49,6 +55,15 @@ pub struct Attempt {
     pub since: Time,
     /// The current state.
     pub state: State,
+}
+
+/// A conflict with the target that an agent was asked to resolve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// The paths in conflict.
+    pub paths: Vec<String>,
+    /// The target's commit.
+    pub target: Oid,
 }
 
 /// The state of an attempt.
@@ -197,6 +212,8 @@ impl Attempt {
             conversation,
             recoveries: 0,
             resolutions: 0,
+            overtaken: 0,
+            conflict: None,
             rounds: 0,
             summary: None,
             edited: false,
@@ -207,6 +224,11 @@ impl Attempt {
             since: at,
             state: State::Preparing,
         }
+    }
+
+    /// A person has it begin anew: no conflict counts any more.
+    pub(crate) fn forget_conflicts(&mut self) {
+        (self.resolutions, self.overtaken, self.conflict) = (0, 0, None);
     }
 
     /// True if a step is the next thing that it needs.
@@ -245,4 +267,9 @@ impl Attempt {
         };
         !waiting && self.claim.has_slot() && self.conversation.is_idle()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }

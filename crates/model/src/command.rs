@@ -85,6 +85,15 @@ pub enum Command {
         /// The reason, in words.
         reason: String,
     },
+    /// Let a ticket's work land without meeting a commitment.
+    WaiveCommitment {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The number of the commitment.
+        id: u32,
+        /// The reason, in words.
+        reason: String,
+    },
     /// Add a commitment to a ticket.
     CommitTo {
         /// The id of the ticket.
@@ -142,6 +151,7 @@ impl Command {
             | Command::Drop { ticket, .. }
             | Command::SetStatus { ticket, .. }
             | Command::Waive { ticket, .. }
+            | Command::WaiveCommitment { ticket, .. }
             | Command::Reject { ticket, .. }
             | Command::CommitTo { ticket, .. }
             | Command::Approve { ticket, .. } => Some(ticket),

@@ -51,6 +51,9 @@ pub struct Commitment {
     /// however often the branch is merged anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<Oid>,
+    /// The person who waived it, with the reason, in words; none while the work has to meet it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waived: Option<String>,
 }
 
 /// The states of a commitment.
@@ -186,23 +189,36 @@ impl Commitment {
             promise,
             state: State::Pending,
             tip: None,
+            waived: None,
         }
     }
 
     /// The commitment with its author and its state, in words.
     #[must_use]
     pub fn words(&self) -> String {
-        let (id, state) = (self.id, self.state.name());
+        let (id, state) = (self.id, self.state_name());
         let from = match &self.by {
             By::Ticket => "from the ticket's file".to_owned(),
             By::Assigner(actor) => format!("by {actor}"),
             By::Agent(agent) => format!("by {agent}"),
         };
+        if let Some(waived) = &self.waived {
+            return format!("commitment {id}, {from}, waived by {waived}: {}", self.promise);
+        }
         let how = match (&self.promise.run, self.state) {
             (None, State::Pending) => ", no command verifies it, so a gatekeeper or a person names it as met",
             (Some(_), _) | (None, State::Verifying | State::Passed | State::Failed) => "",
         };
         format!("commitment {id}, {from}, {state}{how}: {}", self.promise)
+    }
+
+    /// The name of its state, or that it is waived.
+    #[must_use]
+    pub fn state_name(&self) -> &'static str {
+        match self.waived {
+            Some(_) => "waived",
+            None => self.state.name(),
+        }
     }
 
     /// True if the ticket's own agent has made it.

@@ -24,6 +24,9 @@ pub struct Target {
     /// The commands that were tried with broken sources, with the last result of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub canaries: Vec<Canary>,
+    /// The names of the checks that failed first, and passed when they were repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flaky: Vec<String>,
     /// The last run of its checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,

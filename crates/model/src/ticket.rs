@@ -8,9 +8,11 @@ mod done;
 mod event;
 mod fewer_tests;
 mod held;
+mod hindrance;
 mod in_the_way;
 mod kept;
 mod label;
+mod leftovers;
 mod proposal;
 mod repeat;
 mod review;
@@ -35,10 +37,12 @@ pub use checks::{
 pub use done::Done;
 pub use event::{Effect, Event, Released};
 pub use fewer_tests::FewerTests;
-pub use held::{Held, Why};
+pub use held::{Held, Why, touched};
+pub use hindrance::{Hindrance, Proof};
 pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
 pub use kept::KeptWork;
 pub use label::Label;
+pub use leftovers::{Leftovers, Listed};
 pub use proposal::{Proposal, PullRequest, ReviewDecision, Seen};
 pub use repeat::{Fingerprint, Repeat};
 pub use review::{AfterReview, Review, ReviewEvent, Reviewing, Verdict};
@@ -111,6 +115,9 @@ pub struct Ticket {
     /// that left one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptWork>,
+    /// The files that its agent had not committed when its work was merged last.
+    #[serde(default, skip_serializing_if = "Leftovers::is_empty")]
+    pub leftovers: Leftovers,
     /// The commitments that its work must meet before it lands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commitments: Vec<Commitment>,
@@ -180,6 +187,7 @@ impl Ticket {
             repeat: None,
             unheeded: None,
             kept: Vec::new(),
+            leftovers: Leftovers::default(),
             commitments: Vec::new(),
             unconfirmed: None,
             approved_before: None,

@@ -102,10 +102,15 @@ pub fn find_program(program: &Path, path: Option<&OsStr>, cwd: &Path) -> Result<
             Err(_) => {}
         }
     }
-    let path = path.map_or_else(|| "which is not set".into(), |path| format!("{}", path.display()));
+    // A PATH is long, and who reads this knows where to find it.
+    let looked = match path.map(|path| std::env::split_paths(path).count()) {
+        None => "PATH, which is not set".to_owned(),
+        Some(1) => "the folder of PATH".to_owned(),
+        Some(folders) => format!("the {folders} folders of PATH"),
+    };
     Err(refused.unwrap_or_else(|| NotFound {
         fault: Fault::Missing,
-        why: format!("there is no program {shown} in PATH, {path}"),
+        why: format!("there is no program {shown} in {looked}"),
     }))
 }
 

@@ -17,14 +17,15 @@ mod toolchain;
 pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
 pub use missing::{MissingProgram, missing_programs};
-pub(crate) use missing::{missing_of, missing_program};
-pub use paths::{idle_paths, idle_review_paths};
+pub(crate) use missing::{missing_of, missing_of_promise, missing_program};
+pub use paths::{idle_hold_paths, idle_paths, idle_review_paths};
 pub use slot::forget_set_up;
 pub use tests_ran::tests_on_target;
 pub(crate) use toolchain::Toolchain;
 pub use toolchain::{Tool, toolchain};
 
 use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -44,6 +45,11 @@ use crate::{Error, Place, Result};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
+/// How many lines that name a failure stand before that end, and how much of each, in characters.
+const FAILURES: usize = 6;
+const LONGEST_LINE: usize = 300;
+/// How much of the beginning of an output is searched for them, in bytes.
+const SEARCHED: u64 = 4 << 20;
 /// The file in a run's folder that says that the check failed in a kept set-up.
 const KEPT: &str = "kept-set-up";
 /// The shell that runs the commands of the settings.
@@ -69,6 +75,8 @@ pub(crate) struct Check<'a> {
     pub(crate) plan: &'a CheckPlan,
     pub(crate) set_up: u32,
     pub(crate) passed: u32,
+    /// Whether it runs although the same has passed on the same tree before.
+    pub(crate) anew: bool,
 }
 
 /// Whether a check has failed in a checkout whose set-up was made for another commit, by the folder of its
@@ -133,7 +141,7 @@ impl Executor {
         // One command may need what those before it have made: all of them have passed, or all of them run.
         let last = self.about(check, &tree, check.plan.commands.len().saturating_sub(1));
         let is_of_commands = matches!(check.task, CheckTask::Candidate | CheckTask::Target);
-        if is_of_commands && self.place.passed_check(&last).exists() {
+        if is_of_commands && !check.anew && self.place.passed_check(&last).exists() {
             return Ok(Report::PassedBefore);
         }
         let dir = self.place.run_dir(check.run);
@@ -401,7 +409,7 @@ pub(crate) fn outcome(
 ) -> CheckOutcome {
     let hint = hint.map(|hint| format!("\n({hint})")).unwrap_or_default();
     let failed = |how: &str| CheckOutcome::Failed {
-        output: format!("{}\n({how}){hint}", tail(run_dir))
+        output: format!("{}{}\n({how}){hint}", first_failures(run_dir), tail(run_dir))
             .trim_start_matches('\n')
             .to_owned(),
     };
@@ -475,9 +483,58 @@ fn tail(run_dir: &Path) -> String {
     text::sanitise::text(&text)
 }
 
+/// The first lines of a long output that name a failure and stand before its end, with `…` below them; empty
+/// where there are none. The end of many runners' output is a summary.
+fn first_failures(run_dir: &Path) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for stream in [Stream::Out, Stream::Err] {
+        let Ok(file) = std::fs::File::open(run_dir.join(stream.file())) else {
+            continue;
+        };
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        let before_end = length.saturating_sub(OUTPUT as u64).min(SEARCHED);
+        let before_end = BufReader::new(file.take(before_end)).split(b'\n');
+        let named = before_end
+            .map_while(std::result::Result::ok)
+            .map(|line| text::sanitise::indented_line(String::from_utf8_lossy(&line).trim_end()))
+            .filter(|line| text::names_failure(line));
+        lines.extend(named.take(FAILURES - lines.len()));
+    }
+    let cut = |line: &String| line.chars().take(LONGEST_LINE).collect::<String>();
+    let mut lines: Vec<String> = lines.iter().map(cut).collect();
+    if !lines.is_empty() {
+        lines.push("…\n".to_owned());
+    }
+    lines.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_before_the_end_of_a_long_output_are_found() {
+        let run = tempfile::tempdir().unwrap();
+        let (out, err) = (Stream::Out.file(), Stream::Err.file());
+        let write = |file: &str, begins: &str| {
+            let output = format!("{begins}{}", "ok 3\n".repeat(OUTPUT));
+            std::fs::write(run.path().join(file), output).unwrap();
+        };
+        assert_eq!(first_failures(run.path()), "", "nothing was printed");
+        write(out, "");
+        assert_eq!(first_failures(run.path()), "");
+        write(
+            out,
+            "ok 1\n\x1b[31mnot ok 2 - adds\x1b[0m\n  error: 'one'\nok 3\n",
+        );
+        write(err, "error: two\n");
+        assert_eq!(
+            first_failures(run.path()),
+            "not ok 2 - adds\n  error: 'one'\nerror: two\n…\n"
+        );
+        write(out, &"not ok 4\n".repeat(2 * FAILURES));
+        assert_eq!(first_failures(run.path()).lines().count(), FAILURES + 1);
+    }
 
     #[test]
     fn a_time_limit_is_said_in_its_units() {

@@ -102,6 +102,9 @@ impl Executor {
         let target = Branch::parse(&settings.project.target)?;
         place.repository.target(&target)?;
         crate::preflight::temporary_folder()?;
+        if work == Work::All {
+            place.repository.expect_room_for_agents()?;
+        }
         let lock = match work {
             Work::All => Lock::take(&place.repository.lock_path()),
             Work::Command => Lock::take_for_command(&place.repository.lock_path()),

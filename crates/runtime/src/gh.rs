@@ -206,7 +206,15 @@ impl Gh {
         let host = self.repository.as_deref().and_then(|name| name.split('/').next());
         let host = host.into_iter().flat_map(|host| ["--hostname", host]);
         let args: Vec<&str> = ["auth", "status"].into_iter().chain(host).collect();
-        self.run(&args, "auth status", &[])?;
+        // Another account of the host, which is not used, may have credentials that have run out. An older gh
+        // looks at all of them.
+        let active = [args.as_slice(), &["--active"]].concat();
+        match self.run(&active, "auth status", &[]) {
+            Err(GhError::Refused(why)) if why.contains("unknown flag") => {
+                self.run(&args, "auth status", &[])?;
+            }
+            said => drop(said?),
+        }
         Ok(self.program.clone())
     }
 
@@ -275,31 +283,33 @@ impl Gh {
         Ok(matches!(said.trim_ascii(), b"admin" | b"write"))
     }
 
-    /// Merges a pull request, in the first of the ways that the repository allows, if its branch is at this
-    /// commit.
+    /// Merges a pull request, if its branch is at this commit, in the first of the ways that the repository
+    /// allows and the rules of the branch do not refuse.
     pub(crate) fn merge(&self, url: &str, head: &str) -> Result<()> {
         let place = place_of(url).ok_or_else(|| not_an_address(url))?;
         let repository = format!("{}/{}", place.host, place.repository);
         let fields = "mergeCommitAllowed,squashMergeAllowed,rebaseMergeAllowed";
         let allowed: MergesAllowed =
             self.json(&["repo", "view", &repository, "--json", fields], "repo view")?;
-        let how = match allowed {
-            MergesAllowed {
-                merge_commit_allowed: true,
-                ..
-            } => "--merge",
-            MergesAllowed {
-                squash_merge_allowed: true,
-                ..
-            } => "--squash",
-            MergesAllowed {
-                rebase_merge_allowed: true,
-                ..
-            } => "--rebase",
-            MergesAllowed { .. } => "--merge",
-        };
-        let args = ["pr", "merge", url, how, "--match-head-commit", head];
-        self.run(&args, "pr merge", &[]).map(drop)
+        let ways = [
+            (allowed.merge_commit_allowed, "--merge"),
+            (allowed.squash_merge_allowed, "--squash"),
+            (allowed.rebase_merge_allowed, "--rebase"),
+        ];
+        let mut ways = ways
+            .into_iter()
+            .filter_map(|(is_allowed, way)| is_allowed.then_some(way));
+        let mut way = ways.next().unwrap_or("--merge");
+        loop {
+            let args = ["pr", "merge", url, way, "--match-head-commit", head];
+            match self.run(&args, "pr merge", &[]) {
+                Err(GhError::Refused(why)) if is_about_the_way(&why) => match ways.next() {
+                    Some(next) => way = next,
+                    None => return Err(GhError::Refused(why)),
+                },
+                said => return said.map(drop),
+            }
+        }
     }
 
     fn each_of<T: DeserializeOwned>(&self, url: &str, what: &str) -> Result<Vec<T>> {
@@ -406,6 +416,19 @@ const AWAY: [&str; 18] = [
     "unexpected eof",
     ": eof",
 ];
+
+/// Whether a merge is refused for the way in which it is made: a branch may allow less than the repository.
+fn is_about_the_way(why: &str) -> bool {
+    let why = why.to_lowercase();
+    [
+        "merge method",
+        "merge commit",
+        "linear history",
+        "merges are not allowed",
+    ]
+    .iter()
+    .any(|sign| why.contains(sign))
+}
 
 fn nonsense(what: &str, error: &serde_json::Error, said: &[u8]) -> GhError {
     let said = shown(&String::from_utf8_lossy(said));

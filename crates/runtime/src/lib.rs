@@ -49,7 +49,7 @@ mod workspaces;
 
 pub use check::{
     CHECK_MARK, MissingProgram, Tool, command_of, forget_set_up, forget_verdicts, had_kept_set_up,
-    idle_paths, idle_review_paths, is_canary, missing_programs, tests_on_target, toolchain,
+    idle_hold_paths, idle_paths, idle_review_paths, is_canary, missing_programs, tests_on_target, toolchain,
 };
 pub use engine::TargetFound;
 pub use error::{Error, Result};
@@ -61,7 +61,7 @@ pub use outputs::{ended_at, finish_taking_away, forget_passed_checks, take_away,
 pub use place::{Place, life_of, stopped};
 pub use queue::origin_of;
 pub use reading::Reading;
-pub use revert::obstacle as revert_obstacle;
+pub use revert::{Obstacle as RevertObstacle, obstacle as revert_obstacle};
 pub use set_up::{SET_UP_MARK, set_up_runs};
 pub use signalled::{Told, stop_by_signal};
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};

@@ -331,7 +331,7 @@ fn command_name(command: &Command) -> (&'static str, Option<&AgentName>) {
         Command::Retry { .. } => ("retry", None),
         Command::Drop { .. } => ("drop", None),
         Command::SetStatus { .. } => ("set_status", None),
-        Command::Waive { .. } => ("waive", None),
+        Command::Waive { .. } | Command::WaiveCommitment { .. } => ("waive", None),
         Command::Approve { .. } => ("approve", None),
         Command::Reject { .. } => ("reject", None),
         Command::CommitTo { .. } => ("commit_to", None),

@@ -20,6 +20,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::blocking::Threads;
+use crate::check::missing_of_promise;
 use crate::clock;
 use crate::dispatcher::Event;
 use crate::executor::{Executor, Work};
@@ -176,6 +177,7 @@ async fn end_of(
                         if let (End::Failed(failure), Some(harness::Class::Lost)) = (&mut end.end, lost) {
                             failure.left = ticket.and_then(|ticket| with.workspace_digest(&ticket));
                         }
+                        refuse_impossible(&mut end, |one| missing_of_promise(one, &with.check_env.variables));
                         RunEnd { left, ..end }
                     }
                     Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
@@ -461,6 +463,32 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
         left: None,
         unusable: outcome.unusable,
         commitments: outcome.commitments.into_iter().map(promise).collect(),
+    }
+}
+
+/// Takes out the commitments whose program checks would not find: nothing that the agent does makes them
+/// pass. Its work is not submitted before it was told.
+fn refuse_impossible(end: &mut RunEnd, missing: impl Fn(&Promise) -> Option<String>) {
+    let mut refused = Vec::new();
+    end.commitments.retain(|promise| match missing(promise) {
+        Some(program) => {
+            refused.push(format!(
+                "The commitment “{}” is not taken: checks do not find the program {program} on their PATH.",
+                promise.says
+            ));
+            false
+        }
+        None => true,
+    });
+    if refused.is_empty() {
+        return;
+    }
+    refused.push("Make it again with a program that is there, or leave it out.".to_owned());
+    end.unusable = Some(refused.join(" "));
+    for signal in [Some(&mut end.end), end.stated.as_mut()].into_iter().flatten() {
+        if let End::Finished(signal @ Signal::Done) = signal {
+            *signal = Signal::None;
+        }
     }
 }
 

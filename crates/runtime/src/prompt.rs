@@ -141,6 +141,9 @@ pub(crate) struct Facts {
     /// Something killed the last step.
     #[serde(skip)]
     pub(crate) was_lost: bool,
+    /// The files that crew did not commit with the work that has come back.
+    #[serde(skip)]
+    pub(crate) left_out: Option<String>,
     /// Whether the conversation is new to the agent: then its prompt has the task again, whatever else it
     /// says.
     pub(crate) new_session: bool,
@@ -257,6 +260,7 @@ impl Facts {
             answers: Vec::new(),
             edited: !few,
             was_lost: false,
+            left_out: None,
             new_session: few,
             checks: some("make test"),
             commitments: some("The page is there (`test -e page.html`)"),
@@ -409,6 +413,12 @@ impl Prompts {
             | Prompt::Wakeup { .. }
             | Prompt::Unanswered { .. } => said.push(self.about(prompt, facts)?),
         }
+        if let Some(left_out) = facts.left_out.as_ref().filter(|_| is_sent_back(prompt)) {
+            said.push(format!(
+                "These files of your workspace are not committed, and crew left them out of what it committed for you: {left_out}. \
+                 Commit yourself what belongs to the work.\n"
+            ));
+        }
         if facts.budget.is_some() {
             said.push(self.render("budget", facts, context! {})?);
         }
@@ -482,6 +492,23 @@ impl Prompts {
     ) -> std::result::Result<String, minijinja::Error> {
         let context = context! { ..more, ..minijinja::Value::from_serialize(facts) };
         self.templates.get_template(name)?.render(context)
+    }
+}
+
+/// Whether it is told to an agent whose work was merged and has come back.
+fn is_sent_back(prompt: &Prompt) -> bool {
+    match prompt {
+        Prompt::ChecksFailed { .. } | Prompt::CommitmentUnmet { .. } | Prompt::Returned { .. } => true,
+        Prompt::Init
+        | Prompt::Resume
+        | Prompt::Step
+        | Prompt::Unusable { .. }
+        | Prompt::NothingCommitted
+        | Prompt::MergeConflict { .. }
+        | Prompt::LastChance
+        | Prompt::Answer { .. }
+        | Prompt::Wakeup { .. }
+        | Prompt::Unanswered { .. } => false,
     }
 }
 

@@ -1,47 +1,84 @@
 //! Reverts: a ticket that takes a landed merge back, with a commit that crew makes itself.
 
+use std::fmt;
+
 use git::{Message, Oid, Outcome, Repository};
 
 use crate::executor::perform::crew;
 
+/// The reason why a merge cannot be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It is no merge that the target contains.
+    NoMerge {
+        /// The commit.
+        merge: Oid,
+    },
+    /// Nothing of it is left.
+    NothingLeft {
+        /// The merge.
+        merge: Oid,
+    },
+    /// Later work builds on it.
+    BuiltUpon {
+        /// The merge.
+        merge: Oid,
+        /// The files in which it does, sanitised.
+        paths: Vec<String>,
+    },
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Obstacle::NoMerge { merge } => write!(f, "{merge} is no merge that the target contains"),
+            Obstacle::NothingLeft { merge } => {
+                write!(f, "the target has nothing any more that {merge} added to it")
+            }
+            Obstacle::BuiltUpon { merge, paths } => write!(
+                f,
+                "what came after {merge} builds on it, in {}: a ticket for an agent has to take it back",
+                paths.join(", ")
+            ),
+        }
+    }
+}
+
 /// Makes the commit on `target` that takes a merge back, for a ticket of this name. The same input gives the
-/// same commit. The error is the reason why it cannot be made, in words.
+/// same commit. The error is the reason why it cannot be made.
 pub(crate) fn commit(
     repository: &Repository,
     merge: &Oid,
     target: &Oid,
     title: &str,
     at: git::Time,
-) -> git::Result<Result<Oid, String>> {
-    if !repository.is_landed_merge(merge, target)? {
-        return Ok(Err(format!("{merge} is no merge that the target contains")));
+) -> git::Result<Result<Oid, Obstacle>> {
+    let merge = merge.clone();
+    if !repository.is_landed_merge(&merge, target)? {
+        return Ok(Err(Obstacle::NoMerge { merge }));
     }
     let message = Message {
         subject: text::sanitise::line(title),
         body: format!("This takes back the merge {merge}."),
         trailers: Vec::new(),
     };
-    Ok(match repository.revert(merge, target, &message, &crew(), at)? {
+    Ok(match repository.revert(&merge, target, &message, &crew(), at)? {
         Outcome::Candidate(made) => Ok(made.commit),
-        Outcome::NoCommits => Err(format!("nothing that {merge} brought is on the target any more")),
+        Outcome::NoCommits => Err(Obstacle::NothingLeft { merge }),
         Outcome::Conflict { paths, .. } => {
-            let paths: Vec<String> = paths
-                .iter()
-                .map(|path| text::sanitise::line(&path.to_string_lossy()))
-                .collect();
-            Err(format!(
-                "what came after {merge} builds on it, in {}: a ticket for an agent has to take it back",
-                paths.join(", ")
-            ))
+            let paths = paths.iter();
+            let paths = paths.map(|path| text::sanitise::line(&path.to_string_lossy()));
+            let paths = paths.collect();
+            Err(Obstacle::BuiltUpon { merge, paths })
         }
     })
 }
 
-/// The reason why a merge cannot be taken back as the target is now, in words; none where it can.
+/// The reason why a merge cannot be taken back as the target is now; none where it can.
 ///
 /// # Errors
 /// git fails.
-pub fn obstacle(place: &crate::Place, target: &str, merge: &str) -> crate::Result<Option<String>> {
+pub fn obstacle(place: &crate::Place, target: &str, merge: &str) -> crate::Result<Option<Obstacle>> {
     let repository = &place.repository;
     let branch = repository.followed(&git::Branch::parse(target)?)?;
     let target = repository.target(&branch)?;

@@ -51,6 +51,7 @@ pub async fn try_target(
                 may_pass: false,
             },
             canaries: Vec::new(),
+            flaky: Vec::new(),
             run: None,
         });
     };
@@ -104,6 +105,7 @@ pub(crate) async fn check(
         checks: Checks::new(candidate, wanted.plan.clone()),
         round: wanted.round,
         last: None,
+        flaky: Vec::new(),
         executor,
         current,
         report,
@@ -116,6 +118,7 @@ pub(crate) async fn check(
     TargetFound {
         verdict,
         canaries,
+        flaky: series.flaky,
         run: series.last,
     }
 }
@@ -126,6 +129,8 @@ struct Series<'a> {
     round: u32,
     /// The last run that has begun.
     last: Option<RunId>,
+    /// The names of the checks that passed only when they were repeated.
+    flaky: Vec<String>,
     executor: &'a Arc<Executor>,
     /// The run whose process may be alive.
     current: &'a Mutex<Option<RunId>>,
@@ -157,6 +162,10 @@ impl Series<'_> {
                     missing,
                     may_pass: outcome.may_pass() || self.is_hindered,
                 });
+            }
+            // What may be repeated has not failed yet.
+            if self.checks.failed.is_none() {
+                continue;
             }
             if let CheckOutcome::Failed { output } = outcome {
                 return Some(Verdict::Failed {
@@ -249,6 +258,7 @@ impl Series<'_> {
                 plan: &checks.plan,
                 set_up: checks.set_up.unwrap_or(0),
                 passed: checks.passed_before(task),
+                anew: false,
             };
             match key {
                 Some(key) => with.start_canary(&check, &key),
@@ -273,6 +283,7 @@ impl Series<'_> {
                     is_canary: canary.is_some(),
                 },
                 canaries: Vec::new(),
+                flaky: Vec::new(),
                 run: self.last.clone(),
             });
             // Its surroundings may be at fault, so it gets the hint that a proof on the target gets. What
@@ -289,6 +300,10 @@ impl Series<'_> {
             })
         };
         self.is_now(None);
+        let outcome = self.checks.counted(task, outcome, "");
+        if let CheckOutcome::Flaky { .. } = outcome {
+            self.flaky.push(command.to_string());
+        }
         let ended = self.checks.run.take();
         if let (Some(ended), None) = (ended, canary) {
             self.checks.ended(&ended, &outcome);

@@ -93,6 +93,7 @@ impl Crew {
                     review: None,
                 },
                 untouched: Vec::new(),
+                leftovers: model::ticket::Leftovers::default(),
                 resolves: None,
             },
             Effect::StartCheck { run, .. } => {

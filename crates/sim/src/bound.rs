@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::policy::backoff;
+use model::policy::{backoff, conflict};
 use model::settings::Settings;
 
 /// The interval at which somebody looks whether the crew needs a person, in the calm phase.
@@ -33,7 +33,8 @@ pub(crate) fn of(settings: &Settings, tickets: usize, set_back: Duration) -> Dur
         .max(backoff::hold(u32::MAX));
     let attempts: Duration = (1..=run.attempts).map(backoff::reopen).sum();
     let helped = (HELP + STEP + LANDING) * HELPS;
-    let each = attempts + STEP * run.conflict_resolutions + helped;
+    let resolutions = run.conflict_resolutions * (1 + conflict::OVERTAKEN_FOR_EACH);
+    let each = attempts + STEP * resolutions + helped;
     under_way + wait + each * u32::try_from(tickets).unwrap_or(u32::MAX) + set_back
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::journal::EffectId;
 use model::policy::stall::Sample;
+use model::settings::Settings;
 use model::ticket::{CheckOutcome, CheckSlot, CheckTask, Loss};
 use model::{RunId, TicketId, Time};
 
@@ -11,6 +12,8 @@ use crate::git::Git;
 
 /// The command that a broken tree fails.
 pub(crate) const CHECK: &str = "make check";
+/// The name of a check that is repeated: a broken tree fails it, and any other now and then.
+pub(crate) const SHAKY: &str = "shaky";
 /// A command that every tree passes.
 pub(crate) const LINT: &str = "make lint";
 /// The longest time that a run takes to end after it was asked to stop.
@@ -26,6 +29,7 @@ pub(crate) struct Check {
     pub(crate) slot: CheckSlot,
     /// The commit under check.
     pub(crate) commit: usize,
+    /// What it is known by: its name, or its command.
     pub(crate) command: String,
     /// The number of set-up commands that had run before it.
     pub(crate) set_up: u32,
@@ -75,6 +79,17 @@ impl Checks {
     pub(crate) fn have_passed(&self, commit: usize, commands: &[String]) -> bool {
         let passed = |command: &String| self.passed.contains(&(commit, command.clone()));
         commands.iter().all(passed)
+    }
+
+    /// The number of runs in which the command has failed on the commit, in the same stay in the train, or
+    /// beside it, as `run`.
+    pub(crate) fn failures(&self, run: &RunId, commit: usize, command: &str) -> usize {
+        let is_alike = |check: &&Check| {
+            let is_of = (check.commit, check.command.as_str()) == (commit, command);
+            is_of && stay(&check.run) == stay(run)
+        };
+        let failed = |check: &&Check| matches!(check.end, Some(CheckOutcome::Failed { .. }));
+        self.runs.values().filter(is_alike).filter(failed).count()
     }
 
     /// True if a command is known to pass on the commit, since it has passed on the same tree.
@@ -159,6 +174,26 @@ impl Checks {
             check.kill(Loss::Stopped);
         }
     }
+}
+
+/// The part of a run's id that the runs of one stay in the train, or beside it, have in common: the last
+/// number counts them.
+pub(crate) fn stay(run: &RunId) -> Option<&str> {
+    run.as_str().rsplit_once('-').map(|(stay, _)| stay)
+}
+
+/// All checks by what they are known by, in order: a name, or the command.
+pub(crate) fn commands(settings: &Settings) -> Vec<String> {
+    let named = settings.check.iter().map(|check| check.name.clone());
+    settings.checks.commands.iter().cloned().chain(named).collect()
+}
+
+/// How often a failure of a check is repeated.
+pub(crate) fn retry(settings: &Settings, name: &str) -> u32 {
+    let mut named = settings.check.iter();
+    named
+        .find(|check| check.name == name)
+        .map_or(0, |check| check.retry)
 }
 
 impl Check {

@@ -98,15 +98,16 @@ impl Executor<'_> {
                 number,
                 approved,
                 before_conflict,
+                conflicted_with,
                 coupling,
                 ..
             } => {
-                let before = before_conflict.as_ref();
+                let (before, with) = (before_conflict.as_ref(), conflicted_with.as_ref());
                 self.build(
                     ticket,
                     agent,
                     *number,
-                    (approved.as_ref(), coupling.as_ref(), before),
+                    (approved.as_ref(), coupling.as_ref(), before, with),
                 )
             }
             Effect::StartCheck { .. } => self.start_check(ticket, effect),

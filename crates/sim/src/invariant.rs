@@ -4,6 +4,7 @@ mod judged;
 mod limits;
 mod review;
 mod train;
+mod turns;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,6 +99,8 @@ pub(crate) struct Witness {
     batches: train::Batches,
     /// Decisions about entries of the train.
     judged: judged::Judged,
+    /// Conflicts that are resolved.
+    turns: turns::Turns,
     /// Times that everything was checked.
     pub(crate) looks: u64,
 }
@@ -150,7 +153,8 @@ impl Witness {
             self.target_is_what_was_landed(world, options)?;
             self.closed_only_after_done(ledger, world)?;
             self.judged.is_just(world)?;
-            judged::no_failure_is_paid_twice(world)?;
+            self.turns.are_taken_one_by_one(&world.git)?;
+            judged::no_failure_is_paid_twice(world, &options.settings)?;
             judged::refs_hold_what_they_should(self.tickets.values(), world)?;
             work_is_reachable(world)?;
             edits_are_intact(world)?;
@@ -229,6 +233,7 @@ impl Witness {
         }
         self.batches.note(id, event);
         self.judged.note(id, event, &before);
+        self.turns.note(id, event, stored, &self.tickets);
         if let (Event::Reopened { .. }, State::Done(done)) = (event, &before.state)
             && !matches!(done, Done::Dropped { .. })
         {

@@ -5,11 +5,11 @@ use std::fmt;
 use std::time::Duration;
 
 use model::money::Usd;
-use model::settings::{Review, ReviewWhen, Settings, Train};
+use model::settings::{Check, Review, ReviewWhen, Settings, Train};
 use model::{AgentName, Time};
 
 use crate::chance::{Rates, Site};
-use crate::checks::{CHECK, LINT};
+use crate::checks::{self, CHECK, LINT, SHAKY};
 use crate::rng::Rng;
 
 /// The time at which the world begins, unless it is near a midnight or another edge.
@@ -69,6 +69,7 @@ impl Options {
                 slots: small(&mut of_train, 1, 3),
             };
         }
+        draw_shaky(&mut settings, &mut Rng::new(rng.clone().next().wrapping_add(3)));
         settings.run.max_workers = small(rng, 1, 4);
         settings.run.max_steps = small(rng, 1, 6);
         settings.run.attempts = small(rng, 1, 3);
@@ -156,6 +157,22 @@ fn draw_checks(settings: &mut Settings, rng: &mut Rng) {
     };
     let list = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
     (settings.checks.commands, settings.checks.setup) = (list(commands), list(setup));
+}
+
+/// Draws whether there is a check that is repeated when it fails: now and then it is the only one.
+fn draw_shaky(settings: &mut Settings, rng: &mut Rng) {
+    if rng.percent(75) {
+        return;
+    }
+    if rng.percent(40) {
+        settings.checks.commands.clear();
+    }
+    settings.check.push(Check {
+        name: SHAKY.to_owned(),
+        command: "make shaky".to_owned(),
+        retry: if rng.percent(50) { 1 } else { 2 },
+        ..Check::default()
+    });
 }
 
 /// Draws whether work is reviewed, in a share of the worlds.
@@ -267,7 +284,9 @@ impl fmt::Display for Options {
         writeln!(
             f,
             "  set-up {:?}, checks {:?}, target {:?}",
-            checks.setup, checks.commands, self.target
+            checks.setup,
+            checks::commands(&self.settings),
+            self.target
         )?;
         let review = &self.settings.review;
         writeln!(

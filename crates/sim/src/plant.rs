@@ -76,6 +76,8 @@ pub enum Plant {
     OffByOne,
     /// Work is said to conflict with the entry ahead of it, and does not.
     FalseConflict,
+    /// Of two conflicts in the same path each is said to be in another.
+    AllResolve,
     /// New work is taken for the tip that was looked at before.
     KeptApproval,
     /// Whatever stands on top of an approved tip is taken for the resolution of its conflict.
@@ -84,6 +86,10 @@ pub enum Plant {
     ImportedReview,
     /// A merged result is in no ref.
     Unpinned,
+    /// A check that fails is not repeated.
+    Unrepeated,
+    /// A check that fails is repeated more often than the settings say.
+    Restless,
 }
 
 /// Marks a refusal whose end was moved.
@@ -124,10 +130,13 @@ impl Plant {
         Self::TriedAgain,
         Self::OffByOne,
         Self::FalseConflict,
+        Self::AllResolve,
         Self::KeptApproval,
         Self::WideResolution,
         Self::ImportedReview,
         Self::Unpinned,
+        Self::Unrepeated,
+        Self::Restless,
     ];
 
     /// Changes the engine's settings.
@@ -135,6 +144,10 @@ impl Plant {
         let run = &mut settings.run;
         run.attempts += if self == Plant::Tireless { 4 } else { 0 };
         run.max_steps += if self == Plant::Talkative { 6 } else { 0 };
+        for check in &mut settings.check {
+            check.retry = if self == Plant::Unrepeated { 0 } else { check.retry };
+            check.retry += if self == Plant::Restless { 3 } else { 0 };
+        }
         if self == Plant::Spendthrift {
             settings.budget = Budget::default();
         }
@@ -195,10 +208,13 @@ impl Plant {
                 | Plant::TriedAgain
                 | Plant::OffByOne
                 | Plant::FalseConflict
+                | Plant::AllResolve
                 | Plant::KeptApproval
                 | Plant::WideResolution
                 | Plant::ImportedReview
                 | Plant::Unpinned
+                | Plant::Unrepeated
+                | Plant::Restless
                 | Plant::Impatient
                 | Plant::Spendthrift
                 | Plant::DoubleStep

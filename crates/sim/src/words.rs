@@ -202,6 +202,7 @@ pub(crate) fn asked(command: &Command) -> String {
         Command::Retry { ticket } => format!("retry {ticket}"),
         Command::Drop { ticket, .. } => format!("drop {ticket}"),
         Command::SetStatus { ticket, status, .. } => format!("set {ticket} to {}", status.word()),
+        Command::WaiveCommitment { ticket, id, .. } => format!("waive commitment {id} of {ticket}"),
         Command::Waive { ticket, .. } => format!("waive {ticket}"),
         Command::CommitTo { ticket, promise } => format!("commit {ticket} to: {promise}"),
         Command::Approve { ticket, .. } => format!("approve {ticket}"),

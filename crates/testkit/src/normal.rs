@@ -24,6 +24,7 @@ fn words(text: &str) -> String {
             _ if is_shape(bare, "0000-00-00") => Some("[date]"),
             _ if is_shape(bare, "00:00:00") => Some("[time]"),
             _ if is_shape(bare, "0000-00-00T00:00:00Z") => Some("[moment]"),
+            _ if is_shape(bare, "0000-00-00T00:00:00.000Z") => Some("[moment]"),
             // Before spans: a commit may be nothing but digits and a d.
             _ if matches!(bare.len(), 8 | 40) && bare.bytes().all(|b| b.is_ascii_hexdigit()) => {
                 Some("[commit]")

@@ -37,8 +37,8 @@ until_there() {
     tries=0
     while [ ! -e "$1" ]; do
         tries=$((tries+1))
-        [ "$tries" -lt 30000 ] || exit 9
-        sleep 0.02
+        [ "$tries" -lt 6000 ] || exit 9
+        sleep 0.1
     done
 }
 # The n-th run of this ticket, over all its attempts.

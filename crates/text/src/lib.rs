@@ -3,9 +3,15 @@
 
 mod error;
 mod escape;
+mod excerpt;
 mod hidden;
+mod quiet;
 pub mod sanitise;
+mod secret;
 
 pub use error::{causes, is_exhausted, os_message, with_causes};
 pub use escape::{escaped, quoted};
+pub use excerpt::{excerpt, names_failure};
 pub use hidden::hides;
+pub use quiet::quiet;
+pub use secret::is_secret_file;

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::id::Id;
-use crate::value::{checked_line, priority, split_list, timestamp};
+use crate::value::{checked_line, created, priority, split_list};
 use crate::yaml;
 
 /// The most ids that are tried; those of the second half are longer.
@@ -175,8 +175,8 @@ impl New {
 
     /// The text of a file with this front matter and another body.
     #[must_use]
-    pub fn file_with_body(&self, id: &Id, created: Timestamp, body: &str) -> String {
-        let front = self.front_after_id(created);
+    pub fn file_with_body(&self, id: &Id, at: Timestamp, body: &str) -> String {
+        let front = self.front_after_id(at);
         format!("---\nid: {}\n{front}---\n{body}", yaml::scalar(id.as_str()))
     }
 
@@ -207,7 +207,7 @@ impl New {
         let mut out = format!(
             "status: open\ndeps: {}\nlinks: []\ncreated: {}\ntype: {}\npriority: {}\n",
             yaml::list(&self.deps),
-            timestamp(now),
+            created(now),
             yaml::scalar(&self.kind),
             self.priority
         );

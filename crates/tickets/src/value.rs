@@ -9,6 +9,15 @@ pub(crate) fn timestamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// The time at which a ticket is created: as tk writes it, with the milliseconds. Agents get tickets in the
+/// order of these times, and a script creates several in a second.
+pub(crate) fn created(at: Timestamp) -> String {
+    match at.subsec_millisecond() {
+        0 => timestamp(at),
+        _ => at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+    }
+}
+
 /// Parses a priority, 0 to 4.
 pub(crate) fn priority(text: &str) -> Result<u8, Error> {
     match text {

@@ -15,7 +15,7 @@ use ratatui::widgets::{Block, BorderType, Widget as _};
 
 use crate::app::App;
 use crate::cell::put;
-use crate::keys::key_words;
+use crate::keys::{key_words, keys_of};
 use crate::pane::Pane;
 use crate::theme::Tone;
 
@@ -232,17 +232,16 @@ fn status(app: &App, buffer: &mut Buffer, area: Rect) {
 
 /// Draws the keys that can be pressed in the focused pane.
 fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
-    let inbox;
     let acts = match app.focus {
-        Pane::Agents => "s assign  W wake  K kill  n spawn  / filter",
-        Pane::Queue => "s assign  r retry  m merge  D drop  / filter",
-        Pane::Train => "p approve  x reject  m merge  D drop  / filter",
-        Pane::Inbox => {
-            inbox = app.chosen_item().map(key_words).unwrap_or_default();
-            inbox.as_str()
+        Pane::Agents => "s assign  W wake  K kill  n spawn  / filter".to_owned(),
+        Pane::Queue | Pane::Train => {
+            let acts = app.chosen_ticket().and_then(|id| app.ticket(id));
+            let acts = acts.map(|ticket| keys_of(app, ticket)).unwrap_or_default();
+            format!("{acts}  / filter").trim_start().to_owned()
         }
-        Pane::Output | Pane::History => "↑↓ scroll  G end",
-        Pane::Cost => "↑↓ scroll",
+        Pane::Inbox => app.chosen_item().map(key_words).unwrap_or_default(),
+        Pane::Output | Pane::History => "↑↓ scroll  G end".to_owned(),
+        Pane::Cost => "↑↓ scroll".to_owned(),
     };
     let text = format!("? help  q quit  Tab pane  Enter zoom  {acts}");
     put(buffer, area, 0, &text, app.theme, Tone::Dim);

@@ -507,6 +507,28 @@ pub(crate) fn key_words(item: &Item) -> String {
     words.join("  ")
 }
 
+/// The keys that do something to a ticket as it stands, with their names.
+pub(crate) fn keys_of(app: &App, ticket: &Ticket) -> String {
+    let waits = app
+        .inbox
+        .iter()
+        .find(|item| item.ticket.as_ref() == Some(&ticket.id));
+    if let Some(item) = waits {
+        return key_words(item);
+    }
+    let keys = match &ticket.state {
+        State::Open => "s assign  D drop",
+        State::InProgress(attempt) if attempt.is_between_steps() && attempt.conversation.errors > 0 => {
+            "r retry  m merge  D drop"
+        }
+        State::InProgress(attempt) if attempt.is_between_steps() => "m merge  D drop",
+        State::Verify(_) if ticket.reviewing().is_some() => "p approve  x reject  D drop",
+        State::InProgress(_) | State::Verify(_) => "D drop",
+        State::New | State::Done(_) => "",
+    };
+    keys.to_owned()
+}
+
 /// The remedies for an item of the inbox: keys with their names, or command lines and texts; not sanitised.
 pub(crate) fn remedies(item: &Item) -> String {
     let mut words = String::new();

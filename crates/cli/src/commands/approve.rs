@@ -21,8 +21,8 @@ const SHORTEST: usize = 7;
 pub(crate) struct Approve {
     /// The ticket.
     ticket: String,
-    /// The tip of the branch that you have looked at, at least 7 characters of it. Without it, the tip that
-    /// the ticket has as the command is written.
+    /// The commit that you have looked at, at least 7 characters of it: the tip of the branch, or its merge
+    /// as `crew queue` shows it. Without it, the tip that the ticket has as the command is written.
     #[arg(long, value_name = "COMMIT")]
     tip: Option<String>,
 }

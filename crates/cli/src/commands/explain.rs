@@ -167,7 +167,7 @@ impl Explain {
                 Style::Plain,
             )?;
         }
-        for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
+        for line in printed.as_deref().map(ui::excerpt).into_iter().flatten() {
             out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
         }
         if let Some(dir) = whole {
@@ -257,6 +257,11 @@ impl Explain {
             for one in ticket.waiting_promises() {
                 out.wrapped(&format!("    {one}"), HANG + 2, Style::Plain)?;
             }
+        }
+        let leftovers = ticket.map(|ticket| &ticket.leftovers);
+        let of_leftovers = leftovers.map(|left| [left.committed_words(), left.left_out_words()]);
+        for line in of_leftovers.into_iter().flatten().flatten() {
+            out.wrapped(&format!("  {line}"), HANG, Style::Plain)?;
         }
         for work in kept {
             out.wrapped(&format!("  {}", work.words()), HANG, Style::Plain)?;

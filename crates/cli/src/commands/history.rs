@@ -157,7 +157,7 @@ fn tell(table: &mut Table, fold: &Recorded, effects: &[Effect], which: Option<&E
     if !fold.cause.is_empty() {
         table.below(4, &format!("because: {}", fold.cause), Style::Dim);
     }
-    for line in printed(&fold.fact).map(ui::last_lines).into_iter().flatten() {
+    for line in printed(&fold.fact).map(ui::excerpt).into_iter().flatten() {
         table.below(4, &format!("│ {line}"), Style::Plain);
     }
     for effect in effects {

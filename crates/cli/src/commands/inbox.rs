@@ -159,7 +159,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
     for line in ui::wrap(&item.why, room, MOST) {
         out.line(&format!("  {line}"))?;
     }
-    for line in item.printed.as_deref().map(ui::last_lines).into_iter().flatten() {
+    for line in item.printed.as_deref().map(ui::excerpt).into_iter().flatten() {
         out.wrapped(&format!("  │ {line}"), 4, Style::Plain)?;
     }
     if let Some(says) = item.by_itself(look) {

@@ -247,7 +247,7 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
         return Ok(Exit::Done);
     };
     out.styled(&format!("warning: {why}"), Style::Yellow)?;
-    for line in verdict.printed().map(ui::last_lines).into_iter().flatten() {
+    for line in verdict.printed().map(ui::excerpt).into_iter().flatten() {
         out.styled(&format!("  │ {line}"), Style::Dim)?;
     }
     let look = engine::look(Engine::of(place)?.as_ref());

@@ -8,7 +8,7 @@ use model::journal::{Fact, State as JournalState};
 use model::project::Event as Project;
 use model::settings::OnStop;
 use model::target::Verdict;
-use model::ticket::Event;
+use model::ticket::{AfterLanding, Event, InTheWay, Ticket, Why};
 use model::view::{self, Act, Item, Snapshot};
 use model::{Oid, TicketId};
 use store::Recorded;
@@ -78,6 +78,7 @@ impl Run {
         };
         let teller = Journal {
             on_stop: settings.run.on_stop,
+            edits: BTreeMap::new(),
         };
         let mut live = Live::start(context, place, options, filter, teller).await?;
         let waits = live.until_end().await?;
@@ -89,18 +90,40 @@ impl Run {
 struct Journal {
     /// What becomes of running steps when the engine is asked to stop.
     on_stop: OnStop,
+    /// The edits that were said to be in the way, of each ticket that waits for them.
+    edits: BTreeMap<TicketId, Vec<InTheWay>>,
+}
+
+impl Journal {
+    /// Whether a person was told already that the same edits are in the way: landing is tried again and
+    /// again.
+    fn has_told(&mut self, fold: &Recorded) -> bool {
+        let (Fact::Ticket(event), JournalState::Ticket(after)) = (&fold.fact, &fold.after) else {
+            return false;
+        };
+        if let Event::CheckoutEdited { paths, .. } = event {
+            let told = self.edits.insert(after.id.clone(), paths.clone());
+            return told.as_ref() == Some(paths);
+        }
+        if !matches!(event, Event::LandingRetried) {
+            self.edits.remove(&after.id);
+        }
+        false
+    }
 }
 
 impl Tell for Journal {
     fn tell(&mut self, before: &Snapshot, fold: &Recorded, is_live: bool) -> Vec<(String, Style)> {
-        let matters = if is_live {
-            milestone(before, fold)
-        } else {
-            view::matters(&fold.fact)
-        };
+        let matters = !self.has_told(fold)
+            && if is_live {
+                milestone(before, fold)
+            } else {
+                view::matters(&fold.fact)
+            };
         if matters {
-            let printed = view::printed(&fold.fact).map(ui::last_lines);
+            let printed = view::printed(&fold.fact).filter(|_| !is_printed_already(before, &fold.fact));
             let printed = printed
+                .map(ui::excerpt)
                 .into_iter()
                 .flatten()
                 .map(|line| (format!("          │ {line}"), Style::Dim));
@@ -302,11 +325,17 @@ fn warn_of_idle_paths(
         let says = format!("warning: the paths of the check {name} match no file on {target}: {paths}");
         context.out.styled(&says, Style::Yellow)?;
     }
-    let idle = runtime::idle_review_paths(place, settings).unwrap_or_default();
-    if !idle.is_empty() {
-        let (target, paths) = (&settings.project.target, idle.join(", "));
-        let says = format!("warning: the paths of [review] when match no file on {target}: {paths}");
-        context.out.styled(&says, Style::Yellow)?;
+    let of_review = runtime::idle_review_paths(place, settings).unwrap_or_default();
+    let held = runtime::idle_hold_paths(place, settings).unwrap_or_default();
+    for (of, idle) in [
+        ("the paths of [review] when", of_review),
+        ("[land] hold_paths", held),
+    ] {
+        if !idle.is_empty() {
+            let (target, paths) = (&settings.project.target, idle.join(", "));
+            let says = format!("warning: {of} match no file on {target}: {paths}");
+            context.out.styled(&says, Style::Yellow)?;
+        }
     }
     context.out.flush()
 }
@@ -324,9 +353,24 @@ fn warn(context: &mut Context) -> Result<()> {
     out.flush()
 }
 
+/// Whether what the checks printed on a red target was shown before, with the target or with another ticket.
+fn is_printed_already(before: &Snapshot, fact: &Fact) -> bool {
+    let is_held_for_it = |ticket: &Ticket| {
+        let held = ticket.held.as_ref();
+        held.is_some_and(|held| held.why == Why::TargetRed)
+    };
+    let target = before.project.target.as_ref();
+    let is_shown = target.is_some_and(|target| target.verdict.printed().is_some());
+    matches!(fact, Fact::Ticket(Event::TargetRed { .. }))
+        && (is_shown || before.tickets.values().any(|ticket| is_held_for_it(ticket)))
+}
+
 /// The events that are worth a line above the live screen: work that is over, and work that needs a person.
 fn milestone(before: &Snapshot, fold: &Recorded) -> bool {
     match (&fold.fact, &fold.after) {
+        // The words of a landing that failed come before the ticket is held.
+        (Fact::Ticket(Event::LandingEndOrdered { then }), _) => matches!(then, AfterLanding::Hold { .. }),
+        (Fact::Ticket(Event::NotLanded), _) => false,
         (Fact::Ticket(_), JournalState::Ticket(after)) => {
             let was_held = before
                 .tickets

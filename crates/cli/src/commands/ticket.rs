@@ -84,6 +84,10 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
         context.out.write(HELP)?;
         return Ok(Exit::Done);
     };
+    if rest.first().is_some_and(|word| is_help(word)) {
+        context.out.write(HELP)?;
+        return Ok(Exit::Done);
+    }
     let given = context.var("TICKETS_DIR").map(PathBuf::from);
     let (start, outside) = match whose {
         Whose::Snapshot => match Place::find(&context.dir, &context.env) {
@@ -135,6 +139,11 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
             ))
         }
     }
+}
+
+/// Whether a word asks for help. tk has no such option, and no title begins with a dash.
+fn is_help(word: &str) -> bool {
+    matches!(word, "--help" | "-h")
 }
 
 const COMMANDS: [&str; 17] = [

@@ -1,6 +1,7 @@
 //! `crew train`: the merge train, the entry that lands first on top.
 
 use clap::Args;
+use model::ticket::WhyUncoupled;
 use model::view::TrainEntry;
 use model::{Time, view};
 
@@ -120,9 +121,10 @@ fn row(table: &mut Table, entry: &TrainEntry, now: Time) {
     if let Some(what) = &entry.what {
         table.below(2, what, Style::Dim);
     }
-    let is_new = |why: &String| entry.what.as_ref() != Some(why);
-    let uncoupled = entry.uncoupled.as_ref().map(|uncoupled| uncoupled.why.words());
-    if let Some(why) = uncoupled.filter(is_new) {
-        table.below(2, &format!("it was taken out of the train: {why}"), Style::Dim);
+    // The state of one that waits for its place is that it was taken out.
+    let is_said = |why: &&WhyUncoupled| entry.what.as_ref() == Some(&why.story());
+    let uncoupled = entry.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
+    if let Some(why) = uncoupled.filter(|why| !is_said(why)) {
+        table.below(2, &format!("it was {}", why.story()), Style::Dim);
     }
 }

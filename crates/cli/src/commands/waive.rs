@@ -15,6 +15,10 @@ use client::{follow, lookup};
 pub(crate) struct Waive {
     /// The ticket.
     ticket: String,
+    /// Let the ticket land without meeting this commitment, whether it is held or not; `crew explain` lists
+    /// them.
+    #[arg(long, value_name = "NUMBER")]
+    commitment: Option<u32>,
     /// Why.
     #[arg(required = true)]
     reason: Vec<String>,
@@ -32,6 +36,10 @@ impl Waive {
         let place = context.there()?;
         let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
-        ask(context, place, Command::Waive { ticket, reason }).await
+        let command = match self.commitment {
+            Some(id) => Command::WaiveCommitment { ticket, id, reason },
+            None => Command::Waive { ticket, reason },
+        };
+        ask(context, place, command).await
     }
 }

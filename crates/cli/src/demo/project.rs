@@ -34,7 +34,7 @@ const PACE: &str = "0.8";
 
 /// The branch that work lands on.
 pub(crate) const BRANCH: &str = "main";
-/// The tickets that land together: while the slow check runs on the work of t-2, both are submitted.
+/// The tickets that land together: while the slow check runs on the work of t-2, both join the train.
 pub(super) const MEET: [&str; 2] = ["t-4", "t-8"];
 /// How many tickets there are.
 pub(crate) const ALL: usize = TICKETS.len();

@@ -1,6 +1,6 @@
 //! Watches of a demonstration: each follows the journal until something is in it.
 
-use model::ticket::State;
+use model::ticket::Stage;
 use model::view::Snapshot;
 use runtime::Place;
 use tokio::task::JoinHandle;
@@ -26,16 +26,16 @@ pub(super) async fn until<T>(place: &Place, find: impl Fn(&Snapshot) -> Option<T
     }
 }
 
-/// Lets the slow check go on once the branches that are to meet in the merge train are submitted.
+/// Lets the slow check go on once the branches that are to meet in the merge train have joined it.
 #[derive(Debug)]
 pub(crate) struct Meeting(JoinHandle<Result<()>>);
 
 impl Meeting {
     /// Begins to watch.
     pub(crate) fn watches(place: Place, ground: &Ground) -> Self {
-        let note = ground.path("notes").join("submitted");
+        let note = ground.path("notes").join("joined");
         Self(tokio::spawn(async move {
-            until(&place, are_submitted).await?;
+            until(&place, have_joined).await?;
             write(&note, "")
         }))
     }
@@ -47,11 +47,12 @@ impl Drop for Meeting {
     }
 }
 
-/// Whether the work on all tickets that are to meet is submitted at this moment.
-fn are_submitted(crew: &Snapshot) -> Option<()> {
-    let is_submitted = |id: &str| {
+/// Whether all tickets that are to meet are entries of the train at this moment: one that is only submitted
+/// may still be merged when the check ends, and would be late.
+fn have_joined(crew: &Snapshot) -> Option<()> {
+    let has_joined = |id: &str| {
         let mut tickets = crew.tickets.values();
-        tickets.any(|ticket| ticket.id.as_str() == id && matches!(ticket.state, State::Verify(_)))
+        tickets.any(|ticket| ticket.id.as_str() == id && matches!(ticket.stage(), Some(Stage::InTrain(_))))
     };
-    MEET.iter().all(|id| is_submitted(id)).then_some(())
+    MEET.iter().all(|id| has_joined(id)).then_some(())
 }

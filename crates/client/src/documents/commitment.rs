@@ -15,8 +15,8 @@ pub struct Commitment {
     says: String,
     /// The command that verifies it, as it would be typed; `null` where only a person can say that it is met.
     run: Option<String>,
-    /// `pending`, `verifying`, `passed` or `failed`.
-    #[schemars(extend("enum" = ["pending", "verifying", "passed", "failed"]))]
+    /// `pending`, `verifying`, `passed`, `failed`, or `waived` by a person.
+    #[schemars(extend("enum" = ["pending", "verifying", "passed", "failed", "waived"]))]
     state: &'static str,
 }
 
@@ -29,7 +29,7 @@ impl Commitment {
             by: one.by.name(),
             says: one.promise.says.clone(),
             run: one.promise.run.as_ref().map(ToString::to_string),
-            state: one.state.name(),
+            state: one.state_name(),
         }
     }
 }

@@ -64,6 +64,7 @@ impl Core {
         let mut passed: Vec<String> = ticket
             .commitments
             .iter()
+            .filter(|one| one.waived.is_none())
             .map(|one| one.promise.to_string())
             .collect();
         let candidate = ticket.candidate();

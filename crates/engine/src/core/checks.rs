@@ -3,7 +3,7 @@
 use model::policy::{review, stall};
 use model::ticket::{
     Candidate, Check, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, FewerTests, Fingerprint,
-    State, Ticket,
+    Hindrance, Proof, State, Ticket,
 };
 use model::{Oid, RunId, TicketId};
 
@@ -129,9 +129,13 @@ impl Core {
             None => end.outcome.clone(),
         };
         let events = self.end_of_check(&id, &end.run, &outcome, end.tests);
-        let red = events
-            .iter()
-            .find(|event| matches!(event, Event::TargetRed { .. }));
+        let proof = running.and_then(|(checks, _)| checks.hindered.as_ref().map(|it| it.proof));
+        // What the target cannot run, none of the others can.
+        let is_of_target = |event: &&Event| {
+            matches!(event, Event::TargetRed { .. })
+                || matches!(event, Event::CouldNotRun { .. }) && proof == Some(Proof::Target)
+        };
+        let red = events.iter().find(is_of_target);
         // The commit below a candidate that is checked beside the train may not be the train's.
         let is_beside = self.ticket(&id).is_some_and(|ticket| self.is_beside(ticket));
         let red = red.filter(|_| !(self.has_train() && is_beside)).cloned();
@@ -187,9 +191,18 @@ impl Core {
         if let Some(output) = self.agents_own(id, checks, task, outcome) {
             return self.unmet(id, checks, output);
         }
+        if let Some(hindered) = &checks.hindered
+            && let Some(event) = self.fault_of_work(id, checks, hindered)
+        {
+            return Some(event);
+        }
         if let Some(why) = checks.cannot_run(task, outcome) {
+            let on_target = match checks.hindered {
+                Some(_) => " on the target either",
+                None => "",
+            };
             return Some(Event::CouldNotRun {
-                why: format!("the checks could not be run: {why}"),
+                why: format!("the checks could not be run{on_target}: {why}"),
                 may_pass: outcome.may_pass(),
                 retry_at: self.check_again_at(id),
             });
@@ -241,6 +254,25 @@ impl Core {
             | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp | CheckOutcome::CouldNotRun { .. }) => {
                 None
             }
+        }
+    }
+
+    /// The event of a check or a set-up that cannot be run with the work and can with the target, or that may
+    /// be hindered by an entry ahead: the train finds out which. None as long as that is to be proven.
+    fn fault_of_work(&self, id: &TicketId, checks: &Checks, hindered: &Hindrance) -> Option<Event> {
+        let (which, output) = (hindered.name(), hindered.output.clone());
+        let ticket = self.ticket(id)?;
+        match hindered.proof {
+            Proof::Work => {
+                let tip = Some(checks.candidate.tip.clone());
+                Some(self.checks_failed(id, which, output, tip))
+            }
+            Proof::Target if self.has_train() && self.has_entry_ahead(ticket) => Some(Event::TrialFailed {
+                which,
+                output,
+                fewer: None,
+            }),
+            Proof::Target | Proof::Again | Proof::Neither => None,
         }
     }
 
@@ -502,21 +534,115 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_somebody_ends_is_run_again_so_many_times_and_no_more() {
+    fn a_run_that_is_ended_is_run_again_so_many_times_and_then_on_the_target() {
         let mut core = checking();
-        for _ in 1..3 {
-            assert_eq!(end(&mut core, lost()), ["check_ended", "check_ordered"]);
+        for _ in 0..3 {
+            assert_eq!(task(&core), Some(CheckTask::Candidate));
+            end(&mut core, lost());
         }
-        assert_eq!(end(&mut core, lost()), ["check_ended", "could_not_run"]);
+        for _ in 0..3 {
+            assert_eq!(task(&core), Some(CheckTask::Target));
+            end(&mut core, lost());
+        }
         let held = core.ticket(&id()).unwrap().held.as_ref().unwrap();
         assert!(held.note.contains("signal 9, 3 times"), "{}", held.note);
+        assert!(held.note.contains("on the target either"), "{}", held.note);
     }
 
     #[test]
-    fn set_up_that_fails_says_nothing_about_the_work() {
+    fn a_check_that_ends_itself_with_the_work_and_not_with_the_target_is_a_failure_of_the_work() {
         let mut core = checking();
-        end(&mut core, CheckOutcome::NotSetUp);
+        for _ in 0..3 {
+            assert_eq!(end(&mut core, lost()), ["check_ended", "check_ordered"]);
+        }
+        assert_eq!(task(&core), Some(CheckTask::Target));
+        end(&mut core, CheckOutcome::Passed);
+        assert_eq!(task(&core), Some(CheckTask::Candidate));
+        assert_eq!(end(&mut core, lost()), ["check_ended", "checks_failed"]);
+    }
+
+    #[test]
+    fn a_run_that_vanishes_again_and_again_is_nobodys_fault() {
+        let mut core = checking();
+        let vanished = || CheckOutcome::Lost { how: Loss::Vanished };
+        for _ in 1..3 {
+            assert_eq!(end(&mut core, vanished()), ["check_ended", "check_ordered"]);
+        }
+        assert_eq!(end(&mut core, vanished()), ["check_ended", "could_not_run"]);
+    }
+
+    fn could_not_run() -> CheckOutcome {
+        CheckOutcome::CouldNotRun {
+            why: "`make lint` cannot be run".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_command_that_only_the_target_can_run_is_tried_once_more_with_the_work() {
+        for again in [could_not_run(), CheckOutcome::Passed] {
+            let mut core = checking();
+            end(&mut core, CheckOutcome::Passed);
+            assert_eq!(end(&mut core, could_not_run()), ["check_ended", "check_ordered"]);
+            // Every command up to it runs on the target, whatever passed there before.
+            for _ in 0..2 {
+                assert_eq!(task(&core), Some(CheckTask::Target));
+                end(&mut core, CheckOutcome::Passed);
+            }
+            assert_eq!(task(&core), Some(CheckTask::Candidate));
+            end(&mut core, CheckOutcome::Passed);
+            let verdict = match again {
+                CheckOutcome::Passed => "checks_passed",
+                _ => "checks_failed",
+            };
+            assert_eq!(end(&mut core, again), ["check_ended", verdict]);
+        }
+    }
+
+    #[test]
+    fn a_command_that_the_target_cannot_run_either_says_nothing_about_the_work() {
+        let mut core = checking();
+        end(&mut core, could_not_run());
+        assert_eq!(end(&mut core, could_not_run()), ["check_ended", "could_not_run"]);
+        // A target that can run it and fails it is red.
+        let mut core = checking();
+        end(&mut core, could_not_run());
+        assert_eq!(end(&mut core, failed()), ["check_ended", "target_red"]);
+    }
+
+    #[test]
+    fn set_up_that_fails_is_proven_on_the_target_and_tried_once_more() {
+        let begin = || {
+            let mut core = checking();
+            end(&mut core, CheckOutcome::NotSetUp);
+            assert_eq!(end(&mut core, failed()), ["check_ended", "check_ordered"]);
+            assert_eq!(task(&core), Some(CheckTask::SetUp));
+            let checks = core.ticket(&id()).unwrap().checks().unwrap();
+            assert_eq!(checks.commit(CheckTask::SetUp), &oid("b"));
+            core
+        };
+        let mut core = begin();
         assert_eq!(end(&mut core, failed()), ["check_ended", "could_not_run"]);
+        let mut core = begin();
+        assert_eq!(
+            end(&mut core, CheckOutcome::Passed),
+            ["check_ended", "check_ordered"]
+        );
+        assert_eq!(task(&core), Some(CheckTask::SetUp));
+        let checks = core.ticket(&id()).unwrap().checks().unwrap();
+        assert_eq!(checks.commit(CheckTask::SetUp), &oid("c"));
+        let mut network_is_back =
+            Core::load(core.settings().clone(), uuid::Uuid::nil(), Loaded::default()).unwrap();
+        network_is_back.restore(id(), 9, core.ticket(&id()).unwrap().clone().into());
+        assert_eq!(end(&mut core, failed()), ["check_ended", "checks_failed"]);
+        end(&mut network_is_back, CheckOutcome::Passed);
+        assert_eq!(task(&network_is_back), Some(CheckTask::Candidate));
+        end(&mut network_is_back, CheckOutcome::Passed);
+        let verdict = end(&mut network_is_back, CheckOutcome::Passed);
+        assert_eq!(verdict, ["check_ended", "checks_passed"]);
+    }
+
+    #[test]
+    fn a_checkout_that_is_set_up_again_and_again_is_not_set_up_for_ever() {
         let mut core = checking();
         for _ in 0..3 {
             end(&mut core, CheckOutcome::NotSetUp);

@@ -47,6 +47,9 @@ impl Core {
                 };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
+            Command::WaiveCommitment { ticket, id, reason } => {
+                self.waive_commitment(&ticket, (id, by, reason))
+            }
             Command::Approve { ticket, tip } => self.approve(&ticket, by, tip.as_deref()),
             Command::Reject { ticket, why } => self.reject(&ticket, by, why),
             Command::CommitTo { ticket, promise } => self.commit_to(&ticket, by, promise),

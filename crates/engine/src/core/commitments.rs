@@ -2,7 +2,7 @@
 
 use model::commitment::{By, MOST, Promise};
 use model::policy::review;
-use model::ticket::{CheckOutcome, CheckTask, Checks, Event, Fingerprint, Ticket};
+use model::ticket::{CheckOutcome, CheckTask, Checks, Event, Fingerprint, State, Ticket};
 use model::{Actor, TicketId};
 
 use super::Core;
@@ -23,6 +23,32 @@ impl Core {
         let message = format!("{id} has one more commitment: {promise}");
         let by = By::Assigner(by.clone());
         self.act(id, Event::CommitmentAdded { by, promise }, message)
+    }
+
+    pub(super) fn waive_commitment(&mut self, id: &TicketId, waiver: (u32, &Actor, String)) -> Answer {
+        let (number, by, reason) = waiver;
+        let Some(ticket) = self.ticket(id) else {
+            return Err(unknown(id));
+        };
+        if ticket.commitment(number).is_none() {
+            return Err(format!(
+                "{id} has no commitment {number}: `crew explain {id}` lists those that it has"
+            ));
+        }
+        let goes_on = match (&ticket.state, &ticket.held) {
+            (State::Open, Some(_)) => {
+                format!(", and is held all the same: `crew retry {id}` has it tried again")
+            }
+            (State::InProgress(_), _) => ", and its agent is told at its next step".to_owned(),
+            (State::New | State::Open | State::Verify(_) | State::Done(_), _) => String::new(),
+        };
+        let message = format!("{id} lands without meeting commitment {number}{goes_on}");
+        let event = Event::CommitmentWaived {
+            id: number,
+            by: by.clone(),
+            reason,
+        };
+        self.act(id, event, message)
     }
 
     /// The commitments that an agent has made in its step, but for those that the ticket has already, and

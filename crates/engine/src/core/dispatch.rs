@@ -65,7 +65,7 @@ impl Core {
                 continue;
             }
             match &verify.stage {
-                Stage::Queued if !self.may_land(id) => {}
+                Stage::Queued if !self.may_land(id) || self.waits_for_resolution(ticket, verify) => {}
                 Stage::Queued => {
                     let key = (place_in_line(ticket, verify), id);
                     next = Some(next.map_or(key, |old| old.min(key)));

@@ -38,7 +38,8 @@ impl Core {
     ) -> bool {
         let tip = tip_of(ticket, verify, candidate);
         let is_approved = tip.is_some_and(|tip| verify.clearance(tip).is_some());
-        let have_commands = ticket.commitments.iter().all(|one| one.promise.run.is_some());
+        let mut due = ticket.commitments.iter().filter(|one| one.waived.is_none());
+        let have_commands = due.all(|one| one.promise.run.is_some());
         self.has_train()
             && !verify.train.is_alone()
             && have_commands
@@ -53,7 +54,7 @@ impl Core {
             };
             let is_on_target = verify.train.ahead.is_none();
             let is_at_them = match &verify.stage {
-                Stage::Queued => true,
+                Stage::Queued => !self.waits_for_resolution(ticket, verify),
                 Stage::Building => is_on_target,
                 Stage::Checking(checks) => is_on_target && checks.plan.commitments_first,
                 Stage::InTrain(_) | Stage::Reviewing(_) | Stage::Proposed(_) | Stage::Landing { .. } => false,
@@ -89,7 +90,7 @@ impl Core {
             Some(tip) => self.is_owed_at(ticket, verify, tip, candidate),
             None => {
                 review::is_wanted(&self.settings, ticket, None)
-                    || !ticket.commitments.is_empty()
+                    || ticket.commitments.iter().any(|one| one.waived.is_none())
                     || ticket.unconfirmed.is_some()
             }
         }
@@ -122,7 +123,8 @@ impl Core {
                         matches!(verify.stage, Stage::Queued) && self.is_checked_first(ticket, verify);
                     // The train waits for work that only has to meet its commitments.
                     let has_room = || free > kept || self.are_commitments_first(ticket, verify, None);
-                    (is_next && has_room()).then(|| (place_in_line(ticket, verify), id.clone()))
+                    let is_free = || !self.waits_for_resolution(ticket, verify);
+                    (is_next && has_room() && is_free()).then(|| (place_in_line(ticket, verify), id.clone()))
                 })
                 .filter(|place| before.is_none_or(|before| place < before))
                 .min();
@@ -207,7 +209,8 @@ fn tip_of<'t>(ticket: &'t Ticket, verify: &'t Verify, candidate: Option<&'t Cand
         Some(_) | None => None,
     };
     let cleared = verify.cleared.as_ref().map(|cleared| &cleared.tip);
-    let met = ticket.commitments.first().and_then(|one| one.tip.as_ref());
+    let mut due = ticket.commitments.iter().filter(|one| one.waived.is_none());
+    let met = due.next().and_then(|one| one.tip.as_ref());
     let tip = candidate.map(|candidate| &candidate.tip);
     tip.or(refused).or(cleared).or(met)
 }

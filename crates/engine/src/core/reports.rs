@@ -265,18 +265,29 @@ impl Core {
                 reopen_at,
             })),
             Report::Built {
-                candidate, untouched, ..
-            } => Meaning::Events(self.candidate_built(id, candidate, &untouched)),
+                candidate,
+                untouched,
+                leftovers,
+                ..
+            } => {
+                let is_news = self
+                    .ticket(id)
+                    .is_some_and(|ticket| ticket.leftovers != leftovers);
+                let found = is_news.then_some(Event::LeftoversFound { leftovers });
+                let built = self.candidate_built(id, candidate, &untouched);
+                Meaning::Events(found.into_iter().chain(built).collect())
+            }
             Report::NoCommits => event(Event::NoCommits {
                 steps_left: self.steps_left(id),
                 reopen_at,
                 repeat: self.repeat(id, Fingerprint::NothingCommitted),
             }),
-            Report::Conflicted { paths, tip, target } => event(Event::Conflicted {
+            Report::Conflicted {
                 paths,
-                resolutions_left: self.resolutions_left(id),
-                repeat: self.repeat(id, Fingerprint::Conflict { tip, target }),
-            }),
+                tip,
+                target,
+                resolved,
+            } => event(self.conflicted(id, paths, (tip, target), resolved)),
             Report::ImportRefused { why } => event(Event::ChecksFailed {
                 which: attempt::Prompt::TAKING_OVER.to_owned(),
                 steps_left: self.steps_left(id),
@@ -451,14 +462,6 @@ impl Core {
             .and_then(|t| t.attempt())
             .map_or(0, |a| a.conversation.steps);
         self.settings.run.max_steps.saturating_sub(steps)
-    }
-
-    fn resolutions_left(&self, id: &TicketId) -> u32 {
-        let asked = self
-            .ticket(id)
-            .and_then(|t| t.attempt())
-            .map_or(0, |a| a.resolutions);
-        self.settings.run.conflict_resolutions.saturating_sub(asked)
     }
 
     fn recoveries_left(&self, id: &TicketId) -> u32 {

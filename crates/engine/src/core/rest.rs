@@ -129,8 +129,8 @@ impl Core {
                 let target = self.project().target.as_deref();
                 target.is_some_and(is_target_waited_for)
             }
+            Reason::Edits(_) => self.hindrances.is_git_waited_for(&ticket.id, self.now),
             Reason::Question { .. }
-            | Reason::Edits(_)
             | Reason::Proposal { .. }
             | Reason::Failure(_)
             | Reason::Impossible(_)
@@ -201,7 +201,7 @@ impl Core {
         self.failures.of_work(id).is_some()
     }
 
-    fn need<'a>(
+    pub(super) fn need<'a>(
         &'a self,
         ticket: &'a Ticket,
         refusal: Option<&'a Refusal>,
@@ -220,7 +220,7 @@ impl Core {
     }
 
     /// The ticket that lands first and cannot go on.
-    fn blocker(&self) -> Option<&TicketId> {
+    pub(super) fn blocker(&self) -> Option<&TicketId> {
         // Hardly ever does anything fail: no ticket is looked at then.
         self.failures.for_people().next()?;
         attention::blocker(self.at_work(), |id| self.is_stuck(id))

@@ -7,7 +7,7 @@ use model::attempt::{AfterStop, Class, Failure, Usage};
 use model::machine::Rejected;
 use model::policy::{backoff, failure, review};
 use model::project::HarnessPause;
-use model::ticket::{AfterReview, Clearance, Event, Review, ReviewEvent, State, Ticket, Verdict};
+use model::ticket::{AfterReview, Candidate, Clearance, Event, Review, ReviewEvent, State, Ticket, Verdict};
 use model::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 use super::commands::Answer;
@@ -379,6 +379,7 @@ impl Core {
         match (ticket, tip, &now) {
             (None, _, _) | (Some(_), None, _) => {}
             (Some(_), Some(tip), Some(now)) if now.as_str().starts_with(tip) => {}
+            (Some(ticket), Some(merge), Some(now)) if is_merge_of(ticket, merge, now) => {}
             (Some(_), Some(tip), Some(now)) => {
                 return Err(format!(
                     "{id} has the tip {now} now, not {tip}: look at it, then `crew approve {id} --tip {}`",
@@ -469,6 +470,12 @@ impl Core {
             "{agent} is the name of a gatekeeper, and no worker's; {remedy}"
         ))
     }
+}
+
+/// Whether a commit, or the beginning of its name, is the merge of this tip that the surfaces show.
+fn is_merge_of(ticket: &Ticket, merge: &str, tip: &Oid) -> bool {
+    let is_it = |candidate: &Candidate| candidate.tip == *tip && candidate.commit.as_str().starts_with(merge);
+    ticket.candidate().is_some_and(is_it)
 }
 
 /// The numbers of the commitments that no command verifies and nobody has named as met by the work at this

@@ -177,6 +177,7 @@ impl Core {
                     Some(old) if old.basis.plan == basis.plan => old.canaries.clone(),
                     Some(_) | None => Vec::new(),
                 },
+                flaky: Vec::new(),
                 basis,
                 run: None,
                 hindered: 0,
@@ -200,6 +201,7 @@ impl Core {
         let TargetFound {
             verdict,
             canaries,
+            flaky,
             run,
         } = found;
         let mut next = Target {
@@ -213,7 +215,7 @@ impl Core {
                 next.since = target.since;
                 next.hindered = target.hindered;
             }
-            Verdict::Passed | Verdict::Blind { .. } => next.canaries = canaries,
+            Verdict::Passed | Verdict::Blind { .. } => (next.canaries, next.flaky) = (canaries, flaky),
             Verdict::Failed { .. } => {}
             Verdict::CouldNotRun { .. } => {
                 let wait = AGAIN_AFTER << target.hindered.min(MOST_DOUBLINGS);
@@ -241,6 +243,7 @@ impl Core {
         }
         let next = Target {
             verdict: BEGUN,
+            flaky: Vec::new(),
             since: self.now,
             round: target.round + 1,
             run: None,

@@ -313,7 +313,8 @@ impl Core {
             .filter(|(_, ticket)| ticket.held.is_none())
             .filter_map(|(id, ticket)| {
                 let (_, verify) = submitted(ticket)?;
-                let is_queued = matches!(verify.stage, Stage::Queued);
+                let is_queued =
+                    matches!(verify.stage, Stage::Queued) && !self.waits_for_resolution(ticket, verify);
                 is_queued.then_some((place_in_line(ticket, verify), id, ticket, verify))
             })
             .collect();
@@ -398,8 +399,19 @@ impl Core {
                     Some(Stage::InTrain(entry)) => Some(entry.clone()),
                     Some(_) | None => None,
                 };
-                if let Some(ticket::Trial::Failed { which, output, fewer }) =
-                    found.as_ref().map(|entry| &entry.trial)
+                let trial = found.as_ref().map(|entry| &entry.trial);
+                if let Some(ticket::Trial::Failed {
+                    which,
+                    hindered: true,
+                    ..
+                }) = trial
+                {
+                    // The machine may have been at fault for a while: by itself, the target is tried too.
+                    let which = which.clone();
+                    self.uncouple(ticket, WhyUncoupled::Hindered { which });
+                } else if let Some(ticket::Trial::Failed {
+                    which, output, fewer, ..
+                }) = trial
                 {
                     let tip = found.as_ref().map(|entry| entry.candidate.tip.clone());
                     let event = match fewer {

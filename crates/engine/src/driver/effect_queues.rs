@@ -302,6 +302,7 @@ mod tests {
             commit: candidate.commit.clone(),
             command: model::samples::ticket::check("make check"),
             plan: model::ticket::CheckPlan::default(),
+            anew: false,
             set_up: 0,
             passed: 0,
         };

@@ -102,6 +102,7 @@ fn a_waived_commit_is_not_checked_again() {
         Report::Built {
             candidate,
             untouched: Vec::new(),
+            leftovers: model::ticket::Leftovers::default(),
             resolves: None,
         },
     );

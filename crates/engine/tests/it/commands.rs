@@ -70,6 +70,15 @@ fn waive_lets_a_merged_result_land() {
 }
 
 #[test]
+fn waive_of_a_commitment_needs_one_of_this_number() {
+    insta::assert_snapshot!(in_every_state(&Command::WaiveCommitment {
+        ticket: id("t-1"),
+        id: 1,
+        reason: "it is only a typo".to_owned(),
+    }));
+}
+
+#[test]
 fn approve_lets_sensitive_paths_land() {
     insta::assert_snapshot!(in_every_state(&Command::Approve {
         ticket: id("t-1"),

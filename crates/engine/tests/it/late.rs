@@ -72,6 +72,7 @@ fn a_merge_of_a_submission_that_was_dropped_is_refused() {
             Report::Built {
                 candidate,
                 untouched: Vec::new(),
+                leftovers: model::ticket::Leftovers::default(),
                 resolves: None,
             }
         ),

@@ -62,6 +62,7 @@ fn conflict(scene: &mut Scene, tip: char) -> String {
         paths: vec!["src/lib.rs".to_owned()],
         tip: crate::scene::oid(tip),
         target: crate::scene::oid('a'),
+        resolved: false,
     };
     scene.report("t-1", "build_candidate", report).to_string()
 }

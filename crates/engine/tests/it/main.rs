@@ -15,6 +15,7 @@ mod words;
 mod budget;
 mod checks;
 mod commands;
+mod conflicts;
 mod dispatch;
 mod driver;
 mod files;

@@ -361,6 +361,7 @@ fn is_checked_after_a_skip_on(verdict: OfTarget) -> bool {
         Report::Built {
             candidate,
             untouched,
+            leftovers: model::ticket::Leftovers::default(),
             resolves: None,
         },
     );

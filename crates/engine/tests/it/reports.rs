@@ -44,6 +44,7 @@ fn every_report() -> Vec<(&'static str, Report)> {
             Report::Built {
                 candidate: candidate('b'),
                 untouched: Vec::new(),
+                leftovers: model::ticket::Leftovers::default(),
                 resolves: None,
             },
         ),

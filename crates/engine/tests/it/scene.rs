@@ -462,6 +462,7 @@ impl Scene {
             Report::Built {
                 candidate,
                 untouched: Vec::new(),
+                leftovers: model::ticket::Leftovers::default(),
                 resolves: None,
             },
         )
@@ -497,8 +498,9 @@ impl Scene {
                 self.check_ends(ticket, failed())
             }
             Verdict::CouldNotRun => {
-                let why = "no shell".to_owned();
-                self.check_ends(ticket, CheckOutcome::CouldNotRun { why })
+                let why = || "no shell".to_owned();
+                self.check_ends(ticket, CheckOutcome::CouldNotRun { why: why() });
+                self.check_ends(ticket, CheckOutcome::CouldNotRun { why: why() })
             }
         }
     }

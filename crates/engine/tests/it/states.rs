@@ -300,6 +300,7 @@ pub(crate) fn conflicted() -> Report {
         paths: vec!["src/lib.rs".to_owned()],
         tip: oid('b'),
         target: oid('a'),
+        resolved: false,
     }
 }
 

@@ -26,6 +26,7 @@ fn find_with(scene: &mut Scene, verdict: Verdict, canaries: Vec<Canary>) {
     let found = TargetFound {
         verdict,
         canaries,
+        flaky: Vec::new(),
         run: None,
     };
     scene.step(Input::TargetChecked { round, found });

@@ -61,6 +61,7 @@ fn merges_as(scene: &mut Scene, ticket: &str, why: Option<&str>, untouched: &[&s
     let built = Report::Built {
         candidate,
         untouched,
+        leftovers: model::ticket::Leftovers::default(),
         resolves: None,
     };
     scene.report(ticket, "build_candidate", built);
@@ -423,6 +424,73 @@ fn a_red_target_holds_the_whole_train_and_blames_nobody() {
     for ticket in ALL {
         let held = scene.core.ticket(&id(ticket)).unwrap().held.as_ref();
         assert_eq!(held.unwrap().why, model::ticket::Why::TargetRed, "{ticket}");
+    }
+}
+
+fn cannot_be_run(scene: &mut Scene, ticket: &str) {
+    let why = "`make` cannot be run".to_owned();
+    scene.check_ends(ticket, CheckOutcome::CouldNotRun { why });
+}
+
+#[test]
+fn a_batch_whose_check_cannot_be_run_is_halved_and_only_the_entry_at_fault_is_told() {
+    let mut scene = coupled(1);
+    cannot_be_run(&mut scene, "t-4");
+    assert_eq!(tried(&scene), ["t-2"]);
+    cannot_be_run(&mut scene, "t-2");
+    assert_eq!(tried(&scene), ["t-1"]);
+    cannot_be_run(&mut scene, "t-1");
+    // Nothing is ahead of it: the target is tried, and then the work once more.
+    assert_eq!(task(&scene, "t-1"), CheckTask::Target);
+    scene.check_ends("t-1", CheckOutcome::Passed);
+    assert_eq!(task(&scene, "t-1"), CheckTask::Candidate);
+    cannot_be_run(&mut scene, "t-1");
+    assert!(
+        scene.state("t-1").starts_with("in_progress"),
+        "{}",
+        scene.state("t-1")
+    );
+    for ticket in ["t-2", "t-3", "t-4"] {
+        assert!(scene.core.ticket(&id(ticket)).unwrap().held.is_none(), "{ticket}");
+    }
+}
+
+#[test]
+fn work_that_is_left_as_the_only_one_that_cannot_be_run_is_proven_by_itself() {
+    let mut scene = coupled(1);
+    cannot_be_run(&mut scene, "t-4");
+    scene.checks_pass("t-2");
+    scene.checks_pass("t-3");
+    lands(&mut scene, "t-2");
+    lands(&mut scene, "t-3");
+    assert!(
+        matches!(why_back(&scene, "t-4"), Some(WhyUncoupled::Hindered { .. })),
+        "{:?}",
+        why_back(&scene, "t-4")
+    );
+    merges(&mut scene, "t-4");
+    assert_eq!(task(&scene, "t-4"), CheckTask::Candidate);
+    cannot_be_run(&mut scene, "t-4");
+    scene.check_ends("t-4", CheckOutcome::Passed);
+    cannot_be_run(&mut scene, "t-4");
+    assert!(
+        scene.state("t-4").starts_with("in_progress"),
+        "{}",
+        scene.state("t-4")
+    );
+}
+
+#[test]
+fn a_target_on_which_the_checks_cannot_be_run_holds_the_whole_train() {
+    let mut scene = coupled(1);
+    for ticket in ["t-4", "t-2", "t-1"] {
+        cannot_be_run(&mut scene, ticket);
+    }
+    cannot_be_run(&mut scene, "t-1");
+    for ticket in ALL {
+        let held = scene.core.ticket(&id(ticket)).unwrap().held.as_ref().unwrap();
+        assert_eq!(held.why, model::ticket::Why::CouldNotRun, "{ticket}");
+        assert!(held.note.contains("on the target either"), "{}", held.note);
     }
 }
 

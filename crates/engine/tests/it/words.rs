@@ -240,10 +240,12 @@ fn event_in_words(event: &Event, now: Time) -> String {
         Event::Conflicted {
             paths,
             resolutions_left,
+            overtaken,
             repeat,
         } => format!(
-            "{name} in {}; {resolutions_left} resolutions left{}",
+            "{name} in {}{}; {resolutions_left} resolutions left{}",
             paths.join(" "),
+            if *overtaken { ", overtaken" } else { "" },
             repeats(repeat)
         ),
         Event::CouldNotRun { why, retry_at, .. } => format!("{name}: {why}, again {}", at(*retry_at, now)),

@@ -120,7 +120,12 @@ pub(super) const FILE_PINS: &[&str] = &[
 ];
 
 /// Pins that calls to a remote do without: they keep a call from the network and from credentials.
-pub(super) const NOT_TO_REMOTES: &[&str] = &["credential.helper=", "protocol.allow=never"];
+pub(super) const NOT_TO_REMOTES: &[&str] = &[
+    "credential.helper=",
+    "protocol.allow=never",
+    "lfs.url=file:///dev/null",
+    "lfs.skipDownloadErrors=true",
+];
 
 /// Settings that are pinned on calls to a remote alone.
 pub(super) const REMOTE_PINS: &[&str] = &[
@@ -133,6 +138,8 @@ pub(super) const REMOTE_PINS: &[&str] = &[
     "push.gpgSign=false",
     "push.followTags=false",
     "push.recurseSubmodules=no",
+    // With it, Git LFS calls a push without all of its objects a success.
+    "lfs.allowIncompletePush=false",
     // A fetch takes one branch, and deletes nothing.
     "fetch.prune=false",
     "fetch.pruneTags=false",

@@ -57,6 +57,7 @@ impl Repository {
                     return Err(self.foreign(remote, &branch, there, pushed));
                 }
             }
+            self.send_lfs_objects(remote, base, tip)?;
             self.pin(&begun, tip, "crew: propose")?;
             failpoint::hit("propose.noted");
             let name = branch.full();

@@ -96,6 +96,29 @@ impl Repository {
         self.merges(&["--topo-order"], tip, limit)
     }
 
+    /// Those of the commits that `tip` does not contain; a commit that is not here is one of them.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when `tip` does not exist.
+    pub fn not_in(&self, tip: &Oid, commits: &[Oid]) -> Result<BTreeSet<Oid>> {
+        let mut asked = format!("^{tip}\n");
+        asked.extend(commits.iter().map(|commit| format!("{commit}\n")));
+        let said = self
+            .call("rev-list")
+            .args(["--ignore-missing", "--stdin"])
+            .input(asked.as_bytes())?
+            .output_limit(512 << 20)
+            .ok()?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let outside: BTreeSet<&str> = said.lines().collect();
+        let here = |commit: &Oid| self.tree_of(commit).is_ok();
+        Ok(commits
+            .iter()
+            .filter(|commit| outside.contains(commit.as_str()) || !here(commit))
+            .cloned()
+            .collect())
+    }
+
     /// The trees of a commit and of its first parents, the newest first, at most `limit`.
     ///
     /// # Errors

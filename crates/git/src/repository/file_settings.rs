@@ -368,6 +368,11 @@ impl Repository {
         Ok(self.read_files()?.settings.filters.contains_key(LFS))
     }
 
+    /// Whether the attributes in a commit, or the user's own, have files in Git LFS.
+    pub(crate) fn names_lfs(&self, commit: &Oid) -> Result<bool> {
+        Ok(self.filters_named(commit)?.contains(LFS) || self.files_of(commit)?.names_lfs())
+    }
+
     /// The folder in which the user's Git LFS keeps its objects, and what is on the way there.
     pub(crate) fn lfs_storage(&self) -> Result<PathBuf> {
         let read = self.read_files()?;

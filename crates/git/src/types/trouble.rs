@@ -19,6 +19,10 @@ pub enum Trouble {
     Refused,
     /// Somebody else has pushed to the branch of a pull request.
     Foreign,
+    /// The work has files in Git LFS, and there is no `git-lfs`, or it is not set up here.
+    NoLfs,
+    /// Git LFS could not send the content of files.
+    Lfs,
     /// Anything else; git's words are all that is known.
     Other,
 }
@@ -32,7 +36,9 @@ impl Trouble {
             .filter(|line| !line.trim_start().starts_with("remote:"));
         let said = own.collect::<Vec<_>>().join("\n").to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
-        if has(CREDENTIALS) {
+        if has(REFUSED) {
+            Self::Refused
+        } else if has(CREDENTIALS) {
             Self::Credentials
         } else if has(AWAY) {
             Self::Away
@@ -54,9 +60,17 @@ impl Trouble {
             Self::Credentials => {
                 format!("the remote {remote} does not take git's credentials, or git has none for it: {says}")
             }
-            Self::NoBranch => format!("the remote {remote} has no branch {says}"),
+            Self::NoBranch => {
+                format!("the remote {remote} has no branch {says}: git push {remote} {says} makes it")
+            }
             Self::Refused => format!("the remote {remote} refuses the push: {says}"),
             Self::Foreign => format!("nothing was pushed to {remote}: {says}"),
+            Self::NoLfs => {
+                format!("nothing was pushed to {remote}, since the work has files in Git LFS: {says}")
+            }
+            Self::Lfs => {
+                format!("Git LFS could not send the content of files to the remote {remote}: {says}")
+            }
             Self::Other => format!("git failed at the remote {remote}: {says}"),
         }
     }
@@ -75,13 +89,20 @@ impl Trouble {
                 "make `git ls-remote <name>` work without a question: a helper of credentials for https, an agent \
                  with the key for ssh"
             }
-            Self::NoBranch => "push it once by hand: git push <name> <branch>",
+            Self::NoBranch => "if it was renamed there, name it as `[project] target` in crew.toml instead",
             Self::Refused => "change the rule there, or the work",
             Self::Foreign => "`crew retry` goes on then",
+            Self::NoLfs => {
+                "install git-lfs where crew finds it in its PATH, run `git lfs install`, and start crew again"
+            }
+            Self::Lfs => "what Git LFS says must be mended first",
             Self::Other => "what git says must be mended first",
         }
     }
 }
+
+/// A hook that keeps the refs from moving ends the connection, too.
+const REFUSED: &[&str] = &["ref updates aborted by hook"];
 
 const CREDENTIALS: &[&str] = &[
     "authentication failed",
@@ -93,6 +114,10 @@ const CREDENTIALS: &[&str] = &[
     "returned error: 401",
     "returned error: 403",
     "requested url returned error: 407",
+    // In the words of Git LFS.
+    "git credentials for",
+    "authorization error",
+    "authentication required",
 ];
 
 const AWAY: &[&str] = &[
@@ -116,6 +141,12 @@ const AWAY: &[&str] = &[
     "recv failure",
     "returned error: 5",
     "returned error: 429",
+    // In the words of Git LFS.
+    "no such host",
+    "i/o timeout",
+    "tls handshake timeout",
+    "server error",
+    "rate limit exceeded",
 ];
 
 const GONE: &[&str] = &[
@@ -153,6 +184,18 @@ mod tests {
             (
                 "fatal: '/nowhere' does not appear to be a git repository\nfatal: Could not read from remote repository.",
                 Trouble::Gone,
+            ),
+            (
+                "no refs today\nfatal: ref updates aborted by hook\nfatal: the remote end hung up unexpectedly",
+                Trouble::Refused,
+            ),
+            (
+                "batch response: Post \"https://h/objects/batch\": dial tcp: lookup h: no such host",
+                Trouble::Away,
+            ),
+            (
+                "batch response: Git credentials for https://h/it.git not found.",
+                Trouble::Credentials,
             ),
             (
                 "remote: Connection refused\nerror: failed to push some refs to 'h'",

@@ -1,6 +1,6 @@
 //! Agents' branches in the user's repository.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::refs::proof::Proof;
 use crate::repository::Repository;
 use crate::types::id::Branch;
@@ -17,6 +17,19 @@ impl Repository {
             .into_iter()
             .filter_map(|(name, tip)| Some((Branch::parse(name.strip_prefix("refs/heads/")?).ok()?, tip)))
             .collect())
+    }
+
+    /// Finds out whether branches of agents can be made.
+    ///
+    /// # Errors
+    /// [`Error::BranchBlocked`] where a branch has the name of the folder that theirs are in.
+    pub fn expect_room_for_agents(&self) -> Result<()> {
+        match self.branch_tip(&Branch::parse("agent")?)? {
+            Some(_) => Err(Error::BranchBlocked {
+                branch: "agent/<agent>-<ticket>".to_owned(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Deletes a branch if it is still at the commit whose work is proved not to be lost; a branch that does

@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -26,8 +27,8 @@ const OBJECTS: &str = ".git/lfs/objects";
 
 /// The content that a file of a commit points to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Pointer {
-    sha256: String,
+pub(crate) struct Pointer {
+    pub(crate) sha256: String,
     size: u64,
 }
 
@@ -50,10 +51,9 @@ impl Repository {
         }
         let storage = self.lfs_storage()?;
         let (mut missing, mut room) = (BTreeSet::new(), limits.bytes);
-        let pointers = self.new_pointers(workspace, tip, limits)?;
+        let pointers = self.new_pointers(workspace.base(), tip, limits.deadline)?;
         for pointer in pointers.values() {
-            let stored = storage.join("objects").join(pointer.place());
-            if stored.metadata().is_ok_and(|meta| meta.len() == pointer.size) {
+            if pointer.is_in(&storage) {
                 continue;
             }
             if pointer.size > room {
@@ -108,12 +108,12 @@ impl Repository {
             || (changes.iter().any(|change| is_attributes(&change.path)) && self.files_of(tip)?.names_lfs()))
     }
 
-    /// The pointers among the objects that the tip needs and that are not the target's, by their blobs.
-    fn new_pointers(
+    /// The pointers among the objects that the tip needs and that `base` has not, by their blobs.
+    pub(crate) fn new_pointers(
         &self,
-        workspace: &Workspace,
+        base: &Oid,
         tip: &Oid,
-        limits: &Limits,
+        deadline: Duration,
     ) -> Result<BTreeMap<Oid, Pointer>> {
         let listed = self
             .call("rev-list")
@@ -123,12 +123,8 @@ impl Repository {
                 "--filter=object:type=blob",
                 "--filter=blob:limit=1k",
             ])
-            .args([
-                "--end-of-options",
-                tip.as_str(),
-                &format!("^{}", workspace.base()),
-            ])
-            .deadline(limits.deadline)
+            .args(["--end-of-options", tip.as_str(), &format!("^{base}")])
+            .deadline(deadline)
             .output_limit(512 << 20)
             .ok()?;
         let ids = String::from_utf8_lossy(&listed)
@@ -171,6 +167,12 @@ impl Pointer {
             sha256: sha256.to_owned(),
             size: value("size ")?.parse().ok()?,
         })
+    }
+
+    /// Whether a store has the object, by its size.
+    pub(crate) fn is_in(&self, storage: &Path) -> bool {
+        let stored = storage.join("objects").join(self.place()).metadata();
+        stored.is_ok_and(|meta| meta.len() == self.size)
     }
 
     /// The object's place in a store.

@@ -47,6 +47,17 @@ impl Repository {
                 checkout: checkout.root,
             });
         }
+        // Only a branch that has its pin was made for this attempt: with a pin, a person's would be taken for
+        // it, and go with the workspace.
+        if !stands
+            && self.ref_at(&workspace.base_ref())?.is_none()
+            && let Some(now) = self.branch_tip(&branch)?.filter(|now| *now != spec.start)
+        {
+            return Err(Error::BranchTaken {
+                branch: branch.short().to_owned(),
+                now,
+            });
+        }
         self.require_commits(&[&spec.base, &spec.start])?;
         self.pin(&workspace.base_ref(), &spec.base, "crew: base")?;
         match self.move_ref(&branch.full(), None, Some(&spec.start), "crew: workspace") {

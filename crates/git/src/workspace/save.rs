@@ -16,6 +16,7 @@ use crate::types::unsaved::{NestedWork, Unsaved};
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
 use crate::workspace::import::Imported;
+use crate::workspace::leftovers::LeftBehind;
 use crate::workspace::snapshot::{Excess, Snapshot};
 
 /// The result of [`Repository::save`].
@@ -25,6 +26,8 @@ pub struct Saved {
     pub imported: Imported,
     /// The commit of the leftovers, if there were any.
     pub leftovers: Option<Oid>,
+    /// Files and folders that are no work, and were not committed.
+    pub left_behind: Vec<LeftBehind>,
     /// Work of repositories that the agent made inside the workspace, kept apart: the branch has no file of
     /// it.
     pub nested: Vec<NestedWork>,
@@ -38,10 +41,10 @@ pub struct Saved {
 }
 
 impl Repository {
-    /// Imports the workspace's HEAD and commits all modified, staged or untracked files (not ignored ones) on
-    /// top of it, by the agent, at `at`. The branch moves there, and so does the workspace's own, so that the
-    /// agent goes on from it. A workspace whose `.git` is gone or broken is saved as files. Repeating this
-    /// changes nothing.
+    /// Imports the workspace's HEAD and commits all modified, staged or untracked files (not ignored ones,
+    /// and not those that are [no work](crate::NoWork)) on top of it, by the agent, at `at`. The branch
+    /// moves there, and so does the workspace's own, so that the agent goes on from it. A workspace whose
+    /// `.git` is gone or broken is saved as files. Repeating this changes nothing.
     ///
     /// An unfinished operation of git's is not saved: its files are half of something, and the agent goes on
     /// with it.
@@ -140,6 +143,7 @@ impl Repository {
         Ok(Saved {
             imported,
             leftovers,
+            left_behind: snapshot.left_behind,
             nested: nested.made,
             submodules: nested.submodules,
             unsaved,

@@ -20,9 +20,11 @@ use crate::types::refusal::{Limits, Refusal};
 use crate::types::shortened::shortened;
 use crate::types::unsaved::{FILTER_FAILED, TOO_LARGE, Unsaved};
 use crate::workspace::Workspace;
+use crate::workspace::leftovers::{self, LeftBehind};
 use crate::workspace::unchanged::Recorded;
 
-/// The answer to files that are together larger than the limit, each of them being small enough.
+/// The answer to files that are together larger than the limit, each of them being small enough. A snapshot
+/// that leaves such files out is kept apart, and never lands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Excess {
     /// Nothing is saved: if some of the files were, the others would fit into the next snapshot.
@@ -50,6 +52,8 @@ pub(crate) struct Snapshot {
     /// Folders with files that the parent records as submodules, in the same way.
     pub(crate) links: Vec<PathBuf>,
     pub(crate) unsaved: Vec<Unsaved>,
+    /// Untracked files and folders that are no work, and so are not in the tree.
+    pub(crate) left_behind: Vec<LeftBehind>,
     /// The index of the tree; `None` where nothing differs and git was not needed to see that.
     pub(crate) index: Option<tempfile::TempPath>,
 }
@@ -96,6 +100,7 @@ impl Repository {
                 nested: Vec::new(),
                 links: Vec::new(),
                 unsaved: Vec::new(),
+                left_behind: Vec::new(),
                 index: None,
             });
         }
@@ -140,9 +145,11 @@ impl Repository {
         let recorded = std::mem::take(&mut standing.recorded);
         let Sorted {
             mut paths,
-            nested,
+            mut nested,
             links,
         } = standing.sorted(&at)?;
+        let is_tracked = |path: &Path| recorded.contains_key(path);
+        let left_behind = leftovers::take_out(&call, &at, excess, (&mut paths, &mut nested), is_tracked)?;
         if view == View::Agents {
             self.leave_unchanged(workspace, &recorded, excess, &mut paths)?;
         }
@@ -154,6 +161,7 @@ impl Repository {
                 nested,
                 links,
                 unsaved,
+                left_behind,
                 index: Some(index),
             });
         }
@@ -168,7 +176,9 @@ impl Repository {
         self.add(&call, &at, &paths, limits, &mut unsaved)?;
         // git silently passed over a file that is still not in the index after it was added.
         for path in untracked(&call, &excludes)? {
-            if !unsaved.iter().any(|one| one.path == path) {
+            let is_known = |known: &Path| path.starts_with(known);
+            let is_left = left_behind.iter().any(|one| is_known(&one.path));
+            if !is_left && !unsaved.iter().any(|one| one.path == path) {
                 let why = "git does not take this name".to_owned();
                 unsaved.push(Unsaved { path, why });
             }
@@ -184,6 +194,7 @@ impl Repository {
             nested,
             links,
             unsaved,
+            left_behind,
             index: Some(index),
         })
     }

@@ -8,6 +8,7 @@ mod following;
 mod hostile;
 mod kills;
 mod lagging;
+mod leftovers;
 mod locking;
 mod nested;
 mod pins;

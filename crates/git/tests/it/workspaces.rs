@@ -158,6 +158,9 @@ fn a_branch_that_is_elsewhere_is_not_overwritten() {
         other => panic!("{other:?}"),
     }
     assert!(!world.workspaces().join("ada-t-1").exists());
+    // Nothing names it as the attempt's branch, so that nothing deletes it with the attempt.
+    let pins = world.git(&["for-each-ref", "refs/crew/base"]);
+    assert_eq!(pins, "");
 }
 
 #[test]

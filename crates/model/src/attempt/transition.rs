@@ -158,8 +158,22 @@ impl Attempt {
                 let (State::Verifying | State::Done) = self.state else {
                     return no(self, "nothing of it was submitted");
                 };
-                if let Prompt::MergeConflict { .. } = prompt {
-                    self.resolutions += 1;
+                match prompt {
+                    Prompt::MergeConflict { .. } => self.resolutions += 1,
+                    // The branch as it resolves the conflict was refused: it is still at that.
+                    Prompt::ChecksFailed { which, .. } if which == Prompt::TAKING_OVER => {}
+                    Prompt::Init
+                    | Prompt::Resume
+                    | Prompt::Step
+                    | Prompt::Unusable { .. }
+                    | Prompt::ChecksFailed { .. }
+                    | Prompt::CommitmentUnmet { .. }
+                    | Prompt::NothingCommitted
+                    | Prompt::Returned { .. }
+                    | Prompt::LastChance
+                    | Prompt::Answer { .. }
+                    | Prompt::Wakeup { .. }
+                    | Prompt::Unanswered { .. } => self.conflict = None,
                 }
                 self.work(prompt.clone());
                 Ok(Raised::Nothing)

@@ -32,6 +32,9 @@ pub const HINDERED: Duration = Duration::from_mins(1);
 /// checked: the last of them comes a quarter of an hour after the first for a ticket, and half an hour after
 /// it for the bare target.
 pub const HINDERED_TRIES: u32 = 6;
+/// The time for which a run waits for a git of a person's that is at work: a hook ends, and an editor may
+/// have been left open.
+pub const GIT_AT_WORK: Duration = Duration::from_mins(15);
 /// The shortest and the longest wait before landing is tried again while a person's edits are in the way.
 const LANDING: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 

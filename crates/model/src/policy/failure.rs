@@ -27,7 +27,7 @@ pub fn in_a_row(class: Class, errors: u32, in_a_row: u32) -> Option<String> {
     let counted = errors.min(ERRORS);
     Some(match in_a_row > errors {
         false => format!("{counted} of {ERRORS} in a row"),
-        true => format!("{in_a_row} in a row, {counted} of {ERRORS} since it was last retried"),
+        true => format!("{in_a_row} in a row, {counted} of {ERRORS} since it was last retried or recovered"),
     })
 }
 

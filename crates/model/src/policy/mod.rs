@@ -4,6 +4,7 @@ pub mod attention;
 pub mod backoff;
 pub mod budget;
 pub mod capacity;
+pub mod conflict;
 pub mod failure;
 pub mod no_progress;
 pub mod review;

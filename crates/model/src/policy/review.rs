@@ -48,8 +48,8 @@ pub fn why(settings: &Settings, ticket: &Ticket) -> Option<String> {
     match &settings.review.when {
         ReviewWhen::Never => None,
         ReviewWhen::Always => Some("all work is reviewed".to_owned()),
-        ReviewWhen::Some(of) => {
-            let tag = of.labels.intersection(&ticket.spec.tags).next();
+        ReviewWhen::Some(_) => {
+            let tag = settings.review.tag_of(&ticket.spec.tags);
             tag.map(|tag| format!("it has the tag {tag}")).or(shown)
         }
     }

@@ -84,6 +84,7 @@ pub fn target(verdict: Verdict) -> Target {
         round: 1,
         anyway: false,
         canaries: Vec::new(),
+        flaky: Vec::new(),
         run: None,
         hindered: 0,
         retry_at: None,

@@ -9,8 +9,9 @@ use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
     CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Event, FewerTests, Fingerprint, InTheWay, KeptWork,
-    Loss, Machine, Obstacle, Origin, PullRequest, Released, Repeat, Review, ReviewDecision, ReviewEvent,
-    Seen, Spec, Stage, State, Ticket, Trial, Unheeded, Verdict, Verify, WhyUncoupled,
+    Leftovers, Listed, Loss, Machine, Obstacle, Origin, PullRequest, Released, Repeat, Review,
+    ReviewDecision, ReviewEvent, Seen, Spec, Stage, State, Ticket, Trial, Unheeded, Verdict, Verify,
+    WhyUncoupled,
 };
 use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
@@ -209,9 +210,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         reopen_at: LATE,
         repeat: again(Fingerprint::NothingCommitted, left),
     };
-    let conflicted = |resolutions_left, left| Event::Conflicted {
+    let conflicted = |resolutions_left, overtaken, left| Event::Conflicted {
         paths: paths(),
         resolutions_left,
+        overtaken,
         repeat: again(
             Fingerprint::Conflict {
                 tip: oid('a'),
@@ -342,6 +344,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
                 paths: paths(),
             }),
         )
+        .when(
+            "behind another conflict",
+            uncoupled(WhyUncoupled::Behind {
+                ahead: ticket_id("t-0"),
+                paths: paths(),
+            }),
+        )
         .when("target moved", uncoupled(WhyUncoupled::TargetMoved))
         .when("the tip", batch_landing(&ticket.id))
         .when("not the tip", batch_landing(&ticket_id("t-9")))
@@ -378,6 +387,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("same again", unmet(3, 0))
         .when("with a command", promised(true))
         .when("without one", promised(false))
+        .event(Event::CommitmentWaived {
+            id: 1,
+            by: by(),
+            reason: "nobody can meet it".to_owned(),
+        })
         .event(Event::CommitmentsHeld { tip: oid('a') })
         .event(Event::CommitmentsApproved { by: by() })
         .event(Event::TestsHeld {
@@ -389,9 +403,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("steps left", no_commits(3, 1))
         .when("none left", no_commits(0, 1))
         .when("same again", no_commits(3, 0))
-        .when("resolutions left", conflicted(2, 1))
-        .when("none left", conflicted(0, 1))
-        .when("same again", conflicted(2, 0))
+        .when("resolutions left", conflicted(2, false, 1))
+        .when("overtaken", conflicted(2, true, 1))
+        .when("none left", conflicted(0, false, 1))
+        .when("same again", conflicted(2, false, 0))
         .event(Event::CouldNotRun {
             why: why(),
             may_pass: true,
@@ -602,6 +617,12 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             work: vec![KeptWork::Workspace {
                 reference: "refs/crew/rescue/t-1/1".to_owned(),
             }],
+        })
+        .event(Event::LeftoversFound {
+            leftovers: Leftovers {
+                committed: Listed::of(["notes.txt".to_owned()]),
+                left_out: Listed::of([".env (its name is that of a file with secrets)".to_owned()]),
+            },
         })
         .event(Event::BudgetSpent {
             budget: super::budget(),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FILE_NAME;
+use super::check::is_in;
 use super::reader::{Reader, Table, Value};
 
 /// `[land]`: where work lands, and the limits of the work that lands by itself.
@@ -19,7 +20,7 @@ pub struct Land {
     /// The pull requests of `mode = "pr"`.
     pub pr: Pr,
     /// Files, and folders with all that is in them, relative to the repository's root: work that changes one
-    /// of them waits for a person. `crew.toml` is always among them, listed or not.
+    /// of them waits for a person. `crew.toml` and `.lfsconfig` are always among them, listed or not.
     pub hold_paths: Vec<String>,
     /// The size of the largest file, in MiB, that the work may bring in. Hosts such as GitHub refuse a push
     /// with a larger one. Files that the target has in that size, and content that Git LFS keeps, do not
@@ -77,6 +78,14 @@ impl Default for Land {
 }
 
 impl Land {
+    /// The held paths in which no file is, `crew.toml` left out.
+    #[must_use]
+    pub fn paths_without<'p>(&self, files: &(impl Iterator<Item = &'p str> + Clone)) -> Vec<&str> {
+        let listed = self.hold_paths.iter().map(String::as_str);
+        let is_idle = |of: &&str| *of != FILE_NAME && !files.clone().any(|path| is_in(path, of));
+        listed.filter(is_idle).collect()
+    }
+
     /// The remote whose branch is the target; none where work lands in this repository alone.
     #[must_use]
     pub fn pushes_to(&self) -> Option<&str> {

@@ -55,6 +55,8 @@ pub use workspace::Workspace;
 
 /// The name of the settings file at the root of the repository. It is always among the held paths.
 pub const FILE_NAME: &str = "crew.toml";
+/// The file in which a commit says where its content in Git LFS is.
+const LFS_FILE: &str = ".lfsconfig";
 
 /// The most agents, and agent processes, that one crew may have at once. A guard against a slip of the finger
 /// (`1000000`), far above what one machine can run.
@@ -435,7 +437,8 @@ impl Settings {
     }
 
     /// True if a change to this path, relative to the repository's root and with `/`, waits for a person: one
-    /// of `land.hold_paths`, `crew.toml` or a file in `prompts_dir`.
+    /// of `land.hold_paths`, `crew.toml`, a file in `prompts_dir`, or the file that says to which server Git
+    /// LFS sends content, and a person's credentials with it.
     #[must_use]
     pub fn holds(&self, path: &str) -> bool {
         let held = self
@@ -444,7 +447,7 @@ impl Settings {
             .iter()
             .map(String::as_str)
             .chain(self.prompts_dir.as_deref());
-        std::iter::once(FILE_NAME).chain(held).any(|held| {
+        [FILE_NAME, LFS_FILE].into_iter().chain(held).any(|held| {
             path.strip_prefix(held)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })

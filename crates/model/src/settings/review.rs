@@ -90,8 +90,22 @@ impl Review {
         match &self.when {
             ReviewWhen::Never => false,
             ReviewWhen::Always => true,
-            ReviewWhen::Some(of) => !of.labels.is_disjoint(tags),
+            ReviewWhen::Some(_) => self.tag_of(tags).is_some(),
         }
+    }
+
+    /// The first of these tags for which work is reviewed. Case is ignored: a tag in another spelling must
+    /// not take the work past its review.
+    #[must_use]
+    pub fn tag_of<'t>(&self, tags: &'t BTreeSet<String>) -> Option<&'t str> {
+        let ReviewWhen::Some(of) = &self.when else {
+            return None;
+        };
+        let is_named = |tag: &&String| {
+            let tag = tag.to_lowercase();
+            of.labels.iter().any(|label| label.to_lowercase() == tag)
+        };
+        tags.iter().find(is_named).map(String::as_str)
     }
 
     /// True if what work changes decides whether it is reviewed.
@@ -256,5 +270,10 @@ mod tests {
         assert_eq!(review.asks_about(["src/auth/key.rs"].into_iter()), None);
         let review = read("{ labels = [\"risky\"] }");
         assert!(!review.is_by_change() && review.wants(&["risky".to_owned()].into()));
+        assert_eq!(
+            review.tag_of(&["a".to_owned(), "Risky".to_owned()].into()),
+            Some("Risky")
+        );
+        assert!(!review.wants(&["risk".to_owned()].into()));
     }
 }

@@ -99,7 +99,7 @@ const LAND: &str = r#"
 # mode = "local"                  # local | push | pr: here, on the branch of the remote, or by pull requests
 # remote = "origin"               # the remote of mode = "push" and "pr"
 # pr = { draft = false, labels = [], after = "merged" }  # after: merged (by people) | approved (crew merges)
-# hold_paths = ["crew.toml"]      # a change to these waits for a person; crew.toml always does
+# hold_paths = ["crew.toml"]      # a change to these waits for a person; crew.toml and .lfsconfig always do
 # max_file_mib = 100              # a larger file is refused: GitHub and others would refuse the push
 "#;
 

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, Check, CheckPlan, FewerTests};
+use super::{Candidate, Check, CheckPlan, FewerTests, Hindrance};
 use crate::{Oid, RunId, Time};
 
 /// How many runs of a check may be lost in a row before the checks cannot be run.
-const TRIES: u32 = 3;
+pub(super) const TRIES: u32 = 3;
 
 /// The checks of a candidate. One run of them is under way, unless the engine was stopped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,10 +19,13 @@ pub struct Checks {
     pub plan: CheckPlan,
     /// The number of commands that have passed on the candidate.
     pub passed: u32,
-    /// The output of the first command that failed on the candidate. The commands up to that one then run on
-    /// the target, which proves whether the branch is at fault.
+    /// The output of the first command that failed on the candidate, or could not be run. The commands up to
+    /// that one then run on the target, which proves whether the branch is at fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// What could not be run with the candidate, as long as that is not settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hindered: Option<Hindrance>,
     /// The failures on the candidate that did not count, since the check may be repeated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<FailedTry>,
@@ -265,6 +268,7 @@ impl Checks {
             plan,
             passed: 0,
             failed: None,
+            hindered: None,
             tries: Vec::new(),
             on_target: 0,
             set_up: None,
@@ -301,37 +305,6 @@ impl Checks {
     pub fn are_about_to_begin(&self) -> bool {
         let is_untouched = self.passed == 0 && self.tries.is_empty() && self.run.is_none();
         self.plan.commitments_first && is_untouched && self.next() == Some(CheckTask::Candidate)
-    }
-
-    /// The reason for which the checks cannot be run, where the end of a run of this task shows one. The
-    /// checks are as they are after that end.
-    #[must_use]
-    pub fn cannot_run(&self, task: CheckTask, outcome: &CheckOutcome) -> Option<String> {
-        // A command that has not passed is still the next one.
-        let command = self.command(task).map(Check::to_string).unwrap_or_default();
-        match (task, outcome) {
-            (_, CheckOutcome::CouldNotRun { why }) => Some(why.clone()),
-            (_, CheckOutcome::Lost { how }) if self.lost >= TRIES => Some(match how {
-                Loss::Signal { .. } => {
-                    format!("`{command}` {how}, {TRIES} times: did it run out of memory?")
-                }
-                Loss::Stopped | Loss::Vanished => format!("`{command}` {how}, {TRIES} times"),
-                Loss::NotStarted { .. } => format!("`{command}`, {TRIES} times, {how}"),
-            }),
-            (_, CheckOutcome::NotSetUp) if self.lost.max(self.restarts) >= TRIES => Some(format!(
-                "the checkout was set up {TRIES} times, and does not stay so"
-            )),
-            (CheckTask::SetUp, CheckOutcome::Failed { output }) => {
-                Some(format!("the set-up command `{command}` failed:\n{output}"))
-            }
-            (
-                CheckTask::Candidate | CheckTask::Target | CheckTask::Commitment,
-                CheckOutcome::Failed { .. },
-            )
-            | (_, CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore)
-            | (_, CheckOutcome::FewerTests { .. })
-            | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
-        }
     }
 
     /// The command that a task would run now.
@@ -444,6 +417,7 @@ impl Checks {
     /// Takes in how the run that was under way has ended.
     pub fn ended(&mut self, run: &CheckRun, outcome: &CheckOutcome) {
         self.run = None;
+        let (is_on_target, command) = (self.failed.is_some(), self.name_of(run.task));
         match (run.task, outcome) {
             (_, CheckOutcome::Lost { .. }) => {
                 self.lost += u32::from(run.stopping != Some(CheckStop::Pause));
@@ -508,5 +482,6 @@ impl Checks {
             )
             | (_, CheckOutcome::CouldNotRun { .. }) => {}
         }
+        self.note_hindrance(run, outcome, is_on_target, &command);
     }
 }

@@ -87,9 +87,10 @@ impl Ticket {
         self.commitments.iter().any(|one| one.promise == *promise)
     }
 
-    /// The commitments that the work at this tip is not known to meet.
+    /// The commitments that the work at this tip is not known to meet, and has to.
     pub fn unmet(&self, tip: &Oid) -> impl Iterator<Item = &Commitment> {
-        self.commitments.iter().filter(|one| !one.is_met_on(tip))
+        let has_to = |one: &&Commitment| one.waived.is_none() && !one.is_met_on(tip);
+        self.commitments.iter().filter(has_to)
     }
 
     /// Those of them that no command verifies: a gatekeeper or a person names them as met.
@@ -97,12 +98,13 @@ impl Ticket {
         self.unmet(tip).filter(|one| one.promise.run.is_none())
     }
 
-    /// The number of its commitments that the work at this tip meets, and of all: `2/3`; none where it has
-    /// none.
+    /// The number of its commitments that the work at this tip meets, of those that it has to meet, and of
+    /// all; none where it has none.
     #[must_use]
-    pub fn commitments_met(&self, tip: &Oid) -> Option<(usize, usize)> {
+    pub fn commitments_met(&self, tip: &Oid) -> Option<(usize, usize, usize)> {
         let all = self.commitments.len();
-        (all > 0).then(|| (all - self.unmet(tip).count(), all))
+        let due = self.commitments.iter().filter(|one| one.waived.is_none()).count();
+        (all > 0).then(|| (due - self.unmet(tip).count(), due, all))
     }
 
     /// True if a person has let the work at this tip pass, whatever it meets.
@@ -159,6 +161,12 @@ impl Ticket {
         if self.commitments.len() >= crate::commitment::MOST {
             return Some("it has 50 commitments, and no ticket may have more");
         }
+        self.cannot_change_commitments()
+    }
+
+    /// The reason for which its commitments cannot change now.
+    #[must_use]
+    pub(super) fn cannot_change_commitments(&self) -> Option<&'static str> {
         match &self.state {
             State::New => Some("it has not been created"),
             State::Open | State::InProgress(_) => None,

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AfterLanding, AfterReview, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
-    CheckTask, Coupling, FewerTests, InTheWay, KeptWork, PullRequest, Repeat, ReviewEvent, Seen, Spec,
-    Unheeded, WhyUncoupled,
+    CheckTask, Coupling, FewerTests, InTheWay, KeptWork, Leftovers, PullRequest, Repeat, ReviewEvent, Seen,
+    Spec, Unheeded, WhyUncoupled,
 };
 use crate::attempt::{self, HarnessId};
 use crate::commitment::{By, Promise};
@@ -175,6 +175,15 @@ pub enum Event {
         /// The promise.
         promise: Promise,
     },
+    /// A person says that its work need not meet a commitment.
+    CommitmentWaived {
+        /// The number of the commitment.
+        id: u32,
+        /// The actor who did it.
+        by: Actor,
+        /// The reason, in words.
+        reason: String,
+    },
     /// A commitment is not met by the merged result, whose checks have passed.
     CommitmentUnmet {
         /// The number of the commitment.
@@ -227,6 +236,9 @@ pub enum Event {
         paths: Vec<String>,
         /// The number of resolutions that are left.
         resolutions_left: u32,
+        /// Whether its agent has resolved the conflict that it was asked about, and other work landed first.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        overtaken: bool,
         /// The count of this failure, if it came before.
         repeat: Option<Repeat>,
     },
@@ -494,6 +506,11 @@ pub enum Event {
         /// The work, with the places at which it is kept.
         work: Vec<KeptWork>,
     },
+    /// Its work was merged, and its agent had not committed all of it.
+    LeftoversFound {
+        /// What became of the files.
+        leftovers: Leftovers,
+    },
     /// The ticket's budget is spent: no further step of it is started.
     BudgetSpent {
         /// The amount spent, and its limit.
@@ -583,6 +600,9 @@ pub enum Effect {
         /// The tip that was approved in review and came into conflict then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before_conflict: Option<Oid>,
+        /// The target's commit with which its agent was asked to resolve a conflict.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conflicted_with: Option<Oid>,
         /// The entry of the train on which it is merged; none: on the target.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         coupling: Option<Coupling>,
@@ -607,6 +627,9 @@ pub enum Effect {
         /// The number of commands that have passed on the commit before it: it goes on in the files that they
         /// left.
         passed: u32,
+        /// Whether it runs although the same has passed on the same tree before.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        anew: bool,
     },
     /// Start a step of a review in a throw-away checkout of exactly the candidate, unless its run was started
     /// already.
@@ -786,6 +809,7 @@ impl Event {
             Event::ChecksFailed { .. } => "checks_failed",
             Event::CommitmentAdded { .. } => "commitment_added",
             Event::CommitmentUnmet { .. } => "commitment_unmet",
+            Event::CommitmentWaived { .. } => "commitment_waived",
             Event::CommitmentsHeld { .. } => "commitments_held",
             Event::CommitmentsApproved { .. } => "commitments_approved",
             Event::TestsHeld { .. } => "tests_held",
@@ -835,6 +859,7 @@ impl Event {
             Event::FileHeeded => "file_heeded",
             Event::WorkFound => "work_found",
             Event::WorkKept { .. } => "work_kept",
+            Event::LeftoversFound { .. } => "leftovers_found",
             Event::BudgetSpent { .. } => "budget_spent",
             Event::BudgetRaised { .. } => "budget_raised",
         }

@@ -150,3 +150,13 @@ impl Why {
         }
     }
 }
+
+/// Paths that a person must approve, as a list. A file with secrets need not be in the settings to be one.
+#[must_use]
+pub fn touched(paths: &[String]) -> String {
+    let named = |path: &String| match text::is_secret_file(path) {
+        true => format!("{path} (its name is that of a file with secrets)"),
+        false => path.clone(),
+    };
+    paths.iter().map(named).collect::<Vec<_>>().join(", ")
+}

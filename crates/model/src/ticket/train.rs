@@ -41,6 +41,10 @@ pub enum Trial {
         /// The numbers of its tests, where it passed and far fewer of them ran than on the target.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fewer: Option<FewerTests>,
+        /// Whether it could not be run. The machine may be at fault for that, so nobody is told before it was
+        /// proven.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        hindered: bool,
     },
 }
 
@@ -118,6 +122,14 @@ pub enum WhyUncoupled {
         /// The paths in conflict.
         paths: Vec<String>,
     },
+    /// It conflicts with the target, and waits for another ticket that resolves a conflict in one of the
+    /// same paths, or does so before it.
+    Behind {
+        /// That ticket.
+        ahead: TicketId,
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
     /// An entry ahead has left the train without landing.
     AheadLeft {
         /// The entry that it was merged on.
@@ -139,6 +151,12 @@ pub enum WhyUncoupled {
     Refused {
         /// The remote's words.
         why: String,
+    },
+    /// A check or a set-up could not be run with it in the train: it is checked by itself, which proves whose
+    /// fault that is.
+    Hindered {
+        /// The name of the check, or of the set-up command.
+        which: String,
     },
     /// Its work at this tip is to be reviewed, or has commitments to meet: it is checked by itself first.
     NotCleared {
@@ -170,6 +188,10 @@ impl WhyUncoupled {
                     paths.join(", ")
                 )
             }
+            WhyUncoupled::Behind { ahead, paths } => format!(
+                "it conflicts with the target in {}, and waits for {ahead}, which resolves a conflict there first",
+                paths.join(", ")
+            ),
             WhyUncoupled::AheadLeft { ahead } => format!("{ahead}, which was ahead of it, left the train"),
             WhyUncoupled::BatchEnded { of } => {
                 format!("its batch did not land, because of {of}")
@@ -180,6 +202,9 @@ impl WhyUncoupled {
             }
             WhyUncoupled::Refused { why } => {
                 format!("it lands by itself, since the remote refused its batch: {why}")
+            }
+            WhyUncoupled::Hindered { which } => {
+                format!("it is checked by itself, since `{which}` could not be run with it")
             }
             WhyUncoupled::NotCleared { review, .. } => match review {
                 Some(why) => format!("it is checked and reviewed by itself first, since {why}"),
@@ -194,13 +219,14 @@ impl WhyUncoupled {
     #[must_use]
     pub fn story(&self) -> String {
         match self {
-            WhyUncoupled::Cleared => self.words(),
+            WhyUncoupled::Cleared | WhyUncoupled::Behind { .. } => self.words(),
             WhyUncoupled::Conflict { .. }
             | WhyUncoupled::AheadLeft { .. }
             | WhyUncoupled::TargetMoved
             | WhyUncoupled::Edited { .. }
             | WhyUncoupled::Refused { .. }
             | WhyUncoupled::BatchEnded { .. }
+            | WhyUncoupled::Hindered { .. }
             | WhyUncoupled::NotCleared { .. }
             | WhyUncoupled::Alone => format!("taken out of the train: {}", self.words()),
         }
@@ -209,14 +235,19 @@ impl WhyUncoupled {
 
 impl Place {
     /// Whether the ticket is built only while no other is in the train, and nothing is merged on it: it
-    /// conflicted with the entries ahead more than once, a person's edits are in the way of its files, or the
-    /// remote refused its batch.
+    /// conflicted with the entries ahead more than once, a person's edits are in the way of its files, the
+    /// remote refused its batch, or its checks could not be run.
     #[must_use]
     pub fn is_alone(&self) -> bool {
         let why = self.uncoupled.as_ref().map(|uncoupled| &uncoupled.why);
         let is_for_itself = matches!(
             why,
-            Some(WhyUncoupled::Edited { .. } | WhyUncoupled::Refused { .. } | WhyUncoupled::Alone)
+            Some(
+                WhyUncoupled::Edited { .. }
+                    | WhyUncoupled::Refused { .. }
+                    | WhyUncoupled::Hindered { .. }
+                    | WhyUncoupled::Alone
+            )
         );
         self.conflicts > 1 || is_for_itself
     }

@@ -11,7 +11,7 @@ mod train;
 mod verify;
 mod work;
 
-use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended};
+use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended, touched};
 use crate::Actor;
 use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
@@ -109,6 +109,11 @@ impl Draft<'_> {
                 }
                 Ok(())
             }
+            Event::LeftoversFound { leftovers } => {
+                self.building()?;
+                self.ticket.leftovers = leftovers.clone();
+                Ok(())
+            }
             Event::Claimed { .. } => self.claim(),
             Event::RecoveryNotNeeded => self.recovery_not_needed(),
             Event::RecoveryLanded { by, commit, replaces } => self.recovery_landed(by, commit, *replaces),
@@ -181,6 +186,7 @@ impl Draft<'_> {
                 reopen_at,
                 repeat,
             } => self.unmet((*id, output), *steps_left, *reopen_at, repeat.as_ref()),
+            Event::CommitmentWaived { id, by, reason } => self.waive_commitment(*id, by, reason),
             Event::CommitmentsHeld { tip } => self.hold_for_commitments(tip),
             Event::CommitmentsApproved { .. } => self.approve_commitments(),
             Event::TestsHeld { which, tests, output } => self.hold_for_tests(which, *tests, output),
@@ -204,13 +210,14 @@ impl Draft<'_> {
             Event::Conflicted {
                 paths,
                 resolutions_left,
+                overtaken,
                 repeat,
             } => {
                 self.building()?;
                 if self.repeats_too_often(repeat.as_ref()) && *resolutions_left > 0 {
                     return self.hold_for_no_progress();
                 }
-                self.conflict(paths, *resolutions_left)
+                self.conflict(paths, *resolutions_left, *overtaken)
             }
             Event::CouldNotRun {
                 why,
@@ -247,7 +254,7 @@ impl Draft<'_> {
                 self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
                     "it touches {}: `crew approve {}` lets it land",
-                    paths.join(", "),
+                    touched(paths),
                     self.ticket.id
                 );
                 self.free_slot();
@@ -265,11 +272,14 @@ impl Draft<'_> {
             Event::ReviewClaimed { .. } => self.claim_review(),
             Event::Review { fence, event } => self.review(*fence, event),
             Event::ReviewCrashed { fence, left, due } => {
-                self.review_again(*fence, Label::EvaluatorError, *left, *due)
+                self.review_again(*fence, Label::EvaluatorError, "", (*left, *due))
             }
-            Event::ReviewGaveUp { fence, left, due, .. } => {
-                self.review_again(*fence, Label::EvaluatorIncomplete, *left, *due)
-            }
+            Event::ReviewGaveUp {
+                fence,
+                why,
+                left,
+                due,
+            } => self.review_again(*fence, Label::EvaluatorIncomplete, why, (*left, *due)),
             Event::ReviewRefused { fence, message } => self.review_refused(*fence, message),
             Event::NobodyReviews { why } => self.nobody_reviews(why),
             Event::ApprovalKept { by, of, tip, paths } => self.keep_approval(by, of, tip, paths),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checks, Entry, InTheWay, Place, Proposal, Reviewing, State, Ticket};
+use super::{Checks, Entry, InTheWay, Obstacle, Place, Proposal, Reviewing, State, Ticket};
 use crate::attempt::Attempt;
 use crate::{Actor, AgentName, Oid, Time};
 
@@ -129,6 +129,15 @@ pub struct Waiting {
     pub paths: Vec<InTheWay>,
     /// When landing is tried again.
     pub retry_at: Time,
+}
+
+impl Waiting {
+    /// Whether nothing is in the way but gits that are at work, which end by themselves.
+    #[must_use]
+    pub fn is_for_git(&self) -> bool {
+        let is_git = |one: &InTheWay| matches!(one.what, Obstacle::Git { .. });
+        !self.paths.is_empty() && self.paths.iter().all(is_git)
+    }
 }
 
 /// The merged result: exactly the commit that is checked lands.

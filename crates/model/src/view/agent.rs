@@ -490,24 +490,26 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
     }
 }
 
-fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
+/// The next step that follows a failed one, in words; none where none has failed.
+pub(super) fn after_failure(attempt: &Attempt, working: &Working) -> Option<String> {
     let failure = attempt.conversation.throttled.as_ref().map(|t| &t.failure);
-    let what = match (failure.or(attempt.conversation.failure.as_ref()), working.due) {
-        (Some(failure), Some(_)) => {
-            let count = failure::in_a_row(
-                failure.class,
-                attempt.conversation.errors,
-                attempt.conversation.in_a_row,
-            );
-            let count = count.map(|count| format!(", {count}")).unwrap_or_default();
-            format!(
-                "its next step, after a failure ({}{count}): {}",
-                failure.class.name(),
-                failure.message
-            )
-        }
-        (Some(_) | None, _) => "its next step".to_owned(),
-    };
+    let failure = failure.or(attempt.conversation.failure.as_ref());
+    let failure = failure.filter(|_| working.due.is_some())?;
+    let count = failure::in_a_row(
+        failure.class,
+        attempt.conversation.errors,
+        attempt.conversation.in_a_row,
+    );
+    let count = count.map(|count| format!(", {count}")).unwrap_or_default();
+    Some(format!(
+        "its next step, after a failure ({}{count}): {}",
+        failure.class.name(),
+        failure.message
+    ))
+}
+
+fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
+    let what = after_failure(attempt, working).unwrap_or_else(|| "its next step".to_owned());
     Waits {
         what,
         until: working.due,

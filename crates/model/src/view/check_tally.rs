@@ -172,7 +172,11 @@ impl CheckTallies {
         match &target.verdict {
             Verdict::Passed => {
                 for name in target.basis.plan.names() {
-                    self.note(&name, verdict(CheckEnding::Passed));
+                    let end = match target.flaky.contains(&name) {
+                        true => CheckEnding::Flaky,
+                        false => CheckEnding::Passed,
+                    };
+                    self.note(&name, verdict(end));
                 }
             }
             Verdict::Failed { which, .. } => self.note(which, verdict(CheckEnding::Failed)),

@@ -22,11 +22,16 @@ pub fn checking(checks: &Checks, now: Option<Time>) -> Option<String> {
     Some(match run.task {
         CheckTask::SetUp => {
             let done = of(checks.set_up.unwrap_or(0), checks.plan.setup.len());
-            format!("setting up with `{command}`{time}{done}")
+            let place = match checks.is_proving() {
+                true => ", on the target, since it cannot be done with the work",
+                false => "",
+            };
+            format!("setting up with `{command}`{time}{done}{place}")
         }
         CheckTask::Candidate => {
             let place = of(checks.passed, checks.plan.commands.len());
             let again = match checks.tries_of(command) {
+                0 if checks.hindered.is_some() => ", once more, since the target can be run",
                 0 => "",
                 _ => ", repeated since it failed",
             };
@@ -39,7 +44,11 @@ pub fn checking(checks: &Checks, now: Option<Time>) -> Option<String> {
         CheckTask::Target => {
             let failed = checks.failed_command().filter(|failed| *failed != command);
             let failed = failed.map_or_else(|| "it".to_owned(), |failed| format!("`{failed}`"));
-            format!("`{command}`{time}, on the target, since {failed} failed")
+            let failed_how = match checks.is_proving() {
+                true => "could not be run with the work",
+                false => "failed",
+            };
+            format!("`{command}`{time}, on the target, since {failed} {failed_how}")
         }
     })
 }

@@ -52,11 +52,10 @@ pub struct Item {
 }
 
 impl Item {
-    /// The last lines of what a check printed, at most this number.
-    pub fn last_lines(&self, most: usize) -> impl Iterator<Item = &str> {
-        let lines: Vec<&str> = self.printed.as_deref().unwrap_or_default().lines().collect();
-        let from = lines.len().saturating_sub(most);
-        lines.into_iter().skip(from)
+    /// The lines of what a check printed that tell most, at most this number and the marks of gaps.
+    #[must_use]
+    pub fn excerpt(&self, most: usize) -> Vec<&str> {
+        text::excerpt(self.printed.as_deref().unwrap_or_default(), most)
     }
 
     /// The time after which it moves by itself, and how, in words; none where it waits for a person alone.

@@ -1,5 +1,6 @@
 //! Standing: the state of a ticket in a word or two, and the reason.
 
+use super::agent::after_failure;
 use super::checking::checking;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
@@ -69,7 +70,7 @@ impl Standing {
         let mut standing = match &ticket.state {
             State::InProgress(attempt) => match facts.refusal {
                 Some(Refusal::TargetUnchecked { .. }) if attempt.needs_target() => of_refusal(facts.refusal),
-                Some(_) | None => of_attempt(attempt),
+                Some(_) | None => of_attempt(attempt, look),
             },
             State::Verify(verify) => of_stage(ticket, verify, look.now),
             State::Done(done) => of_end(done),
@@ -125,7 +126,7 @@ fn new(sign: Sign, word: &'static str, why: Option<String>) -> Standing {
     Standing { sign, word, why }
 }
 
-fn of_attempt(attempt: &Attempt) -> Standing {
+fn of_attempt(attempt: &Attempt, look: Look) -> Standing {
     let failure = || {
         let failure = attempt.conversation.failure.as_ref();
         failure.map(|failure| format!("{}: {}", failure.class.name(), failure.message))
@@ -137,7 +138,18 @@ fn of_attempt(attempt: &Attempt) -> Standing {
         state @ (attempt::State::Preparing | attempt::State::Ready) => {
             new(Sign::Preparing, state.name(), None)
         }
-        state @ attempt::State::Working(_) => new(Sign::Working, state.name(), None),
+        state @ attempt::State::Working(working) => {
+            // A step that runs hides the failure of the one before it, and a harness that asks for time is
+            // shown once, for all tickets.
+            let conversation = &attempt.conversation;
+            let waits = !conversation.has_live_worker() && conversation.throttled.is_none();
+            let failed = waits.then(|| after_failure(attempt, working)).flatten();
+            let why = failed.map(|what| {
+                let due = working.due.and_then(|due| look.due(due));
+                format!("waits for {what}{}", look.added(due))
+            });
+            new(Sign::Working, state.name(), why)
+        }
         state @ (attempt::State::Verifying | attempt::State::Done) => new(Sign::Ended, state.name(), None),
     }
 }
@@ -244,7 +256,13 @@ fn of_end(done: &Done) -> Standing {
             let what = format!("by {by}, landed as {}", commit.short());
             new(Sign::Closed, "replaced", Some(what))
         }
-        Done::Dropped { by, reason } => new(Sign::Dropped, "dropped", Some(format!("by {by} {reason}"))),
+        Done::Dropped { by, reason } => {
+            let why = match reason.as_str() {
+                "" => format!("by {by}"),
+                reason => format!("by {by}: {reason}"),
+            };
+            new(Sign::Dropped, "dropped", Some(why))
+        }
         Done::ClosedByPerson => new(Sign::Closed, "closed", None),
     }
 }

@@ -105,9 +105,21 @@ fn line<'a>(members: &[(&'a Ticket, &'a Verify)]) -> Vec<(&'a Ticket, &'a Verify
     line
 }
 
-/// Whether it was in the train when it was taken out; commitments that are met are no part of one.
+/// Whether it was in the train when it was taken out; commitments that are met and conflicts with the target
+/// are no part of one.
 fn was_in_train(uncoupled: &Uncoupled) -> bool {
-    uncoupled.why != WhyUncoupled::Cleared
+    match uncoupled.why {
+        WhyUncoupled::Cleared | WhyUncoupled::Behind { .. } => false,
+        WhyUncoupled::Conflict { .. }
+        | WhyUncoupled::AheadLeft { .. }
+        | WhyUncoupled::BatchEnded { .. }
+        | WhyUncoupled::TargetMoved
+        | WhyUncoupled::Edited { .. }
+        | WhyUncoupled::Refused { .. }
+        | WhyUncoupled::NotCleared { .. }
+        | WhyUncoupled::Hindered { .. }
+        | WhyUncoupled::Alone => true,
+    }
 }
 
 fn entry(ticket: &Ticket, verify: &Verify, place: Option<u32>, look: Look) -> TrainEntry {

@@ -49,6 +49,8 @@ struct Counter {
     sum: Option<u64>,
     /// The number of the last summary of unittest, until its next line tells how many were skipped.
     unittest: Option<u64>,
+    /// The tests in a summary of bun so far, until its last line tells that it is one.
+    bun: u64,
     go: Go,
 }
 
@@ -63,6 +65,11 @@ impl Counter {
             self.add(ran.saturating_sub(skipped(line)));
         }
         self.unittest = unittest(line);
+        self.bun += words(line, ",", &["pass", "fail"]).unwrap_or(0);
+        if is_end_of_bun(line) {
+            let ran = std::mem::take(&mut self.bun);
+            self.add(ran);
+        }
         if let Some(count) = of_line(line) {
             self.add(count);
         }
@@ -119,7 +126,66 @@ fn of_line(line: &str) -> Option<u64> {
     if line == "No tests found, exiting with code 0" || line == "No test files found, exiting with code 0" {
         return Some(0);
     }
-    mocha(line).or_else(|| pytest(line))
+    mocha(line)
+        .or_else(|| dotnet(line))
+        .or_else(|| rspec_or_mix(line))
+        .or_else(|| pytest(line))
+}
+
+/// The last line of bun, which counts those that were skipped: `Ran 3 tests across 2 files. [12.00ms]`.
+fn is_end_of_bun(line: &str) -> bool {
+    let rest = line
+        .strip_prefix("Ran ")
+        .and_then(|rest| rest.split_once(" across "));
+    rest.is_some_and(|(ran, files)| words(ran, ",", &["tests", "test"]).is_some() && files.contains(" file"))
+}
+
+/// The last line of rspec, `3 examples, 1 failure, 1 pending`, or of mix test, `5 tests, 0 failures, 2
+/// skipped`. Both count those that have not run.
+fn rspec_or_mix(line: &str) -> Option<u64> {
+    let known = [
+        "examples",
+        "example",
+        "doctests",
+        "doctest",
+        "properties",
+        "property",
+        "tests",
+        "test",
+    ];
+    let (left_out, others) = (
+        ["pending", "excluded", "skipped", "invalid"],
+        [
+            "failures",
+            "failure",
+            "errors occurred outside of examples",
+            "error occurred outside of examples",
+        ],
+    );
+    let is_part = |part: &str| {
+        let word = part
+            .split_once(' ')
+            .filter(|(count, _)| count.parse::<u64>().is_ok());
+        word.is_some_and(|(_, word)| {
+            known.contains(&word) || left_out.contains(&word) || others.contains(&word)
+        })
+    };
+    words(line, ", ", &["failures", "failure"]).filter(|_| line.split(", ").all(is_part))?;
+    let all = words(line, ", ", &known)?;
+    Some(all.saturating_sub(words(line, ", ", &left_out).unwrap_or(0)))
+}
+
+/// The last line of dotnet test: `Passed!  - Failed:     0, Passed:     3, Skipped:     1, Total:     4, …`.
+fn dotnet(line: &str) -> Option<u64> {
+    let (verdict, facts) = line.split_once(" - ")?;
+    if !matches!(verdict.trim(), "Passed!" | "Failed!" | "Skipped!") {
+        return None;
+    }
+    let fact = |name: &str| {
+        let mut facts = facts.split(", ");
+        facts.find_map(|fact| fact.trim().strip_prefix(name)?.trim().parse::<u64>().ok())
+    };
+    Some(fact("Passed:")?.saturating_add(fact("Failed:")?))
 }
 
 /// A summary of unittest of Python, which counts those that were skipped: `Ran 3 tests in 0.001s`.

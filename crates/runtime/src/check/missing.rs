@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use harness::environment::Environment;
+use model::commitment::Promise;
 use model::settings::{Settings, first_program};
 use model::ticket::{CheckCommand, CheckPlan};
 use process::Fault;
@@ -13,7 +14,10 @@ use crate::{Options, Place, Result};
 
 /// The program that a command starts first, if no entry of the environment's `PATH` has it.
 pub(crate) fn missing_program(command: &str, environment: &Environment) -> Option<String> {
-    let program = first_program(command)?;
+    missing_on_path(first_program(command)?, environment)
+}
+
+fn missing_on_path(program: &str, environment: &Environment) -> Option<String> {
     let path = environment.get(OsStr::new("PATH"))?;
     // A relative entry is a folder of the tree, where the set-up may put it.
     if !std::env::split_paths(path).all(|entry| entry.is_absolute()) {
@@ -29,6 +33,18 @@ pub(crate) fn missing_of(command: &CheckCommand, environment: &Environment) -> O
     match command {
         CheckCommand::Shell(line) => missing_program(line, environment),
         CheckCommand::Argv(_) => None,
+    }
+}
+
+/// The program of an agent's commitment, if no entry of the environment's `PATH` has it. One with a path is
+/// the work's own, and may be made later.
+pub(crate) fn missing_of_promise(promise: &Promise, environment: &Environment) -> Option<String> {
+    match &promise.run {
+        Some(CheckCommand::Argv(words)) => {
+            let program = words.first().filter(|program| !program.contains('/'))?;
+            missing_on_path(program, environment)
+        }
+        Some(CheckCommand::Shell(_)) | None => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The paths of named checks and of reviews, against the files of the target.
+//! The paths of named checks, of reviews and of `hold_paths`, against the files of the target.
 
 use git::Branch;
 use model::settings::Settings;
@@ -35,6 +35,20 @@ pub fn idle_review_paths(place: &Place, settings: &Settings) -> Result<Vec<Strin
     }
     let files = target_files(place, settings)?;
     let idle = settings.review.paths_without(&files.iter().map(String::as_str));
+    Ok(idle.into_iter().map(str::to_owned).collect())
+}
+
+/// The `[land] hold_paths` that hold no file of the target. `crew.toml`, which is held always, is none of
+/// them: git need not know it.
+///
+/// # Errors
+/// The target cannot be read.
+pub fn idle_hold_paths(place: &Place, settings: &Settings) -> Result<Vec<String>> {
+    if settings.land.paths_without(&std::iter::empty()).is_empty() {
+        return Ok(Vec::new());
+    }
+    let files = target_files(place, settings)?;
+    let idle = settings.land.paths_without(&files.iter().map(String::as_str));
     Ok(idle.into_iter().map(str::to_owned).collect())
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use engine::Report;
 use git::{Limits, Message, Outcome, Saved, Workspace};
-use model::ticket::{Batch, Candidate, Coupling, Fingerprint, InTheWay, Obstacle, Ticket};
+use model::ticket::{Batch, Candidate, Coupling, Fingerprint, InTheWay, Leftovers, Listed, Obstacle, Ticket};
 use model::{AgentName, Oid, TicketId};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
@@ -25,6 +25,8 @@ pub(super) struct Merge<'a> {
     pub(super) approved: Option<&'a Oid>,
     /// The tip that was approved in review and came into conflict then.
     pub(super) before_conflict: Option<&'a Oid>,
+    /// The target's commit with which its agent was asked to resolve a conflict.
+    pub(super) conflicted_with: Option<&'a Oid>,
     /// The entry of the train on which the work is merged; none: on the target.
     pub(super) coupling: Option<&'a Coupling>,
 }
@@ -116,13 +118,14 @@ impl Executor {
             round,
             approved,
             before_conflict,
+            conflicted_with,
             coupling,
         } = *merge;
         let repository = &self.repository;
         let Some(workspace) = self.workspace(ticket, agent, number)? else {
             return Ok(Report::NoCommits);
         };
-        let (tip, lost_head) = if workspace.exists() {
+        let (tip, lost_head, left_behind) = if workspace.exists() {
             let saved = self.save(ticket, &workspace)?;
             // Nobody would see that it is missing until the work has landed.
             if !saved.nested.is_empty() {
@@ -134,11 +137,11 @@ impl Executor {
             if let Some(why) = too_large(&saved.unsaved).or_else(|| refused_by_a_filter(&saved.unsaved)) {
                 return Ok(Report::ImportRefused { why });
             }
-            (saved.imported.tip, saved.lost_head)
+            (saved.imported.tip, saved.lost_head, saved.left_behind)
         } else {
             // Verified but the workspace is gone: land from the branch.
             match repository.branch_tip(&workspace.branch())? {
-                Some(tip) => (tip, None),
+                Some(tip) => (tip, None, Vec::new()),
                 None => return Ok(Report::NoCommits),
             }
         };
@@ -146,14 +149,16 @@ impl Executor {
             Some(coupling) => git_oid(&coupling.on)?,
             None => match self.base()? {
                 Base::At(target) => target,
-                Base::None(report) => return Ok(report),
+                Base::None(report) => return Ok(*report),
             },
         };
+        let leftovers = self.leftovers(ticket, &target, &tip, &left_behind)?;
         if let Some(candidate) = self.sent_before(ticket, &target, &tip)? {
             // The changes are not known here, so every check runs.
             return Ok(Report::Built {
                 candidate,
                 untouched: Vec::new(),
+                leftovers,
                 resolves: None,
             });
         }
@@ -188,10 +193,19 @@ impl Executor {
                 ticket.id,
                 text::sanitise::line(&ticket.spec.title)
             ),
+            // It is pushed: what an agent writes calls nobody and closes nothing there.
             body: ticket
                 .attempt()
-                .and_then(|a| a.summary.clone())
-                .unwrap_or_default(),
+                .and_then(|a| a.summary.as_deref())
+                .map(text::quiet)
+                .into_iter()
+                .chain(
+                    leftovers
+                        .committed_words()
+                        .map(|words| format!("{}.", text::quiet(&words))),
+                )
+                .collect::<Vec<_>>()
+                .join("\n\n"),
             trailers: [
                 ("Ticket".to_owned(), ticket.id.to_string()),
                 ("Agent".to_owned(), agent.to_string()),
@@ -208,7 +222,7 @@ impl Executor {
             Outcome::NoCommits if coupling.is_some() => Ok(Report::ConflictsAhead { paths: Vec::new() }),
             // People have merged its pull request: to land it, the host is asked.
             Outcome::NoCommits if self.was_proposed_as(ticket, &tip)? => Ok(self.as_merged(&target, &tip)),
-            Outcome::NoCommits => Ok(match lost_head {
+            Outcome::NoCommits => Ok(match lost_head.or_else(|| only_left_out(&leftovers)) {
                 Some(why) => Report::ImportRefused { why },
                 None => Report::NoCommits,
             }),
@@ -223,11 +237,17 @@ impl Executor {
                     });
                 }
                 repository.note_named(workspace.ticket(), &target)?;
+                // A commit that is gone from the repository is in no branch.
+                let resolved = conflicted_with
+                    .map(git_oid)
+                    .transpose()?
+                    .is_some_and(|commit| repository.is_ancestor(&commit, &tip).unwrap_or(false));
                 Ok(match (model_oid(&tip), model_oid(&target)) {
                     (Ok(tip), Ok(target)) => Report::Conflicted {
                         paths: paths.iter().map(named).collect(),
                         tip,
                         target,
+                        resolved,
                     },
                     (Err(why), _) | (_, Err(why)) => Report::CouldNotRun { why },
                 })
@@ -239,8 +259,12 @@ impl Executor {
                 let sensitive: Vec<String> = built
                     .changes
                     .iter()
-                    .map(|change| change.path.display().to_string())
-                    .filter(|path| self.settings.holds(path) || self.is_ticket(path))
+                    .map(|change| (change, change.path.display().to_string()))
+                    .filter(|(change, path)| {
+                        let is_new_secret = || change.old.is_none() && text::is_secret_file(path);
+                        self.settings.holds(path) || self.is_ticket(path) || is_new_secret()
+                    })
+                    .map(|(_, path)| path)
                     .collect();
                 let oid = |oid: &git::Oid| model_oid(oid);
                 let (tip, target) = match (oid(&tip), oid(&target)) {
@@ -271,6 +295,7 @@ impl Executor {
                             review,
                         },
                         untouched,
+                        leftovers,
                         resolves,
                     }),
                     (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
@@ -405,9 +430,33 @@ impl Executor {
     }
 
     fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
-        let message = format!("Save what was not committed of {}", ticket.id);
+        let message = saves(&ticket.id);
         let repository = &self.repository;
         repository.save(workspace, &message, git_time(), &self.limits())
+    }
+
+    /// The files that the agent had not committed: those that the branch has all the same, and those that
+    /// were left behind.
+    fn leftovers(
+        &self,
+        ticket: &Ticket,
+        target: &git::Oid,
+        tip: &git::Oid,
+        left_behind: &[git::LeftBehind],
+    ) -> git::Result<Leftovers> {
+        let committed = self.repository.saved_paths(target, tip, &saves(&ticket.id))?;
+        let left_out = left_behind.iter().map(|one| {
+            let why = match one.why {
+                git::NoWork::Secret => "its name is that of a file with secrets",
+                git::NoWork::MadeAnew => "a folder of dependencies or of a cache",
+                git::NoWork::CoreDump => "a core dump",
+            };
+            format!("{} ({why})", shown(&one.path.to_string_lossy()))
+        });
+        Ok(Leftovers {
+            committed: Listed::of(committed.iter().map(|path| shown(&path.to_string_lossy()))),
+            left_out: Listed::of(left_out),
+        })
     }
 
     /// Takes over work that has just been submitted, while another landing may be under way, so that the only
@@ -555,9 +604,21 @@ impl Executor {
 /// The trailer that counts the commitments which the work at this tip meets. It lands once it meets all of
 /// them, or once a person has waived the others.
 fn commitments(ticket: &Ticket, tip: &Oid) -> Option<(String, String)> {
-    let (met, all) = ticket.commitments_met(tip)?;
-    let met = if ticket.is_waived_at(tip) { met } else { all };
+    let (met, due, all) = ticket.commitments_met(tip)?;
+    let met = if ticket.is_waived_at(tip) { met } else { due };
     Some(("Commitments".to_owned(), format!("{met}/{all}")))
+}
+
+/// The message of the commit of what an agent had not committed.
+fn saves(ticket: &TicketId) -> String {
+    format!("Save what was not committed of {ticket}")
+}
+
+/// An agent whose whole work is in files that crew left out would not know why there is nothing of it.
+fn only_left_out(leftovers: &Leftovers) -> Option<String> {
+    let why = "there are no commits, and these files are left out of what crew commits; commit them yourself \
+               if they are the work";
+    (!leftovers.left_out.is_empty()).then(|| format!("{why}: {}", leftovers.left_out))
 }
 
 /// Files that are not committed and too large to be saved: without them, the work may be half of what the

@@ -20,9 +20,11 @@ impl Executor {
             Some(rest) => rest.split_once('\n').map_or("", |(_, rest)| rest),
             None => text,
         };
-        let mut body = text.trim().to_owned();
+        let mut body = text::sanitise::prompt(text.trim());
         if let Some(summary) = ticket.attempt().and_then(|attempt| attempt.summary.as_ref()) {
-            body.push_str(&format!("\n\n## What was done\n\n{}", summary.trim()));
+            // The ticket is a person's; what an agent writes calls nobody and closes nothing.
+            let summary = text::quiet(&text::sanitise::prompt(summary.trim()));
+            body.push_str(&format!("\n\n## What was done\n\n{summary}"));
         }
         if !candidate.passed.is_empty() {
             body.push_str(&format!(
@@ -30,7 +32,7 @@ impl Executor {
                 self.target.short()
             ));
             for one in &candidate.passed {
-                body.push_str(&format!("\n* {}", text::sanitise::line(one)));
+                body.push_str(&format!("\n* {}", code(&text::sanitise::line(one))));
             }
         }
         if let Some(attempt) = ticket.attempt() {
@@ -40,7 +42,7 @@ impl Executor {
                 ticket.id
             ));
         }
-        (title, cut(&text::sanitise::prompt(&body), LONGEST_BODY))
+        (title, cut(&body, LONGEST_BODY))
     }
 }
 
@@ -51,10 +53,32 @@ fn title(title: &str, id: &str) -> String {
     format!("{} ({id})", cut(&title, room))
 }
 
+/// A command as a span of code in Markdown, which shows it as it is.
+fn code(command: &str) -> String {
+    let runs = command.split(|c| c != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or(0) + 1);
+    match command.contains('`') {
+        true => format!("{fence} {command} {fence}"),
+        false => format!("{fence}{command}{fence}"),
+    }
+}
+
 /// A text of at most so many characters, and a sign where it was longer.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_it_is() {
+        assert_eq!(code("node --test *.js"), "`node --test *.js`");
+        assert_eq!(code("echo `date`"), "`` echo `date` ``");
+        assert_eq!(code("``"), "``` `` ```");
     }
 }

@@ -126,6 +126,7 @@ impl Executor {
                 round,
                 approved,
                 before_conflict,
+                conflicted_with,
                 coupling,
                 ..
             } => {
@@ -135,6 +136,7 @@ impl Executor {
                     round: *round,
                     approved: approved.as_ref(),
                     before_conflict: before_conflict.as_ref(),
+                    conflicted_with: conflicted_with.as_ref(),
                     coupling: coupling.as_ref(),
                 };
                 self.build(ticket, &merge)
@@ -148,6 +150,7 @@ impl Executor {
                 plan,
                 set_up,
                 passed,
+                anew,
             } => {
                 let candidate = ticket.candidate();
                 let check = Check {
@@ -161,6 +164,7 @@ impl Executor {
                     plan,
                     set_up: *set_up,
                     passed: *passed,
+                    anew: *anew,
                 };
                 self.start_check(ticket, ordered.id, &check)
             }
@@ -292,14 +296,20 @@ impl Executor {
             answers: ticket.answers.iter().map(Answered::of).collect(),
             edited: false,
             was_lost: false,
+            left_out: None,
             new_session: false,
             checks: check_commands(&self.settings),
-            commitments: ticket.commitments.iter().map(told_of).collect(),
+            commitments: ticket.commitments.iter().filter(is_due).map(told_of).collect(),
             submodules: filled.into_iter().map(folder).collect(),
             empty_submodules: empty.into_iter().map(folder).collect(),
             budget: None,
         }
     }
+}
+
+/// Whether the work has to meet a commitment.
+fn is_due(one: &&Commitment) -> bool {
+    one.waived.is_none()
 }
 
 /// The commands of all checks, as a person would type them.

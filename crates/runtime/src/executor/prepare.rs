@@ -110,7 +110,7 @@ impl Executor {
         let at = git::Time(u64::try_from(ticket.spec.created.0 / 1000).unwrap_or(0));
         let (merge, title) = (git_oid(merge)?, &ticket.spec.title);
         let made = crate::revert::commit(&self.repository, &merge, base, title, at)?;
-        made.map_err(|why| crate::Error::NotReverted { why })
+        made.map_err(|why| crate::Error::NotReverted { why: why.to_string() })
     }
 
     /// Begins the set-up of a new workspace, where there is anything to set up. Its commands run afterwards.

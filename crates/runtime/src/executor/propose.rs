@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use engine::Report;
 use git::{Intent, Remote};
 use model::settings::{Pr, PrAfter, Settings};
-use model::ticket::{Candidate, PullRequest, ReviewDecision, Seen, Ticket};
+use model::ticket::{Candidate, Leftovers, PullRequest, ReviewDecision, Seen, Ticket};
 
 use super::perform::{could_not, git_oid, model_oid};
 use super::reviews::{Reviews, changes_requested};
@@ -75,6 +75,7 @@ impl Executor {
                     review: None,
                 },
                 untouched: Vec::new(),
+                leftovers: Leftovers::default(),
                 resolves: None,
             },
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => Report::CouldNotRun { why },

@@ -20,7 +20,7 @@ pub(super) enum Base {
     /// The commit.
     At(git::Oid),
     /// Nothing can be built.
-    None(Report),
+    None(Box<Report>),
 }
 
 impl Executor {
@@ -41,7 +41,7 @@ impl Executor {
         let tip = self.repository.fetch_target(&remote, &self.target)?;
         if !self.repository.is_ancestor(&local, &tip)? {
             let why = self.diverged(&remote, &local, &tip)?;
-            return Ok(Base::None(Report::Diverged { why }));
+            return Ok(Base::None(Box::new(Report::Diverged { why })));
         }
         self.follow(&local, &tip)?;
         Ok(Base::At(tip))
@@ -152,6 +152,7 @@ impl Executor {
                     paths: blocked.iter().map(|one| self.in_the_way(one)).collect(),
                 });
             }
+            repository.send_lfs_objects(remote, &intent.old, &intent.new)?;
             failpoint::hit("push.checked");
             // Each entry is found again by its own note. The tip is the last one: its note says that more
             // may have been done than to write notes.

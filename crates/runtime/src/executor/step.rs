@@ -117,6 +117,8 @@ impl Executor {
         let failure = ticket
             .attempt()
             .and_then(|attempt| attempt.conversation.failure.as_ref());
+        let left_out = &ticket.leftovers.left_out;
+        facts.left_out = (!left_out.is_empty()).then(|| left_out.to_string());
         facts.was_lost = failure.is_some_and(|failure| failure.class == Class::Lost);
         facts.budget = step.budget.map(BudgetWords::of);
         let session = harness::Session {

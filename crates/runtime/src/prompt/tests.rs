@@ -18,6 +18,7 @@ fn facts() -> Facts {
         answers: Vec::new(),
         edited: true,
         was_lost: false,
+        left_out: None,
         new_session: false,
         checks: vec!["make test".into()],
         commitments: vec!["it is there (`test -e it`)".into()],
@@ -108,6 +109,7 @@ fn a_new_conversation_hears_its_task_whatever_else_it_hears() {
                 &Facts {
                     edited: false,
                     was_lost: false,
+                    left_out: None,
                     ..facts()
                 }
             )
@@ -176,6 +178,7 @@ fn the_teams_template_wins_and_a_bad_one_is_told() {
     let facts = Facts {
         edited: false,
         was_lost: false,
+        left_out: None,
         ..facts()
     };
     assert_eq!(

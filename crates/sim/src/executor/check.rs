@@ -7,7 +7,7 @@ use model::{RunId, TicketId, Time};
 use super::{Executor, PINS};
 use crate::Plant;
 use crate::chance::Site;
-use crate::checks::{Act, CHECK, Check, GRACE};
+use crate::checks::{Act, CHECK, Check, GRACE, SHAKY, retry};
 use crate::commitments;
 use crate::git::{By, Git, green};
 
@@ -21,6 +21,7 @@ impl Executor<'_> {
             command,
             plan,
             set_up,
+            anew,
             ..
         } = effect
         else {
@@ -35,7 +36,7 @@ impl Executor<'_> {
         }
         let command = &command.to_string();
         let is_of_commands = matches!(task, CheckTask::Candidate | CheckTask::Target);
-        if is_of_commands && checks.is_known(git, commit, command) {
+        if is_of_commands && !*anew && checks.is_known(git, commit, command) {
             return Report::PassedBefore;
         }
         if self.plant != Some(Plant::SharedCheckout) {
@@ -56,8 +57,11 @@ impl Executor<'_> {
         if checks.set_up.get(slot).copied().unwrap_or(0) != needed {
             return Report::NotSetUp;
         }
-        let is_red =
-            |commit: usize| command == CHECK && *task != CheckTask::SetUp && !green(git.tree(commit));
+        let finds_faults = [CHECK, SHAKY].contains(&command.as_str()) && *task != CheckTask::SetUp;
+        let is_red = |commit: usize| finds_faults && !green(git.tree(commit));
+        // A green tree fails it no more often than that is repeated.
+        let may_be_flaky = *task == CheckTask::Candidate
+            && checks.failures(run, commit, command) < retry(&self.options.settings, command) as usize;
         let really_red = is_red(commit);
         let red = match self.plant {
             Some(Plant::FailedPrefix) if is_in_train(git, commit) => false,
@@ -65,12 +69,16 @@ impl Executor<'_> {
             Some(_) | None => really_red,
         };
         let tip = git.commits[commit].parents.get(1).map(|tip| git.id(*tip));
+        let mut rng = self.chance.of(run.as_str());
+        let longest = if self.world.calm { 500 } else { 20_000 };
+        let takes = rng.ms(0, longest);
+        let is_flaky = may_be_flaky && rng.percent(40);
         let unmet = *task == CheckTask::Commitment && !tip.is_some_and(|tip| commitments::is_met(&tip));
         let outcome = if unmet && self.plant != Some(Plant::Unmet) {
             CheckOutcome::Failed {
                 output: "it is not there".to_owned(),
             }
-        } else if red && self.plant != Some(Plant::Unchecked) {
+        } else if (red || is_flaky) && self.plant != Some(Plant::Unchecked) {
             CheckOutcome::Failed {
                 output: "1 failed".to_owned(),
             }
@@ -78,9 +86,7 @@ impl Executor<'_> {
             CheckOutcome::Passed
         };
         let now = self.world.now;
-        let longest = if self.world.calm { 500 } else { 20_000 };
-        let mut rng = self.chance.of(run.as_str());
-        let mut acts = vec![(Time(now.0 + rng.ms(0, longest)), Act::End(outcome))];
+        let mut acts = vec![(Time(now.0 + takes), Act::End(outcome))];
         if let Some(mut rng) = self.chance.strikes(Site::CheckStruck) {
             let at = Time(now.0 + rng.ms(0, 20_000));
             match rng.below(6) {

@@ -17,7 +17,12 @@ impl Executor<'_> {
         ticket: &TicketId,
         agent: &AgentName,
         number: u32,
-        (approved, coupling, before): (Option<&Oid>, Option<&Coupling>, Option<&Oid>),
+        (approved, coupling, before, conflicted_with): (
+            Option<&Oid>,
+            Option<&Coupling>,
+            Option<&Oid>,
+            Option<&Oid>,
+        ),
     ) -> Report {
         let key = (agent.clone(), ticket.clone());
         let mine = self
@@ -53,11 +58,17 @@ impl Executor<'_> {
         let tree = match git.merge(target, tip) {
             Ok(tree) => tree,
             Err((paths, _)) if coupling.is_some() => return Report::ConflictsAhead { paths },
-            Err((paths, _)) => {
+            Err((mut paths, _)) => {
+                if self.plant == Some(Plant::AllResolve) {
+                    paths.iter_mut().for_each(|path| path.push_str(ticket.as_str()));
+                }
                 return Report::Conflicted {
                     paths,
                     tip: git.id(tip),
                     target: git.id(target),
+                    resolved: conflicted_with
+                        .and_then(|commit| git.find(commit))
+                        .is_some_and(|commit| git.contains(tip, commit)),
                 };
             }
         };
@@ -97,6 +108,7 @@ impl Executor<'_> {
         Report::Built {
             candidate,
             untouched: Vec::new(),
+            leftovers: model::ticket::Leftovers::default(),
             resolves: resolves.map(|paths| paths.into_iter().collect()),
         }
     }

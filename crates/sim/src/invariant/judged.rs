@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use model::ticket::{Candidate, CheckOutcome, CheckTask, Event, State, Ticket, WhyUncoupled};
-use model::{AgentName, Oid, TicketId};
+use model::settings::Settings;
+use model::ticket::{Candidate, CheckOutcome, CheckTask, Event, Loss, State, Ticket, WhyUncoupled};
+use model::{AgentName, Oid, RunId, TicketId};
 
 use super::{Checked, ensure};
+use crate::checks::{retry, stay};
 use crate::git::green;
 use crate::world::World;
 
@@ -88,6 +90,22 @@ impl Judged {
             else {
                 continue;
             };
+            // The machine has kept a check of it from being run. Only twice that counts as the work's fault.
+            let hindered = world.checks.runs.values().filter(|check| {
+                let is_hindered = matches!(
+                    check.end,
+                    Some(
+                        CheckOutcome::CouldNotRun { .. }
+                            | CheckOutcome::Lost {
+                                how: Loss::Signal { .. }
+                            }
+                    )
+                );
+                check.commit == commit && check.task != CheckTask::Target && is_hindered
+            });
+            if hindered.count() > 1 {
+                continue;
+            }
             ensure(
                 !green(git.tree(commit)) && green(git.tree(target)),
                 "only the work at fault is sent back",
@@ -110,27 +128,21 @@ fn colour(is_green: bool) -> &'static str {
     if is_green { "green" } else { "red" }
 }
 
-/// The checks of a merged result that have failed are not run again, unless it is built anew.
-pub(super) fn no_failure_is_paid_twice(world: &World) -> Checked {
-    let mut failed = BTreeMap::new();
+/// The checks of a merged result that have failed are not run again, unless it is built anew, or they are
+/// repeated as often as the settings say.
+pub(super) fn no_failure_is_paid_twice(world: &World, settings: &Settings) -> Checked {
+    let mut failed: BTreeMap<_, Vec<&RunId>> = BTreeMap::new();
     for check in world.checks.runs.values() {
         let is_over = matches!(check.end, Some(CheckOutcome::Failed { .. }));
-        // The last number counts the runs of one stay in the train or beside it.
-        let stay = check.run.as_str().rsplit_once('-').map(|(stay, _)| stay);
-        if let (CheckTask::Candidate, true, Some(stay)) = (check.task, is_over, stay)
+        if let (CheckTask::Candidate, true, Some(stay)) = (check.task, is_over, stay(&check.run))
             && check.frozen.is_none()
         {
-            let before = failed.insert((stay, check.commit, &check.command), &check.run);
+            let alike = failed.entry((stay, check.commit, &check.command)).or_default();
+            alike.push(&check.run);
             ensure(
-                before.is_none(),
+                alike.len() <= 1 + retry(settings, &check.command) as usize,
                 "a merged result that failed is not tried again",
-                || {
-                    format!(
-                        "{} and {} have failed alike",
-                        check.run,
-                        before.unwrap_or(&check.run)
-                    )
-                },
+                || format!("{alike:?} have failed alike"),
             )?;
         }
     }

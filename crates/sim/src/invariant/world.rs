@@ -9,7 +9,7 @@ use store::{Ledger, Memory};
 
 use super::{Broken, Checked, Landed, Witness, ensure};
 use crate::block_on;
-use crate::checks::Check;
+use crate::checks::{self, Check};
 use crate::commitments;
 use crate::git::By;
 use crate::options::Options;
@@ -228,7 +228,7 @@ impl Witness {
                 || format!("{} of {ticket} is on the target, and {tip:?} does not", commit.id),
             )?;
             ensure(
-                waived || !was_target || world.checks.have_passed(at, &options.settings.checks.commands),
+                waived || !was_target || world.checks.have_passed(at, &checks::commands(&options.settings)),
                 "what landed was tested",
                 || {
                     format!(

@@ -95,6 +95,7 @@ impl Simulation {
                 let found = |verdict| TargetFound {
                     verdict,
                     canaries: Vec::new(),
+                    flaky: Vec::new(),
                     run: Some(RunId::of_target(wanted.round, 1)),
                 };
                 shell.target_check = Some(TargetCheck {

@@ -214,6 +214,14 @@ fn a_culprit_that_is_off_by_one_is_caught() {
 }
 
 #[test]
+fn two_agents_at_the_same_conflict_are_caught() {
+    caught(
+        Plant::AllResolve,
+        &["one agent at a time resolves a conflict in a path"],
+    );
+}
+
+#[test]
 fn an_entry_that_is_overtaken_without_a_conflict_is_caught() {
     caught(
         Plant::FalseConflict,
@@ -245,4 +253,17 @@ fn work_that_is_taken_from_a_review_is_caught() {
 #[test]
 fn a_candidate_without_a_ref_is_caught() {
     caught(Plant::Unpinned, &["a candidate that is waited for is in a ref"]);
+}
+
+#[test]
+fn a_check_that_is_not_repeated_is_caught() {
+    caught(Plant::Unrepeated, &["only the work at fault is sent back"]);
+}
+
+#[test]
+fn a_check_that_is_repeated_too_often_is_caught() {
+    caught(
+        Plant::Restless,
+        &["a merged result that failed is not tried again"],
+    );
 }

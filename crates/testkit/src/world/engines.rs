@@ -215,7 +215,7 @@ impl World {
     /// A check's wait for a file in its HOME, not for ever.
     pub fn until_home(name: &str) -> String {
         format!(
-            "n=0; until [ -e \"$HOME/{name}\" ]; do n=$((n+1)); [ $n -lt 30000 ] || exit 9; sleep 0.02; done"
+            "n=0; until [ -e \"$HOME/{name}\" ]; do n=$((n+1)); [ $n -lt 6000 ] || exit 9; sleep 0.1; done"
         )
     }
 

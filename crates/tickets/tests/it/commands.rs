@@ -478,3 +478,18 @@ fn an_id_that_is_part_of_another_is_still_found() {
         );
     }
 }
+
+#[test]
+fn tickets_of_one_second_keep_the_order_in_which_they_were_made() {
+    let q = Queue::new();
+    let made = [("bbbb", 7), ("aaaa", 120), ("cccc", 999)].map(|(part, ms)| {
+        let now = at(0) + jiff::Span::new().milliseconds(ms);
+        let id = q
+            .folder
+            .create(&titled("one"), "ab", now, || Ok(part.into()))
+            .unwrap();
+        q.folder.read(&id).unwrap().created
+    });
+    assert!(made.is_sorted() && made[0] < made[1], "{made:?}");
+    assert!(q.text("ab-bbbb").contains("created: 2026-01-31T12:00:00.007Z\n"));
+}

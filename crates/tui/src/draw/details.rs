@@ -130,7 +130,7 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
             Some(item) => {
                 add(Tone::Bold, &item.title);
                 add(Tone::Wrong, &item.why);
-                for line in item.last_lines(PRINTED) {
+                for line in item.excerpt(PRINTED) {
                     add(Tone::Plain, &format!("│ {line}"));
                 }
                 add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
@@ -145,7 +145,7 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
     add(Tone::Bold, &ticket.spec.title);
     add(tone, &format!("{symbol} {}{why}", standing.word));
     if let Some(item) = app.chosen_item() {
-        for line in item.last_lines(PRINTED) {
+        for line in item.excerpt(PRINTED) {
             add(Tone::Plain, &format!("│ {line}"));
         }
         add(Tone::Waiting, &format!("what to do: {}", remedies(item)));

@@ -91,7 +91,7 @@ fn about(item: &Item, look: Look, columns: usize, printed: usize) -> Vec<Line> {
     for line in text::sanitise::text(item.why.trim()).lines() {
         add(Tone::Plain, "", "", line);
     }
-    for line in item.last_lines(printed) {
+    for line in item.excerpt(printed) {
         add(Tone::Plain, "│ ", "│ ", &text::sanitise::indented_line(line));
     }
     if let Some(says) = item.by_itself(look) {

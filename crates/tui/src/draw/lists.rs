@@ -197,10 +197,10 @@ fn target(app: &App, buffer: &mut Buffer, area: Rect) -> Rect {
         Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => ("!", Tone::Wrong),
     };
     let columns = usize::from(area.width).saturating_sub(INDENT);
-    let lines = super::wrap::wrap(&text::sanitise::line(&says), columns);
     // The train keeps most of the area.
     let most = usize::from(area.height.div_ceil(3));
-    let shown = lines.iter().take(most);
+    let lines = super::wrap::at_most(&text::sanitise::line(&says), columns, most);
+    let shown = lines.iter();
     let below = area
         .y
         .saturating_add(u16::try_from(shown.len()).unwrap_or(u16::MAX));

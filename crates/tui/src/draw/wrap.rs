@@ -27,9 +27,27 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Wraps sanitised text into at most this number of lines; `…` ends the last one where there is more.
+pub(crate) fn at_most(text: &str, columns: usize, most: usize) -> Vec<String> {
+    let mut lines = wrap(text, columns);
+    let rest = lines.split_off(most.saturating_sub(1).min(lines.len()));
+    if most > 0 && !rest.is_empty() {
+        lines.push(text::sanitise::fit(&rest.join(" "), columns));
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
-    use super::wrap;
+    use super::{at_most, wrap};
+
+    #[test]
+    fn what_is_left_out_is_shown() {
+        assert_eq!(at_most("one two three", 8, 2), ["one two", "three"]);
+        assert_eq!(at_most("one two three four", 8, 2), ["one two", "three f…"]);
+        assert_eq!(at_most("one two three", 7, 1), ["one tw…"]);
+        assert_eq!(at_most("one", 8, 0), [""; 0]);
+    }
 
     #[test]
     fn lines_break_at_spaces_and_never_exceed() {

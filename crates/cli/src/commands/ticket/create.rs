@@ -2,7 +2,7 @@
 
 use client::ticket_folder::{New, TicketFolder};
 
-use super::{Call, Whose, wrong};
+use super::{Call, HELP, Whose, is_help, wrong};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
@@ -26,6 +26,10 @@ impl Call<'_> {
             if word == "--" {
                 is_over = true;
                 continue;
+            }
+            if is_help(&word) {
+                self.context.out.write(HELP)?;
+                return Ok(Exit::Done);
             }
             let (option, value) = match word.split_once('=') {
                 Some((option, value)) if option.starts_with("--") => {

@@ -272,6 +272,29 @@ fn a_deep_look_reads_every_object_and_says_what_is_missing() {
 }
 
 #[test]
+fn commits_that_are_made_during_a_deep_look_are_no_faults() {
+    let repo = Repo::with_crew();
+    for file in 0..300 {
+        repo.write(&format!("many/{file}"), &format!("{file}\n"));
+    }
+    repo.git(&["config", "user.name", "Pat"]);
+    repo.git(&["config", "user.email", "pat@example.com"]);
+    repo.git(&["add", "many"]);
+    repo.git(&["commit", "-qm", "Many"]);
+    std::thread::scope(|scope| {
+        let looks = scope.spawn(|| {
+            for _ in 0..6 {
+                let said = repo.crew(&["doctor", "--deep"]);
+                assert!(said.out.contains("every object is there and whole"), "{said}");
+            }
+        });
+        while !looks.is_finished() {
+            repo.git(&["commit", "-q", "--allow-empty", "-m", "Another"]);
+        }
+    });
+}
+
+#[test]
 fn a_program_is_named_as_a_person_would_write_it() {
     let repo = Repo::with_crew();
     let said = repo.crew(&["doctor"]).ok();

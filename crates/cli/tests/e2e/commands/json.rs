@@ -149,7 +149,7 @@ fn what_every_command_prints_fits_the_committed_schema() {
         &["cost", "t-fails", "--since", "24h"],
         &["summary", "--all"],
         &["events", "--all"],
-        &["diagram", "ticket"],
+        &["diagram", "attempt"],
         &["train"],
         &["checks"],
         &["checks", "--forget"],

@@ -104,6 +104,27 @@ fn what_tk_refuses_is_refused_with_its_code() {
 }
 
 #[test]
+fn help_is_an_option_of_each_command() {
+    let repo = Repo::with_crew();
+    let help = repo.crew(&["ticket", "help"]).ok().out;
+    for args in [
+        &["create", "--help"][..],
+        &["create", "A title", "-h"],
+        &["dep", "--help"],
+        &["--help"],
+    ] {
+        assert_eq!(
+            repo.crew(&[&["ticket"], args].concat()).ok().out,
+            help,
+            "{args:?}"
+        );
+    }
+    let noted = repo.crew(&["ticket", "create", "--", "--help"]).ok();
+    let shown = repo.crew(&["ticket", "show", noted.out.trim()]).ok();
+    assert!(shown.out.contains("# --help"), "{shown}");
+}
+
+#[test]
 fn called_tk_it_is_tk() {
     let repo = Repo::none();
     let link = repo.home().join("tk");

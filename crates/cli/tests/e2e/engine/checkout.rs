@@ -7,7 +7,7 @@ use testkit::world::{DONE, World};
 #[test]
 fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
     let world = World::with(|s| s.agents = "count = 5".to_owned());
-    world.commit(".gitignore", ".env\n");
+    world.commit(".gitignore", "local.ini\n");
     world.commit("staged", "old\n");
     world
         .ticket("edited")
@@ -23,14 +23,14 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
         .write();
     world
         .ticket("ignored")
-        .agent("echo agent > .env\ngit add -f .env\ngit commit -qm env\necho DONE")
+        .agent("echo agent > local.ini\ngit add -f local.ini\ngit commit -qm env\necho DONE")
         .write();
     world.ticket("free").agent(DONE).write();
     world.write("README", "hello\nmine\n");
     world.write("staged", "mine\n");
     world.git(&["add", "staged"]);
     world.write("untracked", "mine\n");
-    world.write(".env", "SECRET=mine\n");
+    world.write("local.ini", "NAME=mine\n");
     let mut engine = world.engine();
     let waiting = ["edited", "staged", "untracked", "ignored"];
     for id in waiting {
@@ -40,7 +40,7 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
         ("edited", "README", "edited"),
         ("staged", "staged", "staged"),
         ("untracked", "untracked", "not tracked"),
-        ("ignored", ".env", "ignored"),
+        ("ignored", "local.ini", "ignored"),
     ] {
         let says = format!("your edits are in the way of landing it: {path} ({what})");
         assert!(world.says(id, &says), "{id}: {says}");
@@ -52,8 +52,8 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
         ("hello\nmine\n".to_owned(), "mine\n".to_owned())
     );
     assert_eq!(
-        (world.read("untracked"), world.read(".env")),
-        ("mine\n".to_owned(), "SECRET=mine\n".to_owned())
+        (world.read("untracked"), world.read("local.ini")),
+        ("mine\n".to_owned(), "NAME=mine\n".to_owned())
     );
     // What landed moved the target: they are built on it anew, and wait again.
     for id in waiting {
@@ -64,7 +64,7 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
     world.git(&["rm", "-q", "--cached", "staged"]);
     world.git(&["checkout", "-q", "main", "--", "staged"]);
     fs::rename(world.project("untracked"), world.project("moved")).unwrap();
-    fs::remove_file(world.project(".env")).unwrap();
+    fs::remove_file(world.project("local.ini")).unwrap();
     for id in waiting {
         world.wait(&format!("{id} lands"), || world.is_landed(id));
     }
@@ -75,7 +75,7 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
         ("hello\nagent\n".to_owned(), "mine\n".to_owned())
     );
     assert_eq!(
-        (world.read("staged"), world.read(".env")),
+        (world.read("staged"), world.read("local.ini")),
         ("agent\n".to_owned(), "agent\n".to_owned())
     );
     assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
@@ -131,8 +131,11 @@ fn a_landing_waits_for_a_persons_commit_whose_hook_hides_their_edits() {
     git.args(["commit", "-q", "-m", "mine"]);
     let mut commit = git.current_dir(world.path("project")).spawn().unwrap();
     world.wait("the hook runs", || gate.exists());
-    let mut engine = world.engine();
-    world.wait("it waits", || world.count("t-1", "checkout_edited") > 0);
+    // The run does not end for a git that ends by itself.
+    let mut engine = world.start_at(&world.path("project"), &["run", "--until-idle"]);
+    world.wait("it waits, and waits on", || {
+        world.count("t-1", "checkout_edited") > 1
+    });
     let inbox = world.crew(&["inbox"]).out;
     assert!(
         inbox.contains("`git commit` is under way, process ") && inbox.contains("let `git commit` end"),
@@ -145,11 +148,18 @@ fn a_landing_waits_for_a_persons_commit_whose_hook_hides_their_edits() {
     assert_eq!(world.on_main("staged").as_deref(), Some("mine\n"));
     // Now that it shows again, the edit itself is in the way.
     let says = "your edits are in the way of landing it: README (edited)";
-    world.wait("the edit is seen", || world.says("t-1", says));
+    // And for that it ends: it takes a person.
+    let said = engine.end();
+    assert_eq!(said.code, Some(3), "{said}");
+    assert!(world.says("t-1", says), "{said}");
+    // Each is said once, however often landing is tried.
+    assert_eq!(
+        said.out.matches("t-1         your edits are in the way").count(),
+        2,
+        "{said}"
+    );
     world.git(&["checkout", "-q", "--", "README"]);
-    world.wait("t-1 lands", || world.is_landed("t-1"));
-    world.must(&["stop"]);
-    engine.end();
+    world.drain_all();
     assert_eq!(world.read("README"), "hello\nagent\n");
 }
 

@@ -61,27 +61,74 @@ fn work_that_never_passes_never_lands() {
 }
 
 #[test]
-fn a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing() {
-    let check = |signal: &str| format!("commands = ['''if [ -e bad ]; then kill -{signal} $$; fi''']");
-    let world = World::with(|s| {
-        s.checks = check("ABRT");
-        s.run = "max_steps = 1\nattempts = 1".to_owned();
-    });
-    world.ticket("t-1").agent("work bad x\necho DONE").write();
-    world.drain_held();
-    assert_eq!(world.count("t-1", "checks_failed"), 1);
+fn a_check_that_aborts_or_is_killed_only_with_the_work_has_failed() {
+    for signal in ["ABRT", "KILL"] {
+        let world = World::with(|s| {
+            s.checks = format!("commands = ['''if [ -e bad ]; then kill -{signal} $$; fi''']");
+            s.run = "max_steps = 1\nattempts = 1".to_owned();
+        });
+        world.ticket("t-1").agent("work bad x\necho DONE").write();
+        world.drain_held();
+        let counts = ["checks_failed", "could_not_run"].map(|event| world.count("t-1", event));
+        assert_eq!(counts, [1, 0], "{signal}");
+    }
+}
 
-    let world = World::with(|s| s.checks = check("KILL"));
+#[test]
+fn a_check_that_is_killed_with_the_target_too_has_said_nothing() {
+    let outside = tempfile::tempdir().unwrap();
+    let short = outside.path().join("no-memory");
+    let check = format!(
+        "[ ! -e bad ] || : > {0}; [ ! -e {0} ] || kill -KILL $$",
+        short.display()
+    );
+    let world = World::with(|s| s.checks = format!("commands = ['''{check}''']"));
     world.ticket("t-1").agent("work bad x\necho DONE").write();
     let said = world.run_until_held("t-1");
     assert!(said.tells_of("t-1", "signal 9, 3 times"), "{said}");
-    assert_eq!(
+    assert!(said.tells_of("t-1", "on the target either"), "{said}");
+    let counts = ["checks_failed", "could_not_run"].map(|event| world.count("t-1", event));
+    assert_eq!(counts, [0, 1]);
+}
+
+#[test]
+fn an_agent_is_told_of_a_set_up_or_a_check_that_only_its_work_keeps_from_being_run() {
+    let cases = [
         (
-            world.count("t-1", "checks_failed"),
-            world.count("t-1", "could_not_run")
+            "setup = ['test ! -e bad']\ncommands = ['true']",
+            "set-up: test ! -e bad",
         ),
-        (0, 1)
-    );
+        (
+            "commands = ['test ! -e bad || exec ./no-such-script']",
+            "no-such-script",
+        ),
+    ];
+    for (checks, told) in cases {
+        let world = World::with(|s| s.checks = checks.to_owned());
+        let agent = "if [ -e bad ]; then git rm -q bad; git commit -q -m mended; work good x\n\
+                     else work bad x\nfi\necho DONE";
+        world.ticket("t-1").agent(agent).write();
+        world.drain_all();
+        assert_eq!(world.landed(), ["t-1"], "{checks}");
+        let counts = ["checks_failed", "could_not_run"].map(|event| world.count("t-1", event));
+        assert_eq!(counts, [1, 0], "{checks}");
+        let history = world.must(&["history", "t-1"]);
+        assert!(history.out.contains(told), "{history}");
+    }
+}
+
+#[test]
+fn a_check_of_the_bare_target_is_repeated_as_often_as_its_settings_say() {
+    let outside = tempfile::tempdir().unwrap();
+    let failed = outside.path().join("failed");
+    let once = format!("[ -e {0} ] || {{ : > {0}; exit 1; }}", failed.display());
+    let world = World::with(|s| {
+        s.checks = format!("commands = []\n[[check]]\nname = 'once'\ncommand = '''{once}'''\nretry = 1");
+    });
+    world.ticket("t-1").agent(DONE).write();
+    let said = world.drain_all();
+    assert!(said.out.contains("passed only when repeated: once"), "{said}");
+    assert_eq!(world.landed(), ["t-1"]);
 }
 
 #[test]

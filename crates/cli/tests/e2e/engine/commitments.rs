@@ -205,3 +205,48 @@ fn shell_text_in_a_ticket_that_an_agent_made_counts_once_a_person_has_said_so() 
     assert!(world.is_landed(made));
     assert_eq!(world.state(made).commitments.len(), 1);
 }
+
+#[test]
+fn a_program_that_checks_do_not_find_is_no_commitment_and_its_agent_is_told_before_the_work_is_submitted() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(
+            "if [ \"$RUN\" = 1 ]; then\n\
+             echo '{\"crew\":\"commitment\",\"says\":\"it flies\",\"run\":[\"no-such-program\"]}'\n\
+             work t-1.1 x\n\
+             fi\n\
+             echo DONE",
+        )
+        .write();
+    world.drain_all();
+    assert_eq!(world.count("t-1", "commitment_added"), 0);
+    let told = world.prompt("t-1", 2);
+    let expected = "The commitment “it flies” is not taken: checks do not find the program no-such-program on their PATH.";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn a_person_waives_one_commitment_of_a_ticket_that_has_failed_and_the_merge_counts_the_others() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .line("commitments:\n  - run: test -e t-1.1\n  - run: test -e never")
+        .agent("case $RUN in\n1) work t-1.1 x ;;\n2) echo 'BLOCKED: never'; exit 0 ;;\nesac\necho DONE")
+        .write();
+    world.drain_held();
+    let refused = world.crew(&["waive", "t-1", "--commitment", "7", "so"]);
+    assert!(refused.err.contains("t-1 has no commitment 7"), "{}", refused.err);
+    world.must(&["waive", "t-1", "--commitment", "2", "nobody", "needs", "it"]);
+    let explained = world.must(&["explain", "t-1"]);
+    assert!(explained.out.contains("waived by"), "{}", explained.out);
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    let trailer = world.git(&[
+        "log",
+        "-1",
+        "--format=%(trailers:key=Commitments,valueonly)",
+        "main",
+    ]);
+    assert_eq!(trailer.trim(), "1/2");
+}

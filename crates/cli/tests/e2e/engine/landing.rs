@@ -216,6 +216,8 @@ fn what_steers_crew_waits_for_a_person() {
         .agent("work deployment x\necho DONE")
         .write();
     let said = world.drain_held();
+    let warning = "[land] hold_paths match no file on main: deploy";
+    assert!(said.all().contains(warning), "{said}");
     assert_eq!(world.landed(), ["harmless"]);
     for (id, path) in [
         ("settings", "crew.toml"),

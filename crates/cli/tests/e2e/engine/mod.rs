@@ -28,6 +28,7 @@ mod people;
 mod prompts;
 pub(crate) mod pull_requests;
 pub(crate) mod push;
+mod push_lfs;
 mod queue;
 mod recovery;
 mod refused;

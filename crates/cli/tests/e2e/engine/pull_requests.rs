@@ -206,6 +206,43 @@ fn crew_merges_what_a_person_has_approved_and_nothing_else() {
 }
 
 #[test]
+fn crew_merges_in_the_next_way_where_the_branch_allows_no_merge_commit() {
+    let world = with_host("after = \"approved\"");
+    tell(&world, "linear", "");
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    somebody_reviews(&world, 1, "APPROVED", "fine");
+    world.drain_all();
+    assert_landed(&world);
+    // A squash is no merge of crew's, and nothing was rewritten.
+    let said = world.must(&["doctor"]).all();
+    assert!(!said.contains("rewritten"), "{said}");
+}
+
+#[test]
+fn the_words_of_an_agent_call_nobody_and_close_nothing() {
+    let world = with_host("");
+    world.change_settings("[checks]", "[checks]\ncommands = [\"test ! -e *.nothing\"]");
+    world.git(&["push", "-q", "origin", "main"]);
+    let ticket = world.ticket("t-1").body("For @ann, fixes #7.");
+    ticket
+        .agent("work t-1.txt x\necho 'SUMMARY: closes #1, ping @team'\necho DONE")
+        .write();
+    world.drain_held();
+    let body = told(&world, "1/body");
+    for part in [
+        "For @ann, fixes #7.",
+        "closes #\u{200b}1, ping @\u{200b}team",
+        "\n* `test ! -e *.nothing`\n",
+    ] {
+        assert!(body.contains(part), "no {part} in {body}");
+    }
+    // The merge that crew builds has the same words.
+    let merge = world.git(&["for-each-ref", "--format=%(contents)", "refs/crew/candidate"]);
+    assert!(merge.contains("closes #\u{200b}1"), "{merge}");
+}
+
+#[test]
 fn an_engine_that_dies_around_a_proposal_makes_one_pull_request() {
     for point in OF_PROPOSING {
         let world = with_host("");

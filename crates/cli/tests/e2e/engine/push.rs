@@ -16,7 +16,7 @@ pub(crate) fn has(point: &str) -> bool {
 }
 
 /// A world whose remote is a bare repository beside it, which has the target.
-fn with_remote() -> World {
+pub(super) fn with_remote() -> World {
     let world = World::with(|settings| settings.land = "mode = \"push\"".to_owned());
     remote_of(&world);
     world
@@ -30,7 +30,7 @@ fn remote_of(world: &World) {
 }
 
 /// The remote's main branch.
-fn at_remote(world: &World) -> String {
+pub(super) fn at_remote(world: &World) -> String {
     world.git(&["--git-dir=../remote.git", "rev-parse", "main"])
 }
 
@@ -64,7 +64,7 @@ fn somebody_pushes(world: &World, file: &str) {
 }
 
 /// A hook of the remote's.
-fn hook(world: &World, name: &str, script: &str) {
+pub(super) fn hook(world: &World, name: &str, script: &str) {
     let hook = world.path(&format!("remote.git/hooks/{name}"));
     fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
     make_executable(&hook);
@@ -332,6 +332,32 @@ fn a_batch_that_the_remote_takes_late_is_landed_and_no_agent_works_again() {
     assert_eq!(world.runs(first), runs, "no agent is asked for what has landed");
     assert_eq!(merges_at_remote(world).len(), 2);
     assert_both_have(world, &format!("{first}.txt"));
+}
+
+#[test]
+fn of_a_batch_that_the_remote_refuses_only_the_work_at_fault_is_held() {
+    let it = Submitted::with(4, (4, 1), None, "mode = \"push\"", remote_of);
+    let world = &it.world;
+    world.git(&["push", "-q", "origin", "main"]);
+    hook(
+        world,
+        "pre-receive",
+        "read old new ref\nif git diff --name-only \"$old\" \"$new\" | grep -qx t-02.txt; then echo 'no t-02 here' >&2; exit 1; fi",
+    );
+    let said = it.begin(&["run", "--until-idle"]).end();
+    assert_eq!(said.code, Some(3), "{said}");
+    let mut landed = world.landed();
+    landed.sort();
+    assert_eq!(landed, ["t-01", "t-03", "t-04"]);
+    assert_eq!(merges_at_remote(world).len(), 3);
+    let (why, note) = world.held("t-02");
+    assert!(why == "landing" && note.contains("no t-02 here"), "{why}: {note}");
+    // Whoever watches the run reads why, as it happens.
+    let line = said
+        .out
+        .lines()
+        .find(|line| line.contains("t-02        it could not be landed"));
+    assert!(line.is_some_and(|line| line.contains("no t-02 here")), "{said}");
 }
 
 #[test]

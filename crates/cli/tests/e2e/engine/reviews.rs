@@ -239,7 +239,9 @@ fn work_is_reviewed_for_a_path_that_it_changes_or_for_its_size_and_other_work_is
 #[test]
 fn an_approval_counts_for_the_tip_that_the_person_has_looked_at() {
     let world = world("tries = 1\n");
-    world.ticket("t").agent(&script(WORK, "echo DONE")).write();
+    for id in ["t", "merge"] {
+        world.ticket(id).agent(&script(WORK, "echo DONE")).write();
+    }
     world.drain_held();
     let tip = world.git(&["rev-parse", "refs/crew/candidate/t/1^2"]);
     let tip = tip.trim();
@@ -253,8 +255,11 @@ fn an_approval_counts_for_the_tip_that_the_person_has_looked_at() {
     assert_eq!(world.held("t").0, "review");
     let approved = world.must(&["approve", "t", "--tip", &tip[..7]]);
     assert!(approved.all().contains(&tip[..8]), "{approved}");
+    // The queue shows the merge of the tip.
+    let merge = world.git(&["rev-parse", "refs/crew/candidate/merge/1"]);
+    world.must(&["approve", "merge", "--tip", &merge[..8]]);
     world.drain_all();
-    assert!(world.is_landed("t"));
+    assert!(world.is_landed("t") && world.is_landed("merge"));
 }
 
 #[test]

@@ -177,3 +177,65 @@ fn an_attempt_that_goes_on_from_earlier_work_does_not_bring_back_what_was_taken(
     );
     world.must(&["doctor", "--deep"]);
 }
+
+#[test]
+fn what_an_agent_leaves_beside_its_commit_is_named_and_secrets_and_dependencies_stay_out() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(
+            "work mine.txt mine\n\
+             mkdir -p node_modules/x; echo j > node_modules/x/i.js; echo KEY=secret > .env\n\
+             for n in $(seq 12); do echo $n > left-$n; done\n\
+             echo DONE",
+        )
+        .write();
+    world.drain_all();
+    let files = world.git(&["ls-tree", "-r", "--name-only", "main"]);
+    assert!(files.contains("left-12") && files.contains("mine.txt"), "{files}");
+    assert!(
+        !files.contains(".env\n") && !files.contains("node_modules"),
+        "{files}"
+    );
+    let message = world.git(&["log", "-1", "--format=%B", "main"]);
+    let named = "crew committed what its agent had not: left-1, left-10,";
+    assert!(
+        message.contains(named) && message.contains("and 2 more."),
+        "{message}"
+    );
+    for command in ["history", "explain"] {
+        let said = world.must(&[command, "t-1"]).out.replace("\n", " ");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("crew committed what its agent had not: left-1,"),
+            "{said}"
+        );
+        let left_out = "left out by crew: .env (its name is that of a file with secrets), node_modules (a folder of dependencies";
+        assert!(said.contains(left_out), "{said}");
+    }
+    // The file may be the only one with its content.
+    let kept = world.git(&["for-each-ref", "--format=%(refname)", "refs/crew/rescue"]);
+    assert_eq!(
+        world.git(&["show", &format!("{}:.env", kept.trim())]).trim(),
+        "KEY=secret"
+    );
+}
+
+#[test]
+fn a_secret_that_the_agent_commits_itself_waits_for_a_persons_word() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("work test.key secret\necho DONE")
+        .write();
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "paths");
+    assert!(
+        note.contains("test.key (its name is that of a file with secrets)"),
+        "{note}"
+    );
+    world.must(&["approve", "t-1"]);
+    world.drain_all();
+    assert_eq!(world.on_main("test.key").as_deref(), Some("secret\n"));
+}

@@ -68,7 +68,7 @@ const PROOFS: &[(&str, &str, &str)] = &[
     (
         "f4",
         "ga",
-        "a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing",
+        "a_check_that_aborts_or_is_killed_only_with_the_work_has_failed",
     ),
     ("f4", "cu", "kill_keeps_the_work_and_retry_goes_on_from_it"),
     ("f4", "re", "a_step_that_ended_while_no_engine_ran_is_heard"),

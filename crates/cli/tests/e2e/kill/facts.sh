@@ -21,8 +21,8 @@ wait_for() {
     looks=0
     until "$@"; do
         looks=$((looks + 1))
-        [ "$looks" -lt 40000 ] || exit 0
-        sleep 0.05
+        [ "$looks" -lt 20000 ] || exit 0
+        sleep 0.1
     done
 }
 

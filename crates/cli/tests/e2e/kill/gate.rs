@@ -4,8 +4,9 @@
 //! Seven tickets are submitted one after another. While the first two are checked by themselves, one of them
 //! for its commitment, the others line up: then they are two batches, each tried in a checkout of its own.
 //! The first entry breaks both. It is found and sent back, and all others behind it land, but for the last
-//! one, whose file the person has in the checkout. Two more are reviewed. `gate-check.sh` says what waits for
-//! what, so that each of the facts is certain on a machine of any speed.
+//! one, whose file the person has in the checkout. Two more are reviewed, and two wait for the person's word:
+//! one for its commitments, one for the tests that it takes away. `gate-check.sh` says what waits for what,
+//! so that each of the facts is certain on a machine of any speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +20,7 @@ use crate::kill::oracle::{self, Expected};
 use crate::kill::world::{Kit, World};
 
 /// Facts that the queue of this file comes by, and no other.
-const FACTS: [&str; 21] = [
+const FACTS: [&str; 25] = [
     "coupled",
     "joined_train",
     "trial_passed",
@@ -41,12 +42,28 @@ const FACTS: [&str; 21] = [
     "returned",
     "commitment_added",
     "commitment_unmet",
+    "commitments_held",
+    "commitments_approved",
+    "tests_held",
+    "tests_approved",
 ];
 /// Effects that it has performed, and no other.
 const EFFECTS: [&str; 2] = ["start_review", "remove_review"];
 
+/// What is reviewed, and a check whose tests are counted.
+const SETTINGS: &str = "
+[review]
+when = { labels = [\"risky\"] }
+count = 2
+
+[[check]]
+name = \"counted\"
+command = \"[ -e work/g-fewer.txt ] && echo 2 ran || echo 9 ran\"
+tests = \"([0-9]+) ran\"
+";
+
 /// The tickets, with what only their file says. Those that line up first, in order.
-const TICKETS: [(&str, &str); 9] = [
+const TICKETS: [(&str, &str); 12] = [
     (
         "g-commits",
         "deps: []\ncommitments:\n  - says: There is more\n    run: [test, -e, work/more.txt]\n",
@@ -59,6 +76,12 @@ const TICKETS: [(&str, &str); 9] = [
     ("g-6", "deps: []\n"),
     ("g-person", "deps: [g-3]\ntags: [risky]\n"),
     ("g-review", "deps: [g-3]\ntags: [risky]\n"),
+    (
+        MADE,
+        "deps: [g-6]\nmade_by: ada\ncommitments:\n  - says: It is there\n    run: test -e work/g-made.txt\n",
+    ),
+    (FEWER, "deps: [g-made, g-person, g-review]\n"),
+    ("g-last", "deps: []\n"),
 ];
 /// The number of those that line up.
 const IN_LINE: usize = 7;
@@ -68,6 +91,11 @@ const ALONE: usize = 2;
 const IN_THE_WAY: &str = "g-6";
 /// The one that a person decides on.
 const PERSON: &str = "g-person";
+/// The one that an agent made, with shell text in its commitments.
+const MADE: &str = "g-made";
+/// The one with which far fewer tests run. It is alone in the train: of an entry behind another one it would
+/// first have to be found out which of them takes the tests away.
+const FEWER: &str = "g-fewer";
 
 /// Whether nobody passes this point but the queue of this file.
 pub(crate) fn has(point: &str) -> bool {
@@ -90,7 +118,7 @@ fn points([of_fact, of_effect]: [&str; 2]) -> Vec<String> {
         .collect()
 }
 
-const ACTIONS: [Action; 5] = [
+const ACTIONS: [Action; 8] = [
     (
         "lets the first ones go",
         |_, seen| {
@@ -135,7 +163,32 @@ const ACTIONS: [Action; 5] = [
             });
         },
     ),
+    (
+        "lets the commitments count",
+        |_, seen| is_held(seen, MADE),
+        |life, _| {
+            life.rig
+                .command(&["approve", MADE], MADE, |ticket| ticket.held.is_none());
+        },
+    ),
+    (
+        "lets it land with fewer tests",
+        |_, seen| is_held(seen, FEWER),
+        |life, _| {
+            life.rig
+                .command(&["approve", FEWER], FEWER, |ticket| ticket.held.is_none());
+        },
+    ),
+    (
+        "lets the last one go",
+        |_, seen| seen.ticket(FEWER).is_some_and(Ticket::is_done),
+        |life, _| life.touch("over"),
+    ),
 ];
+
+fn is_held(seen: &Seen, id: &str) -> bool {
+    seen.ticket(id).is_some_and(|ticket| ticket.held.is_some())
+}
 
 fn is_submitted(ticket: &Ticket) -> bool {
     match &ticket.state {
@@ -157,7 +210,7 @@ fn live(points: Vec<Hit>) -> Life {
         check: include_str!("gate-check.sh"),
         agents: 12,
         train: (4, 2),
-        settings: ("", "\n[review]\nwhen = { labels = [\"risky\"] }\ncount = 2\n"),
+        settings: ("", SETTINGS),
         in_memory: true,
     };
     let world = World::with(kit, &BTreeMap::new());

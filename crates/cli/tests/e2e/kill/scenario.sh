@@ -35,8 +35,8 @@ wait_for() {
     looks=0
     until "$@"; do
         looks=$((looks + 1))
-        [ "$looks" -lt 30000 ] || exit 0
-        sleep 0.02
+        [ "$looks" -lt 6000 ] || exit 0
+        sleep 0.1
     done
 }
 

@@ -152,6 +152,7 @@ fn held_paths_are_files_and_all_that_is_in_folders() {
     let settings = read(FULL);
     let held = [
         "crew.toml",
+        ".lfsconfig",
         "ci",
         "ci/run",
         "ci/a/b",

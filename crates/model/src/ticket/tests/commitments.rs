@@ -170,7 +170,7 @@ fn work_that_does_not_meet_a_commitment_goes_back_and_never_on() {
 fn a_verdict_is_not_asked_for_again_when_the_target_moves() {
     let ticket = submitted(&at_work(&[promise("a", Some("true"))]), 'a');
     let ticket = verified(&ticket, CheckOutcome::Passed);
-    assert_eq!(ticket.commitments_met(&tip('a')), Some((1, 1)));
+    assert_eq!(ticket.commitments_met(&tip('a')), Some((1, 1, 1)));
     let moved = [Event::TargetMoved, Event::CheckStarted];
     let moved = moved.iter().fold(ticket, |ticket, event| then(&ticket, event));
     let same = then(&moved, &built('a'));
@@ -233,7 +233,7 @@ fn a_waiver_of_unmet_commitments_has_the_work_merged_anew() {
     };
     let ticket = then(&then(&held, &waived), &Event::CheckStarted);
     assert!(ticket.is_waived_at(&tip('a')));
-    assert_eq!(ticket.commitments_met(&tip('a')), Some((0, 1)));
+    assert_eq!(ticket.commitments_met(&tip('a')), Some((0, 1, 1)));
     assert!(then(&ticket, &built('a')).is_landing());
 }
 
@@ -286,4 +286,48 @@ fn shell_text_in_a_ticket_that_an_agent_made_counts_once_a_person_has_said_so() 
     let ticket = then(&ticket, &edited);
     assert!(ticket.lists(&more[..2]));
     assert_eq!(ticket.waiting_promises().collect::<Vec<_>>(), [&more[2]]);
+}
+
+fn waived(id: u32) -> Event {
+    Event::CommitmentWaived {
+        id,
+        by: Actor::person("someone"),
+        reason: "so".to_owned(),
+    }
+}
+
+#[test]
+fn a_commitment_that_is_waived_is_not_verified_and_is_counted_as_not_met() {
+    let both = [promise("a", Some("true")), promise("b", Some("false"))];
+    let ticket = then(&at_work(&both), &waived(2));
+    assert_eq!(refused(&ticket, &waived(2)), "this commitment is waived already");
+    assert_eq!(refused(&ticket, &waived(3)), "it has no such commitment");
+    let ticket = verified(&submitted(&ticket, 'a'), CheckOutcome::Passed);
+    assert_eq!(ticket.checks().unwrap().next(), None);
+    assert_eq!(ticket.commitments_met(&tip('a')), Some((1, 1, 2)));
+    let landing = then(&ticket, &passed());
+    assert!(landing.is_landing());
+    assert_eq!(
+        refused(&landing, &waived(1)),
+        "its checks and commitments are passed"
+    );
+}
+
+#[test]
+fn a_waiver_during_the_checks_has_the_work_merged_anew_and_one_for_no_progress_lets_it_go_on() {
+    let both = [promise("a", Some("true")), promise("b", Some("false"))];
+    let ticket = verified(&submitted(&at_work(&both), 'a'), CheckOutcome::Passed);
+    assert_eq!(then(&ticket, &waived(2)).stage(), Some(&Stage::Queued));
+    let mut held = ticket;
+    held.held = Some(Box::new(crate::ticket::Held {
+        why: Why::NoProgress,
+        note: String::new(),
+        since: Time(1),
+        retry_at: None,
+        may_pass: false,
+        output: None,
+    }));
+    let ticket = then(&held, &waived(2));
+    assert!(ticket.held.is_none());
+    assert_eq!(ticket.stage(), Some(&Stage::Queued));
 }

@@ -162,12 +162,24 @@ impl Watch {
             }
         }
         let ticket = &change.ticket;
-        let slots = ticket.slot().map(|agent| (agent.clone(), ticket.fence));
+        let slots = ticket.slots().map(|(agent, fence)| (agent.clone(), fence));
         assert_eq!(
             self.slots,
-            slots.into_iter().collect(),
+            slots.collect(),
             "the slot table is what the state says"
         );
+        let author = ticket
+            .slot()
+            .and(ticket.attempt())
+            .map(|attempt| attempt.claim.fence);
+        let reviews = ticket.open_reviews().map(|review| review.fence);
+        let claims: BTreeSet<Fence> = author.into_iter().chain(reviews).collect();
+        assert_eq!(
+            self.slots.values().copied().collect::<BTreeSet<_>>(),
+            claims,
+            "the author has one slot, and each open review has one, under fences of their own"
+        );
+        assert_eq!(self.slots.len(), claims.len(), "no two slots for one claim");
         let timers = ticket.deadline().map(|d| (d.key, d.at));
         assert_eq!(
             self.timers,
@@ -198,7 +210,7 @@ impl Watch {
             self.edit = Edit::default();
             self.sessions.clear();
         }
-        let text_changed = change.ticket.spec.digest != before.spec.digest || is_edit(event);
+        let text_changed = change.ticket.spec.digest != before.spec.digest || is_told(before, event);
         if text_changed && before.attempt().is_some_and(|a| a.conversation.runs > 0) {
             self.edit = Edit {
                 pending: true,
@@ -216,7 +228,12 @@ impl Watch {
                     ..
                 }) => {
                     assert_eq!(before.live_run(), None, "never two processes of one attempt");
-                    assert_eq!(*fence, change.ticket.fence);
+                    let claim = change.ticket.attempt().map(|attempt| attempt.claim.fence);
+                    assert_eq!(
+                        Some(*fence),
+                        claim,
+                        "a step is its author's, however many reviews there were"
+                    );
                     assert!(self.runs.insert(run.clone()), "{run} was started before");
                     let unseen = self.sessions.insert(session.clone());
                     assert_eq!(
@@ -248,8 +265,12 @@ impl Watch {
     }
 }
 
-fn is_edit(event: &Event) -> bool {
-    matches!(event, Event::Attempt(attempt::Event::TicketEdited))
+/// Whether its agent is told what the ticket demands by now, though its text is the same.
+fn is_told(before: &Ticket, event: &Event) -> bool {
+    match event {
+        Event::CommitmentWaived { .. } => matches!(before.state, State::InProgress(_)),
+        _ => matches!(event, Event::Attempt(attempt::Event::TicketEdited)),
+    }
 }
 
 /// An attempt that ends without landing leaves its work behind under a ref; nothing else removes a workspace.
@@ -285,10 +306,8 @@ fn state(before: &Ticket, after: &Ticket, now: Time) {
     assert!(after.fence >= before.fence, "a fence is never minted twice");
     assert!(after.tries <= after.attempts);
     if let Some(attempt) = after.attempt() {
-        assert_eq!(
-            (attempt.claim.fence, attempt.claim.number),
-            (after.fence, after.attempts)
-        );
+        assert_eq!(attempt.claim.number, after.attempts);
+        assert!(attempt.claim.fence <= after.fence, "only reviews mint later ones");
         assert!(
             attempt.conversation.session.number >= 1
                 && attempt.conversation.steps <= attempt.conversation.runs
@@ -299,14 +318,14 @@ fn state(before: &Ticket, after: &Ticket, now: Time) {
     }
     if after.held.is_some() {
         assert_eq!(
-            (after.slot(), after.live_run()),
+            (after.slots().next(), after.live_run()),
             (None, None),
-            "a held ticket frees its agent"
+            "a held ticket frees its agents"
         );
     }
     if after.is_done() {
         assert_eq!(
-            (after.slot(), &after.held, after.deadline(), after.due),
+            (after.slots().next(), &after.held, after.deadline(), after.due),
             (None, &None, None, None)
         );
     }

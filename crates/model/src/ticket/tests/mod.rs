@@ -1,5 +1,6 @@
 mod checks;
 mod commitments;
+mod conflicts;
 mod histories;
 mod labels;
 mod recovery;

@@ -21,6 +21,7 @@ fn in_conflict() -> Story {
     story.then(Event::Conflicted {
         paths: vec!["a".to_owned()],
         resolutions_left: 0,
+        overtaken: false,
         repeat: None,
     });
     assert_eq!(story.held(), &Why::Conflict);

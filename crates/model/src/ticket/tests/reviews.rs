@@ -234,6 +234,8 @@ fn a_review_without_a_verdict_is_tried_again_later_and_held_in_the_end() {
     });
     let held = story.ticket.held.as_ref().unwrap();
     assert_eq!(held.why, Why::Review);
+    let note = "its review ended in errors too often, at last in this one (crash): ";
+    assert!(held.note.starts_with(note), "{}", held.note);
     let labels: Vec<_> = story.ticket.labels.iter().collect();
     assert_eq!(labels, [&Label::EvaluatorError]);
 }
@@ -334,6 +336,7 @@ fn in_conflict() -> Story {
     story.then(Event::Conflicted {
         paths: vec!["src/a.rs".to_owned()],
         resolutions_left: 1,
+        overtaken: false,
         repeat: None,
     });
     story

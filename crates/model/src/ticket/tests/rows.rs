@@ -621,6 +621,7 @@ fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
     story.then(Event::Conflicted {
         paths: vec!["a".to_owned()],
         resolutions_left: 2,
+        overtaken: false,
         repeat: None,
     });
     assert_eq!(

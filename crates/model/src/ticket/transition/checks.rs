@@ -57,6 +57,7 @@ impl Draft<'_> {
             plan: checks.plan.clone(),
             set_up: checks.set_up.unwrap_or(0),
             passed: checks.passed_before(task),
+            anew: checks.runs_anew(task),
         };
         let owed = checks.owed().map(|owed| owed.id);
         checks.order(run.clone(), task, slot, at);

@@ -1,12 +1,12 @@
 //! The rows of a ticket's commitments: added, verified, unmet, put before a person.
 
 use super::{Draft, Taken};
-use crate::attempt::Prompt;
+use crate::attempt::{self, Prompt};
 use crate::commitment::{self, By, Promise};
 use crate::ticket::{
     Check, CheckCommand, CheckOutcome, CheckTask, Owed, Repeat, Stage, State, TestCount, Why,
 };
-use crate::{Oid, Time};
+use crate::{Actor, Oid, Time};
 
 impl Draft<'_> {
     /// The commitments that have to be verified on this tip, each within this time: a verdict on another tip
@@ -15,7 +15,8 @@ impl Draft<'_> {
         let mut owed = Vec::new();
         for one in &mut self.ticket.commitments {
             one.begin_anew(tip)?;
-            if let (Some(run), false) = (&one.promise.run, one.is_met_on(tip)) {
+            let is_due = one.waived.is_none() && !one.is_met_on(tip);
+            if let (Some(run), true) = (&one.promise.run, is_due) {
                 owed.push(Owed {
                     id: one.id,
                     says: one.promise.says.clone(),
@@ -43,6 +44,34 @@ impl Draft<'_> {
         // What is being checked is merged anew: its message counts the commitments.
         if let (State::Verify(verify), None) = (&mut self.ticket.state, &self.ticket.held) {
             verify.stage = Stage::Queued;
+        }
+        Ok(())
+    }
+
+    /// A person says that the work need not meet this commitment.
+    pub(super) fn waive_commitment(&mut self, id: u32, by: &Actor, reason: &str) -> Taken {
+        if let Some(why) = self.ticket.cannot_change_commitments() {
+            return self.no(why);
+        }
+        let Some(one) = self.ticket.commitments.iter_mut().find(|one| one.id == id) else {
+            return self.no("it has no such commitment");
+        };
+        if one.waived.is_some() {
+            return self.no("this commitment is waived already");
+        }
+        one.waived = Some(format!("{by}: {reason}"));
+        let held = self.ticket.held.as_ref().map(|held| &held.why);
+        match (&mut self.ticket.state, held) {
+            // Its agent is told with the rest of the ticket.
+            (State::InProgress(attempt), _) => attempt.edited = attempt.conversation.runs > 0,
+            // The same failure cannot come again, and the others are looked at anew.
+            (State::Verify(verify), Some(Why::NoProgress)) => {
+                verify.attempt.state = attempt::State::Done;
+                self.release_commitments();
+            }
+            // What is being checked is merged anew: its message counts the commitments.
+            (State::Verify(verify), None) => verify.stage = Stage::Queued,
+            (State::Verify(_), Some(_)) | (State::New | State::Open | State::Done(_), _) => {}
         }
         Ok(())
     }
@@ -116,7 +145,7 @@ impl Draft<'_> {
     /// Somebody who has looked at the work at this tip says that it meets what no command verifies.
     pub(super) fn name_as_met(&mut self, tip: &Oid) -> Taken {
         for one in &mut self.ticket.commitments {
-            if one.promise.run.is_none() && !one.is_met_on(tip) {
+            if one.promise.run.is_none() && one.waived.is_none() && !one.is_met_on(tip) {
                 one.begin_anew(tip)?;
                 one.apply(commitment::Event::Started)?;
                 one.apply(commitment::Event::Passed)?;

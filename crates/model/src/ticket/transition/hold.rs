@@ -93,7 +93,7 @@ impl Draft<'_> {
             }
             State::InProgress(_) => self.back_to_open(),
             State::Verify(verify) => {
-                verify.attempt.resolutions = 0;
+                verify.attempt.forget_conflicts();
                 self.go_on_submitted()
             }
         }

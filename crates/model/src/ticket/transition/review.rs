@@ -101,15 +101,29 @@ impl Draft<'_> {
         }
     }
 
-    /// The review of this fence, with no process of it alive and without a verdict, comes to nothing.
-    pub(super) fn review_again(&mut self, fence: Fence, label: Label, left: u32, due: Time) -> Taken {
+    /// The review of this fence, with no process of it alive and without a verdict, comes to nothing. `why`:
+    /// the reason why its answer is no verdict, where it gave one.
+    pub(super) fn review_again(
+        &mut self,
+        fence: Fence,
+        label: Label,
+        why: &str,
+        (left, due): (u32, Time),
+    ) -> Taken {
         let reviewing = self.at_rest()?;
-        if reviewing
-            .review(fence)
-            .is_none_or(|review| review.verdict.is_some())
-        {
+        let Some(review) = reviewing.review(fence).filter(|review| review.verdict.is_none()) else {
             return self.no("there is no such review of it");
-        }
+        };
+        let failure = review.conversation.failure.as_ref();
+        let end = match failure.filter(|_| label == Label::EvaluatorError) {
+            Some(failure) => format!(
+                "in errors too often, at last in this one ({}): {}",
+                failure.class.name(),
+                failure.message
+            ),
+            None if why.is_empty() => "without a verdict too often".to_owned(),
+            None => format!("without a verdict too often, at last for this reason: {why}"),
+        };
         reviewing.reviews.retain(|review| review.fence != fence);
         reviewing.due = Some(due);
         for other in [Label::EvaluatorError, Label::EvaluatorIncomplete] {
@@ -120,7 +134,7 @@ impl Draft<'_> {
         if left == 0 {
             let id = &self.ticket.id;
             let note = format!(
-                "its review ended without a verdict too often: `crew retry {id}` has it reviewed again, \
+                "its review ended {end}; `crew retry {id}` has it reviewed again, \
                  `crew approve {id}` or `crew reject {id} <why>` decides in the gatekeeper's place"
             );
             self.hold_for_review(note)?;

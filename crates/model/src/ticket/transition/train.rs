@@ -53,7 +53,7 @@ impl Draft<'_> {
 
     pub(super) fn fail_trial(&mut self, which: &str, output: &str, fewer: Option<FewerTests>) -> Taken {
         let checks = self.checks()?;
-        let failed = checks.failed_command().map(ToString::to_string);
+        let (failed, hindered) = (checks.failed_name(), checks.hindered.is_some());
         if checks.run.is_some() || failed.as_deref() != Some(which) {
             return self.no("this check has not failed");
         }
@@ -61,6 +61,7 @@ impl Draft<'_> {
             which: which.to_owned(),
             output: output.to_owned(),
             fewer,
+            hindered,
         })
     }
 

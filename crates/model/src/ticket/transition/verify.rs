@@ -61,6 +61,11 @@ impl Draft<'_> {
             .approved_before
             .as_ref()
             .filter(|_| coupling.is_none());
+        let asked = self
+            .ticket
+            .attempt()
+            .and_then(|attempt| attempt.conflict.as_ref());
+        let asked = asked.filter(|_| coupling.is_none());
         let effect = Effect::BuildCandidate {
             agent: claim.agent,
             fence: claim.fence,
@@ -68,6 +73,7 @@ impl Draft<'_> {
             round,
             approved,
             before_conflict: before.map(|before| before.tip.clone()),
+            conflicted_with: asked.map(|conflict| conflict.target.clone()),
             coupling,
         };
         self.effects.push(effect);
@@ -166,13 +172,17 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(super) fn conflict(&mut self, paths: &[String], resolutions_left: u32) -> Taken {
+    pub(super) fn conflict(&mut self, paths: &[String], resolutions_left: u32, overtaken: bool) -> Taken {
         let verify = self.building()?;
+        if overtaken {
+            verify.attempt.overtaken += 1;
+            verify.attempt.resolutions = verify.attempt.resolutions.saturating_sub(1);
+        }
         let approved = verify.cleared.clone().filter(Cleared::is_approval);
         if resolutions_left == 0 {
             verify.stage = Stage::Queued;
+            let note = unresolved(&verify.attempt, paths);
             self.free_slot();
-            let note = format!("conflicts in {} could not be resolved", paths.join(", "));
             self.hold(Why::Conflict, note, None);
             return Ok(());
         }
@@ -181,8 +191,11 @@ impl Draft<'_> {
             self.ticket.approved_before = Some(Box::new(approved));
         }
         let mut story = format!("the branch conflicts with the target in {}", paths.join(", "));
-        let of = self.ticket.repeat.as_ref().map(|repeat| &repeat.of);
-        if let Some(Fingerprint::Conflict { target, .. }) = of {
+        let target = match self.ticket.repeat.as_ref().map(|repeat| &repeat.of) {
+            Some(Fingerprint::Conflict { target, .. }) => Some(target.clone()),
+            Some(_) | None => None,
+        };
+        if let Some(target) = &target {
             story.push_str(&format!(": `git merge {target}` brings the target in"));
         }
         self.send_back(
@@ -192,7 +205,14 @@ impl Draft<'_> {
             1,
             Time::default(),
             &story,
-        )
+        )?;
+        if let (Some(target), State::InProgress(attempt)) = (target, &mut self.ticket.state) {
+            attempt.conflict = Some(Box::new(attempt::Conflict {
+                paths: paths.to_vec(),
+                target,
+            }));
+        }
+        Ok(())
     }
 
     pub(super) fn hold_check(&mut self, why: Why, note: String, retry_at: Time) -> Taken {
@@ -267,7 +287,7 @@ impl Draft<'_> {
             }
             Some(AfterLanding::Retry { .. }) => {
                 let verify = self.verify()?;
-                verify.attempt.resolutions = 0;
+                verify.attempt.forget_conflicts();
                 verify.stage = Stage::Queued;
                 (self.ticket.tries, self.ticket.review_tries, self.ticket.repeat) = (0, 0, None);
             }
@@ -336,5 +356,23 @@ impl Draft<'_> {
         verify.stage = Stage::Queued;
         self.ticket.held = None;
         Ok(())
+    }
+}
+
+/// Conflicts that nobody is asked to resolve any more, with what became of those before.
+fn unresolved(attempt: &attempt::Attempt, paths: &[String]) -> String {
+    let paths = paths.join(", ");
+    let times = match attempt.overtaken {
+        1 => "once, and".to_owned(),
+        times => format!("{times} times, and each time"),
+    };
+    match (attempt.resolutions, attempt.overtaken) {
+        (_, 0) => format!("conflicts in {paths} could not be resolved"),
+        (0, _) => format!("conflicts in {paths}: resolved {times} other work landed first"),
+        (_, _) => {
+            format!(
+                "conflicts in {paths} could not be resolved; before, resolved {times} other work landed first"
+            )
+        }
     }
 }

@@ -69,10 +69,18 @@ pub(super) fn of_ticket(ticket: &Ticket, beside: &Context) -> Option<Item> {
         // Each has an entry of its own: the effect, the harness, the file, the target.
         Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) | Reason::Target(_) => return None,
     };
+    // What the target's checks printed stands in the target's own entry.
+    let has_entry = beside
+        .target
+        .as_ref()
+        .is_some_and(|target| target.verdict.printed().is_some() && !target.anyway);
+    let is_of_target = matches!(&reason, Reason::Held(held) if held.why == Why::TargetRed);
+    let printed = item.printed.filter(|_| !(is_of_target && has_entry));
     let mut why = vec![reason.words()];
     why.extend(ticket.work_apart().map(KeptWork::words));
     Some(Item {
         why: why.join("; "),
+        printed,
         until: reason.until(),
         ..item
     })
@@ -213,11 +221,17 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
         on: on.clone(),
     };
     let unrecover = |of: &TicketId| Act::ByHand {
-        what: format!("or remove `recovers` from the file of {of}"),
+        what: format!("remove `recovers` from the file of {of}"),
     };
     let (kind, since, acts) = match refusal {
         Refusal::MissingDependency { id } => (Kind::Dependency, None, vec![undep(&ticket.id, id)]),
-        Refusal::MissingRecovered { .. } => (Kind::Dependency, None, vec![unrecover(&ticket.id)]),
+        Refusal::MissingRecovered { recovers } => {
+            let what = format!(
+                "create {recovers}, or remove `recovers` from the file of {}",
+                ticket.id
+            );
+            (Kind::Dependency, None, vec![Act::ByHand { what }])
+        }
         Refusal::Cycle { path, recovering } => {
             let acts = path.windows(2).filter_map(|step| {
                 let [of, on] = step else { return None };

@@ -34,6 +34,7 @@ fn red() -> Target {
         round: 1,
         anyway: false,
         canaries: Vec::new(),
+        flaky: Vec::new(),
         run: None,
         hindered: 0,
         retry_at: None,

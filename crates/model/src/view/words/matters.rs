@@ -2,7 +2,7 @@
 
 use crate::journal::Fact;
 use crate::target::Verdict;
-use crate::ticket::{self, CheckOutcome, ReviewEvent};
+use crate::ticket::{self, AfterLanding, CheckOutcome, ReviewEvent};
 use crate::{attempt, project};
 
 /// True if a person who watches a run wants a line about it.
@@ -66,20 +66,26 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::LandingRetried
             | ticket::Event::LookOrdered
             | ticket::Event::ProposalSeen { .. }
-            | ticket::Event::LandingEndOrdered { .. }
             | ticket::Event::NotLanded
             | ticket::Event::RetryDue
             | ticket::Event::FileDrifted
             | ticket::Event::FileHeeded => false,
             ticket::Event::CommitmentAdded { .. }
             | ticket::Event::CommitmentUnmet { .. }
+            | ticket::Event::CommitmentWaived { .. }
             | ticket::Event::CommitmentsHeld { .. }
             | ticket::Event::CommitmentsApproved { .. }
             | ticket::Event::TestsHeld { .. }
             | ticket::Event::TestsApproved { .. } => true,
+            // Why the ticket is held is in no later event.
+            ticket::Event::LandingEndOrdered { then } => match then {
+                AfterLanding::Hold { .. } => true,
+                AfterLanding::Drop { .. } | AfterLanding::Retry { .. } | AfterLanding::Uncouple => false,
+            },
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
             // The next attempt goes on with the last commit of the one before it.
             ticket::Event::WorkKept { work } => !work.iter().all(ticket::KeptWork::is_attempt),
+            ticket::Event::LeftoversFound { leftovers } => !leftovers.is_empty(),
             ticket::Event::CheckStopOrdered { .. }
             | ticket::Event::Claimed { .. }
             | ticket::Event::Submitted { .. }

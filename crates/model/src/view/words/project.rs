@@ -57,7 +57,11 @@ fn of_target(target: &Target) -> String {
                 true => String::new(),
                 false => format!("; passed with broken sources too: {}", indifferent.join("; ")),
             };
-            format!("the target passes its checks ({commit}){others}")
+            let flaky = match target.flaky.is_empty() {
+                true => String::new(),
+                false => format!("; passed only when repeated: {}", target.flaky.join("; ")),
+            };
+            format!("the target passes its checks ({commit}){flaky}{others}")
         }
         Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
             let fault = target.verdict.fault().unwrap_or_default();

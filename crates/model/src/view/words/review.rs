@@ -1,6 +1,7 @@
 //! The events of a review in words.
 
 use crate::AgentName;
+use crate::conversation::Class;
 use crate::ticket::{ReviewEvent, Verdict};
 
 pub(super) fn of_review(event: &ReviewEvent) -> String {
@@ -9,6 +10,10 @@ pub(super) fn of_review(event: &ReviewEvent) -> String {
         ReviewEvent::Spawned => "its review runs".to_owned(),
         ReviewEvent::StopOrdered { .. } => "its review is being stopped".to_owned(),
         ReviewEvent::Finished { .. } => "the step of its review ended".to_owned(),
+        // crew has stopped it, so nothing has failed.
+        ReviewEvent::Failed { failure, .. } if failure.class == Class::KilledByUs => {
+            format!("its review ended without a verdict: {}", failure.message)
+        }
         ReviewEvent::Failed { failure, .. } => {
             format!(
                 "its review failed ({}): {}",

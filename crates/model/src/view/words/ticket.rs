@@ -120,6 +120,7 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             let (left, same) = (left(*steps_left, "step"), same(repeat.as_ref()));
             format!("commitment {id} is not met, {left}{same}{}", in_brackets(output))
         }
+        Event::CommitmentWaived { id, by, reason } => format!("commitment {id} is waived by {by}: {reason}"),
         Event::CommitmentsHeld { .. } => "its commitments wait for a person's word".to_owned(),
         Event::CommitmentsApproved { by } => format!("its commitments approved by {by}"),
         Event::TestsHeld { which, tests, .. } => format!("{which} passes, but {tests}: a person is asked"),
@@ -136,10 +137,15 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::Conflicted {
             paths,
             resolutions_left,
+            overtaken,
             repeat,
         } => {
+            let again = match overtaken {
+                true => "does not merge any more, since other work landed first",
+                false => "does not merge",
+            };
             format!(
-                "does not merge, {}{}: {}",
+                "{again}, {}{}: {}",
                 left(*resolutions_left, "resolution"),
                 same(repeat.as_ref()),
                 paths.join(", ")
@@ -157,7 +163,10 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             )
         }
         Event::SensitivePaths { paths, .. } => {
-            format!("touches paths that a person must approve: {}", paths.join(", "))
+            format!(
+                "touches paths that a person must approve: {}",
+                ticket::touched(paths)
+            )
         }
         Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
         Event::Review { event, .. } => of_review(event),
@@ -220,8 +229,8 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             then: AfterLanding::Drop { by, reason },
         } => format!("to be dropped by {by} unless it has landed: {reason}"),
         Event::LandingEndOrdered {
-            then: AfterLanding::Hold { why, .. },
-        } => format!("to be held unless it has landed: {why}"),
+            then: AfterLanding::Hold { why, retry_at, .. },
+        } => format!("it could not be landed: {why} (next try not before {retry_at})"),
         Event::LandingEndOrdered {
             then: AfterLanding::Uncouple,
         } => "its landing is being ended, for another entry of its batch".to_owned(),
@@ -258,6 +267,7 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             let work: Vec<String> = work.iter().map(ticket::KeptWork::words).collect();
             work.join("; ")
         }
+        Event::LeftoversFound { leftovers } => leftovers.words(),
         Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
     }

@@ -39,7 +39,14 @@ case "$kind" in
     exit
     ;;
 "repo view")
-    printf '{"mergeCommitAllowed":false,"squashMergeAllowed":true,"rebaseMergeAllowed":true}'
+    merges=false
+    if [ -e "$state/linear" ]; then merges=true; fi
+    printf '{"mergeCommitAllowed":%s,"squashMergeAllowed":true,"rebaseMergeAllowed":true}' "$merges"
+    exit
+    ;;
+"auth status")
+    # Another account of the host has credentials that have run out.
+    if [ -e "$state/stale" ]; then case "$*" in *--active*) ;; *) echo "X Failed to log in" >&2; exit 1 ;; esac; fi
     exit
     ;;
 "pr view"|"pr merge")
@@ -49,7 +56,7 @@ case "$kind" in
     ;;
 *) shift 2 ;;
 esac
-head= base= title= draft=false labels=
+head= base= title= draft=false labels= way=
 while [ $# -gt 0 ]; do
     case "$1" in
     --head) head=$2; shift ;;
@@ -58,6 +65,7 @@ while [ $# -gt 0 ]; do
     --label) labels="$labels$2 "; shift ;;
     --match-head-commit) head=$2; shift ;;
     --draft) draft=true ;;
+    --merge|--squash|--rebase) way=$1 ;;
     esac
     shift
 done
@@ -97,6 +105,10 @@ case "$kind" in
     ;;
 "pr merge")
     if [ -e "$state/protected" ]; then echo "the base branch policy prohibits the merge" >&2; exit 1; fi
+    if [ -e "$state/linear" ] && [ "$way" = --merge ]; then
+        echo "GraphQL: Merge method merge commits are not allowed (mergePullRequest)" >&2
+        exit 1
+    fi
     [ "$(tip "$at")" = "$head" ] || { echo "head branch was modified" >&2; exit 1; }
     . "$home/bin/squash"
     ;;

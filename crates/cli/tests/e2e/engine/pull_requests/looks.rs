@@ -88,6 +88,10 @@ fn the_doctor_says_whether_pull_requests_can_be_made() {
     let world = with_host("");
     let said = world.crew(&["doctor"]).all();
     assert!(said.contains("bin/gh makes pull requests"), "{said}");
+    // An account that is not used does not count.
+    tell(&world, "stale", "");
+    let said = world.crew(&["doctor"]).all();
+    assert!(said.contains("bin/gh makes pull requests"), "{said}");
     tell(
         &world,
         "trouble",

@@ -1,0 +1,84 @@
+//! Quiet text: words that a host of repositories does not act on.
+
+/// The character that keeps a reference from being one. It is not shown.
+const BREAK: char = '\u{200b}';
+/// The words with which a commit or a pull request closes an issue.
+const CLOSING: [&str; 9] = [
+    "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
+];
+
+/// The text in which nobody is mentioned, no issue is referred to by its number, and none is closed: a break
+/// that is not shown stands in each `@name`, `#1` and `GH-1`, and in an address behind a closing word.
+#[must_use]
+pub fn quiet(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        out.push(c);
+        let (before, behind) = (&text[..at], &text[at + c.len_utf8()..]);
+        let next = behind.chars().next();
+        let is_reference = match c {
+            '@' => next.is_some_and(char::is_alphanumeric) && !ends_in_word(before),
+            // `&#39;` is a character.
+            '#' => next.is_some_and(|c| c.is_ascii_digit()) && !before.ends_with('&'),
+            '-' => next.is_some_and(|c| c.is_ascii_digit()) && last_word(before).eq_ignore_ascii_case("gh"),
+            ':' => behind.starts_with("//") && is_closing(before),
+            _ => false,
+        };
+        if is_reference {
+            out.push(BREAK);
+        }
+    }
+    out
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn ends_in_word(text: &str) -> bool {
+    text.chars().next_back().is_some_and(is_of_word)
+}
+
+/// The word at the end of a text; empty where it ends in something else.
+fn last_word(text: &str) -> &str {
+    let rest = text.trim_end_matches(is_of_word);
+    &text[rest.len()..]
+}
+
+/// Whether the text ends in a closing word and the scheme of an address: `Fixes: https`.
+fn is_closing(text: &str) -> bool {
+    let scheme = last_word(text);
+    let before = text[..text.len() - scheme.len()].trim_end();
+    let word = last_word(before.strip_suffix(':').unwrap_or(before));
+    CLOSING.iter().any(|closing| word.eq_ignore_ascii_case(closing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_called_and_no_issue_is_closed() {
+        let told = quiet("Closes #1, see team/it#2 and GH-3. Ping @team!\nfixes: https://h/team/it/issues/4");
+        assert_eq!(
+            told,
+            "Closes #\u{200b}1, see team/it#\u{200b}2 and GH-\u{200b}3. Ping @\u{200b}team!\n\
+             fixes: https:\u{200b}//h/team/it/issues/4"
+        );
+    }
+
+    #[test]
+    fn what_calls_nobody_stays_as_it_is() {
+        for text in [
+            "mail ann@example.org",
+            "# A heading",
+            "a @ b",
+            "&#39;",
+            "see https://h/issues/4",
+            "utf-8",
+            "é@x#",
+        ] {
+            assert_eq!(quiet(text), text);
+        }
+    }
+}
