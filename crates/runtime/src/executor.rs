@@ -3,6 +3,7 @@
 mod candidate;
 mod description;
 mod keep;
+mod landing;
 pub(crate) mod perform;
 mod pins;
 mod prepare;
@@ -10,6 +11,7 @@ mod propose;
 mod remote;
 mod review;
 mod reviews;
+mod save;
 mod step;
 
 pub use propose::pull_request_client;

@@ -1,6 +1,8 @@
 //! The landing of a batch: entries of the train that reach the target by one move of it. The tip's ticket
 //! orders that move, and the report on it is taken in for all of them.
 
+use std::cmp::Ordering;
+
 use model::TicketId;
 use model::ticket::{
     self, AfterLanding, Batch, BatchEntry, CheckPlan, Clearance, Event, InTheWay, Stage, Ticket, WhyUncoupled,
@@ -185,30 +187,12 @@ impl Core {
     /// The remote refuses a batch, and nobody knows for which of its entries: each lands by itself, so that
     /// only the one at fault is held. Gives the tip's own event.
     pub(super) fn batch_refused(&mut self, tip: &TicketId, batch: &Batch, why: &str) -> Event {
-        let mut of_tip = Event::NotLanded;
-        let mut of_others = Vec::new();
-        for entry in &batch.entries {
-            let stage = self.ticket(&entry.ticket).and_then(Ticket::stage);
-            let event = match stage {
-                Some(Stage::Landing { then: Some(_), .. }) => Event::NotLanded,
-                Some(_) => Event::Uncoupled {
-                    why: WhyUncoupled::Refused { why: why.to_owned() },
-                    at: self.now,
-                },
-                None => continue,
-            };
-            let event = self
-                .back_from_batch(&entry.ticket, batch, &event)
-                .unwrap_or(event);
-            match entry.ticket == *tip {
-                true => of_tip = event,
-                false => of_others.push((&entry.ticket, event)),
-            }
-        }
-        for (id, event) in of_others {
-            self.apply_or_note(id, event, "the remote refused its batch");
-        }
-        of_tip
+        let refused = Event::Uncoupled {
+            why: WhyUncoupled::Refused { why: why.to_owned() },
+            at: self.now,
+        };
+        self.break_up(tip, batch, "the remote refused its batch", |_| refused.clone())
+            .unwrap_or(Event::NotLanded)
     }
 
     /// A person's edits are in the way of one entry of a batch: it is taken out with those behind it, and
@@ -219,27 +203,38 @@ impl Core {
         batch: &Batch,
         (edited, paths): (&TicketId, &[InTheWay]),
     ) -> Option<Event> {
-        let at = batch.entries.iter().position(|entry| entry.ticket == *edited)?;
+        let edited_at = batch.entries.iter().position(|entry| entry.ticket == *edited)?;
+        let (plan, now) = (CheckPlan::of(&self.settings), self.now);
+        let event = |at: usize| {
+            let why = match at.cmp(&edited_at) {
+                Ordering::Less => return Event::BatchPutOff { plan: plan.clone() },
+                Ordering::Equal => WhyUncoupled::Edited {
+                    paths: paths.to_vec(),
+                },
+                Ordering::Greater => WhyUncoupled::AheadLeft {
+                    ahead: edited.clone(),
+                },
+            };
+            Event::Uncoupled { why, at: now }
+        };
+        self.break_up(tip, batch, "edits are in the way of its batch", event)
+    }
+
+    /// Each entry of a batch whose landing ended without it gets the event for its place, but for one that
+    /// somebody has decided on meanwhile. Gives the tip's own event.
+    fn break_up(
+        &mut self,
+        tip: &TicketId,
+        batch: &Batch,
+        why: &str,
+        event: impl Fn(usize) -> Event,
+    ) -> Option<Event> {
         let mut of_tip = None;
         let mut of_others = Vec::new();
-        for (n, entry) in batch.entries.iter().enumerate() {
-            let stage = self.ticket(&entry.ticket).and_then(Ticket::stage);
-            let event = match stage {
+        for (at, entry) in batch.entries.iter().enumerate() {
+            let event = match self.ticket(&entry.ticket).and_then(Ticket::stage) {
                 Some(Stage::Landing { then: Some(_), .. }) => Event::NotLanded,
-                Some(_) if n < at => Event::BatchPutOff {
-                    plan: CheckPlan::of(&self.settings),
-                },
-                Some(_) => Event::Uncoupled {
-                    why: match n == at {
-                        true => WhyUncoupled::Edited {
-                            paths: paths.to_vec(),
-                        },
-                        false => WhyUncoupled::AheadLeft {
-                            ahead: edited.clone(),
-                        },
-                    },
-                    at: self.now,
-                },
+                Some(_) => event(at),
                 None => continue,
             };
             let event = self
@@ -251,7 +246,7 @@ impl Core {
             }
         }
         for (id, event) in of_others {
-            self.apply_or_note(id, event, "edits are in the way of its batch");
+            self.apply_or_note(id, event, why);
         }
         of_tip
     }

@@ -75,7 +75,7 @@ impl Leftovers {
         (!left_out.is_empty()).then(words)
     }
 
-    /// Both, each as a line; one line where there is nothing.
+    /// Both in one line, which says so where there is nothing.
     #[must_use]
     pub fn words(&self) -> String {
         let lines: Vec<String> = [self.committed_words(), self.left_out_words()]

@@ -1,19 +1,17 @@
 //! The merged result of a branch and the target: what is checked is what lands.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use engine::Report;
-use git::{Limits, Message, Outcome, Saved, Workspace};
-use model::ticket::{Batch, Candidate, Coupling, Fingerprint, InTheWay, Leftovers, Listed, Obstacle, Ticket};
-use model::{AgentName, Oid, TicketId};
+use git::{Limits, Message, Outcome, Workspace};
+use model::ticket::{Candidate, Coupling, Fingerprint, Ticket};
+use model::{AgentName, Oid};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
 use super::remote::Base;
-use crate::clock::{self, Stopwatch};
+use super::save::{git_time, only_left_out, refused_by_a_filter, too_large};
 use crate::executor::Executor;
-use crate::timing;
 use crate::undeletable::shown;
 
 /// A merge that is to be made.
@@ -384,7 +382,7 @@ impl Executor {
 
     /// The most that work may bring in, and the paths that no agent may touch: crew's own folder, and the
     /// workspaces where they stand inside the repository.
-    fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Limits {
         let mut protected = vec![".crew".to_owned()];
         protected.extend(self.settings.workspace_dir.clone());
         let stand = self.workspaces.strip_prefix(&self.place.root).ok();
@@ -396,209 +394,6 @@ impl Executor {
             ..Limits::default()
         }
     }
-
-    /// Commits the agent's uncommitted changes, and takes the branch over. Commits that stand apart from the
-    /// branch are kept under a ref.
-    pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
-        let saved = self.take_over(ticket, workspace)?;
-        for one in &saved.submodules {
-            tracing::warn!(
-                "{}: the work in the submodule {} does not land, since the branch does not record it; it is kept as {}",
-                ticket.id,
-                shown(&one.path.to_string_lossy()),
-                one.kept
-            );
-        }
-        for left in &saved.unsaved {
-            tracing::warn!(
-                "{}: {} cannot be saved: {}",
-                ticket.id,
-                shown(&left.path.to_string_lossy()),
-                shown(&left.why)
-            );
-        }
-        Ok(saved)
-    }
-
-    /// The workspace of a step that has ended, in a digest; none where that cannot be told.
-    pub(crate) fn workspace_digest(&self, ticket: &Ticket) -> Option<String> {
-        let claim = &ticket.attempt()?.claim;
-        let workspace = self.workspace(ticket, &claim.agent, claim.number).ok()??;
-        let seen = self.repository.fingerprint(&workspace, &self.limits()).ok()?;
-        let digest = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, seen.as_bytes());
-        Some(digest.simple().to_string())
-    }
-
-    fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
-        let message = saves(&ticket.id);
-        let repository = &self.repository;
-        repository.save(workspace, &message, git_time(), &self.limits())
-    }
-
-    /// The files that the agent had not committed: those that the branch has all the same, and those that
-    /// were left behind.
-    fn leftovers(
-        &self,
-        ticket: &Ticket,
-        target: &git::Oid,
-        tip: &git::Oid,
-        left_behind: &[git::LeftBehind],
-    ) -> git::Result<Leftovers> {
-        let committed = self.repository.saved_paths(target, tip, &saves(&ticket.id))?;
-        let left_out = left_behind.iter().map(|one| {
-            let why = match one.why {
-                git::NoWork::Secret => "its name is that of a file with secrets",
-                git::NoWork::MadeAnew => "a folder of dependencies or of a cache",
-                git::NoWork::CoreDump => "a core dump",
-            };
-            format!("{} ({why})", shown(&one.path.to_string_lossy()))
-        });
-        Ok(Leftovers {
-            committed: Listed::of(committed.iter().map(|path| shown(&path.to_string_lossy()))),
-            left_out: Listed::of(left_out),
-        })
-    }
-
-    /// Takes over work that has just been submitted, while another landing may be under way, so that the only
-    /// queue to the target has less to do. Building a candidate does the same again, finds it done, and
-    /// reports the obstacles.
-    pub(crate) fn save_ahead(&self, ticket: &Ticket) {
-        let Some(attempt) = ticket.attempt() else { return };
-        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.claim.agent, attempt.claim.number)
-            && workspace.exists()
-        {
-            let watch = Stopwatch::start();
-            let saved = self.take_over(ticket, &workspace);
-            timing::saved(&ticket.id, watch);
-            if let Err(error) = saved {
-                tracing::debug!(ticket = %ticket.id, %error, "not taken over ahead of its turn");
-            }
-        }
-    }
-
-    pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate, batch: Option<&Batch>) -> Report {
-        let moved = moved(candidate, batch);
-        let landed = match self.remote() {
-            Ok(Some(remote)) if self.settings.land.proposes().is_some() => {
-                Ok(self.propose(ticket, candidate, &remote))
-            }
-            Ok(Some(remote)) => Ok(self.land_at_remote(ticket, &moved, batch, &remote)),
-            Ok(None) => self.try_land(&moved),
-            Err(error) => Err(error),
-        };
-        let landed = landed.and_then(|report| match (report, batch) {
-            (Report::CheckoutEdited { paths }, Some(batch)) if batch.entries.len() > 1 => {
-                Ok(Report::BatchInTheWay {
-                    entry: self.first_blocked(batch, &paths)?,
-                    paths,
-                })
-            }
-            (report, _) => Ok(report),
-        });
-        match landed {
-            Ok(report) => {
-                if let Report::Landed { .. } = report {
-                    self.unpin(&ticket.id);
-                    let entries = batch.into_iter().flat_map(|batch| &batch.entries);
-                    entries.for_each(|entry| self.unpin(&entry.ticket));
-                }
-                report
-            }
-            Err(git::Error::CandidateGone { .. }) if self.is_gone(candidate) => Report::TargetMoved,
-            Err(error) => could_not(error),
-        }
-    }
-
-    /// Leaves nothing of a landing that is not wanted any more in the checkouts of the user's.
-    pub(super) fn end_landing(
-        &self,
-        ticket: &Ticket,
-        candidate: &Candidate,
-        batch: Option<&Batch>,
-    ) -> Report {
-        let candidate = &moved(candidate, batch);
-        if let Some(report) = self.end_landing_at_remote(ticket, candidate, batch) {
-            return report;
-        }
-        let ended = self
-            .intent(candidate)
-            .and_then(|intent| self.repository.end_landing(&intent));
-        match ended {
-            Ok(true) => Report::Landed {
-                commit: candidate.commit.clone(),
-            },
-            Ok(false) => Report::NotLanded,
-            Err(error) => could_not(error),
-        }
-    }
-
-    pub(super) fn intent(&self, candidate: &Candidate) -> git::Result<git::Intent> {
-        Ok(git::Intent {
-            target: self.target.clone(),
-            old: git_oid(&candidate.target)?,
-            new: git_oid(&candidate.commit)?,
-        })
-    }
-
-    /// Names what a checkout that followed the target has left as it was.
-    pub(super) fn warn_of_left(&self, left: &[git::Blocked]) {
-        for blocked in left {
-            tracing::warn!(
-                "{} moved on, and a checkout did not follow everywhere: {}",
-                self.target.short(),
-                shown(&blocked.to_string())
-            );
-        }
-    }
-
-    fn try_land(&self, candidate: &Candidate) -> git::Result<Report> {
-        let _one_at_a_time = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(match self.repository.land(&self.intent(candidate)?)? {
-            git::Landing::Landed { left } => {
-                self.warn_of_left(&left);
-                Report::Landed {
-                    commit: candidate.commit.clone(),
-                }
-            }
-            git::Landing::TargetMoved { .. } => Report::TargetMoved,
-            git::Landing::InTheWay(blocked) => Report::CheckoutEdited {
-                paths: blocked.iter().map(|one| self.in_the_way(one)).collect(),
-            },
-        })
-    }
-
-    /// The first entry of a batch that changes a path which is in the way. Where the whole checkout is, that
-    /// is the first entry of all.
-    fn first_blocked(&self, batch: &Batch, blocked: &[InTheWay]) -> git::Result<TicketId> {
-        let mut before = git_oid(&batch.base)?;
-        for entry in &batch.entries {
-            let commit = git_oid(&entry.commit)?;
-            let changes = self.repository.changes(&before, &commit)?;
-            let is_in_the_way = |path: &Path| {
-                let mut paths = blocked.iter().map(|one| Path::new(&one.path));
-                paths.any(|blocked| blocked.ends_with(path) || path.starts_with(blocked))
-            };
-            if changes.iter().any(|change| is_in_the_way(&change.path)) {
-                return Ok(entry.ticket.clone());
-            }
-            before = commit;
-        }
-        Ok(batch.entries[0].ticket.clone())
-    }
-}
-
-impl Executor {
-    pub(super) fn in_the_way(&self, blocked: &git::Blocked) -> InTheWay {
-        let path = match &blocked.path {
-            Some(path) if blocked.checkout == self.place.root => path.clone(),
-            Some(path) => blocked.checkout.join(path),
-            None => blocked.checkout.clone(),
-        };
-        InTheWay {
-            path: path.to_string_lossy().into_owned(),
-            what: obstacle(blocked.obstacle),
-        }
-    }
 }
 
 /// The trailer that counts the commitments which the work at this tip meets. It lands once it meets all of
@@ -607,73 +402,4 @@ fn commitments(ticket: &Ticket, tip: &Oid) -> Option<(String, String)> {
     let (met, due, all) = ticket.commitments_met(tip)?;
     let met = if ticket.is_waived_at(tip) { met } else { due };
     Some(("Commitments".to_owned(), format!("{met}/{all}")))
-}
-
-/// The message of the commit of what an agent had not committed.
-fn saves(ticket: &TicketId) -> String {
-    format!("Save what was not committed of {ticket}")
-}
-
-/// An agent whose whole work is in files that crew left out would not know why there is nothing of it.
-fn only_left_out(leftovers: &Leftovers) -> Option<String> {
-    let why = "there are no commits, and these files are left out of what crew commits; commit them yourself \
-               if they are the work";
-    (!leftovers.left_out.is_empty()).then(|| format!("{why}: {}", leftovers.left_out))
-}
-
-/// Files that are not committed and too large to be saved: without them, the work may be half of what the
-/// agent means.
-fn too_large(unsaved: &[git::Unsaved]) -> Option<String> {
-    let why = "files that are not committed are too large to be saved; remove them, or have git ignore them";
-    listed(why, unsaved.iter().filter(|one| one.is_too_large()))
-}
-
-/// Files that are not committed and that a filter of the user's fails on.
-fn refused_by_a_filter(unsaved: &[git::Unsaved]) -> Option<String> {
-    let why = "files that are not committed cannot be saved, since a filter of git's fails on them; mend them, \
-               remove them, or have git ignore them";
-    listed(why, unsaved.iter().filter(|one| one.is_refused_by_a_filter()))
-}
-
-fn listed<'u>(why: &str, files: impl Iterator<Item = &'u git::Unsaved>) -> Option<String> {
-    let files: Vec<String> = files
-        .map(|one| format!("{}: {}", shown(&one.path.to_string_lossy()), shown(&one.why)))
-        .collect();
-    (!files.is_empty()).then(|| format!("{why}:\n{}", files.join("\n")))
-}
-
-fn obstacle(seen: git::Obstacle) -> Obstacle {
-    match seen {
-        git::Obstacle::Edited => Obstacle::Edited,
-        git::Obstacle::Staged => Obstacle::Staged,
-        git::Obstacle::Unmerged => Obstacle::Unmerged,
-        git::Obstacle::Untracked => Obstacle::Untracked,
-        git::Obstacle::Ignored => Obstacle::Ignored,
-        git::Obstacle::Hidden => Obstacle::Hidden,
-        git::Obstacle::Submodule => Obstacle::Submodule,
-        git::Obstacle::Unwritable => Obstacle::Unwritable,
-        git::Obstacle::IndexLocked => Obstacle::IndexLocked,
-        git::Obstacle::Git { command, process } => Obstacle::Git {
-            command: command.to_owned(),
-            process,
-        },
-        git::Obstacle::Operation(git::Operation::Merge) => Obstacle::Merge,
-        git::Obstacle::Operation(git::Operation::Rebase) => Obstacle::Rebase,
-        git::Obstacle::Operation(git::Operation::Am) => Obstacle::Am,
-        git::Obstacle::Operation(git::Operation::CherryPick) => Obstacle::CherryPick,
-        git::Obstacle::Operation(git::Operation::Revert) => Obstacle::Revert,
-    }
-}
-
-fn git_time() -> git::Time {
-    git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or(0))
-}
-
-/// The candidate as the one move of the target sees it: a batch begins where its first entry does.
-fn moved(candidate: &Candidate, batch: Option<&Batch>) -> Candidate {
-    let target = batch.map_or(&candidate.target, |batch| &batch.base);
-    Candidate {
-        target: target.clone(),
-        ..candidate.clone()
-    }
 }

@@ -1,0 +1,128 @@
+//! Saving: what an agent had not committed is committed for it, and its branch is taken over.
+
+use git::{Saved, Workspace};
+use model::TicketId;
+use model::ticket::{Leftovers, Listed, Ticket};
+
+use crate::clock::{self, Stopwatch};
+use crate::executor::Executor;
+use crate::timing;
+use crate::undeletable::shown;
+
+impl Executor {
+    /// Commits the agent's uncommitted changes, and takes the branch over. Commits that stand apart from the
+    /// branch are kept under a ref.
+    pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
+        let saved = self.take_over(ticket, workspace)?;
+        for one in &saved.submodules {
+            tracing::warn!(
+                "{}: the work in the submodule {} does not land, since the branch does not record it; it is kept as {}",
+                ticket.id,
+                shown(&one.path.to_string_lossy()),
+                one.kept
+            );
+        }
+        for left in &saved.unsaved {
+            tracing::warn!(
+                "{}: {} cannot be saved: {}",
+                ticket.id,
+                shown(&left.path.to_string_lossy()),
+                shown(&left.why)
+            );
+        }
+        Ok(saved)
+    }
+
+    /// The workspace of a step that has ended, in a digest; none where that cannot be told.
+    pub(crate) fn workspace_digest(&self, ticket: &Ticket) -> Option<String> {
+        let claim = &ticket.attempt()?.claim;
+        let workspace = self.workspace(ticket, &claim.agent, claim.number).ok()??;
+        let seen = self.repository.fingerprint(&workspace, &self.limits()).ok()?;
+        let digest = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, seen.as_bytes());
+        Some(digest.simple().to_string())
+    }
+
+    fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
+        let message = saves(&ticket.id);
+        let repository = &self.repository;
+        repository.save(workspace, &message, git_time(), &self.limits())
+    }
+
+    /// The files that the agent had not committed: those that the branch has all the same, and those that
+    /// were left behind.
+    pub(super) fn leftovers(
+        &self,
+        ticket: &Ticket,
+        target: &git::Oid,
+        tip: &git::Oid,
+        left_behind: &[git::LeftBehind],
+    ) -> git::Result<Leftovers> {
+        let committed = self.repository.saved_paths(target, tip, &saves(&ticket.id))?;
+        let left_out = left_behind.iter().map(|one| {
+            let why = match one.why {
+                git::NoWork::Secret => "its name is that of a file with secrets",
+                git::NoWork::MadeAnew => "a folder of dependencies or of a cache",
+                git::NoWork::CoreDump => "a core dump",
+            };
+            format!("{} ({why})", shown(&one.path.to_string_lossy()))
+        });
+        Ok(Leftovers {
+            committed: Listed::of(committed.iter().map(|path| shown(&path.to_string_lossy()))),
+            left_out: Listed::of(left_out),
+        })
+    }
+
+    /// Takes over work that has just been submitted, while another landing may be under way, so that the only
+    /// queue to the target has less to do. Building a candidate does the same again, finds it done, and
+    /// reports the obstacles.
+    pub(crate) fn save_ahead(&self, ticket: &Ticket) {
+        let Some(attempt) = ticket.attempt() else { return };
+        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.claim.agent, attempt.claim.number)
+            && workspace.exists()
+        {
+            let watch = Stopwatch::start();
+            let saved = self.take_over(ticket, &workspace);
+            timing::saved(&ticket.id, watch);
+            if let Err(error) = saved {
+                tracing::debug!(ticket = %ticket.id, %error, "not taken over ahead of its turn");
+            }
+        }
+    }
+}
+
+/// The message of the commit of what an agent had not committed.
+fn saves(ticket: &TicketId) -> String {
+    format!("Save what was not committed of {ticket}")
+}
+
+/// An agent whose whole work is in files that crew left out would not know why there is nothing of it.
+pub(super) fn only_left_out(leftovers: &Leftovers) -> Option<String> {
+    let why = "there are no commits, and these files are left out of what crew commits; commit them yourself \
+               if they are the work";
+    (!leftovers.left_out.is_empty()).then(|| format!("{why}: {}", leftovers.left_out))
+}
+
+/// Files that are not committed and too large to be saved: without them, the work may be half of what the
+/// agent means.
+pub(super) fn too_large(unsaved: &[git::Unsaved]) -> Option<String> {
+    let why = "files that are not committed are too large to be saved; remove them, or have git ignore them";
+    listed(why, unsaved.iter().filter(|one| one.is_too_large()))
+}
+
+/// Files that are not committed and that a filter of the user's fails on.
+pub(super) fn refused_by_a_filter(unsaved: &[git::Unsaved]) -> Option<String> {
+    let why = "files that are not committed cannot be saved, since a filter of git's fails on them; mend them, \
+               remove them, or have git ignore them";
+    listed(why, unsaved.iter().filter(|one| one.is_refused_by_a_filter()))
+}
+
+fn listed<'u>(why: &str, files: impl Iterator<Item = &'u git::Unsaved>) -> Option<String> {
+    let files: Vec<String> = files
+        .map(|one| format!("{}: {}", shown(&one.path.to_string_lossy()), shown(&one.why)))
+        .collect();
+    (!files.is_empty()).then(|| format!("{why}:\n{}", files.join("\n")))
+}
+
+pub(super) fn git_time() -> git::Time {
+    git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or(0))
+}
