@@ -64,7 +64,7 @@ pub struct Driver {
     /// Landings that an earlier engine ordered: a command goes on with one only to end it.
     left_to_end: Vec<Ordered>,
     /// Runs whose start is left to another engine. A stop that comes before the start would stop nothing, so
-    /// it is left too.
+    /// it is left too, and a process that lives already is asked to stop beside that.
     left_to_start: BTreeSet<RunId>,
     refusals: Refusals,
     /// The choice for running steps, where the engine was asked to stop while a core was being loaded.
@@ -337,10 +337,14 @@ impl Driver {
         let unwanted = self.left_to_end.extract_if(.., |one| !is_wanted(core, one));
         let unwanted: Vec<Ordered> = unwanted.collect();
         let left = std::mem::take(&mut self.left);
-        let unstarted = &self.left_to_start;
-        let is_left = |one: &Ordered| matches!(&one.effect, Effect::Attempt(attempt::Effect::StopRun { run }) if unstarted.contains(run));
         let all = left.into_iter().chain(ordered).chain(unwanted);
-        for one in all.filter(|one| !is_left(one)) {
+        for one in all {
+            if let Effect::Attempt(attempt::Effect::StopRun { run }) = &one.effect
+                && self.left_to_start.contains(run)
+            {
+                actions.push(Action::StopIfBegun(run.clone()));
+                continue;
+            }
             if let Some((ordered, turn)) = self.queues.add(one) {
                 actions.push(Action::Perform(self.performance(ordered, turn)));
             }

@@ -397,6 +397,7 @@ impl Dispatcher {
             match action {
                 Action::Perform(performance) => self.perform(*performance).await?,
                 Action::Watch(run) => self.watch(run),
+                Action::StopIfBegun(run) => self.stop_if_begun(run).await,
                 Action::ReadInbox => reads_inbox = true,
             }
         }
@@ -404,6 +405,17 @@ impl Dispatcher {
             Box::pin(self.read_inbox()).await?;
         }
         Ok(())
+    }
+
+    /// What fails is the next engine's: it stops the run once it has recorded its start.
+    async fn stop_if_begun(&self, run: RunId) {
+        let executor = Arc::clone(&self.executor);
+        let stop = move || executor.ask_to_stop(&run);
+        match tokio::task::spawn_blocking(stop).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!("a run that nobody has recorded is not stopped: {error}"),
+            Err(error) => tracing::warn!("a run that nobody has recorded is not stopped: {error}"),
+        }
     }
 
     async fn record(&mut self, batch: Batch) -> Result<Recorded> {

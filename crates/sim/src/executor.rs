@@ -8,7 +8,7 @@ mod start;
 use engine::Report;
 use model::attempt::{self, Class, Failure, StartPoint, Workspace};
 use model::ticket::Effect;
-use model::{AgentName, TicketId, Time};
+use model::{AgentName, RunId, TicketId, Time};
 
 use crate::Plant;
 use crate::chance::{Chance, Site};
@@ -42,6 +42,28 @@ pub(crate) struct Executor<'a> {
 }
 
 impl Executor<'_> {
+    /// Asks a step's process to stop, or keeps it from beginning where its run is made.
+    pub(crate) fn stop_step(&mut self, run: &RunId) {
+        let now = self.world.now;
+        let grace = Time(now.0 + self.rng.ms(0, 6_000));
+        match self.world.processes.get_mut(run) {
+            None if self.world.made_runs.contains(run) => {
+                self.world.stop_wishes.insert(run.clone());
+            }
+            None => {}
+            Some(process) if (process.end.is_none() || process.frozen.is_some()) && !process.stopped => {
+                process.stopped = true;
+                process.acts.retain(|(at, _)| *at < grace);
+                let end = match self.plant {
+                    Some(Plant::OnlyAsked) => Act::End(process::killed()),
+                    Some(_) | None => Act::Kill,
+                };
+                process.acts.push((grace, end));
+            }
+            Some(_) => {}
+        }
+    }
+
     /// Performs an effect, and gives its report.
     pub(crate) fn perform(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
         self.world.touched = true;
@@ -62,26 +84,7 @@ impl Executor<'_> {
             Effect::Attempt(attempt::Effect::StartStep { .. }) => self.start(ticket, effect),
             Effect::Attempt(attempt::Effect::StopRun { run }) if run.is_check() => self.stop_check(run),
             Effect::Attempt(attempt::Effect::StopRun { run }) => {
-                let now = self.world.now;
-                let grace = Time(now.0 + self.rng.ms(0, 6_000));
-                match self.world.processes.get_mut(run) {
-                    None if self.world.made_runs.contains(run) => {
-                        self.world.stop_wishes.insert(run.clone());
-                    }
-                    None => {}
-                    Some(process)
-                        if (process.end.is_none() || process.frozen.is_some()) && !process.stopped =>
-                    {
-                        process.stopped = true;
-                        process.acts.retain(|(at, _)| *at < grace);
-                        let end = match self.plant {
-                            Some(Plant::OnlyAsked) => Act::End(process::killed()),
-                            Some(_) | None => Act::Kill,
-                        };
-                        process.acts.push((grace, end));
-                    }
-                    Some(_) => {}
-                }
+                self.stop_step(run);
                 Report::Stopped
             }
             Effect::Attempt(attempt::Effect::InspectWorkspace { agent }) => {

@@ -88,8 +88,9 @@ impl Shell {
         }
     }
 
-    /// Takes the actions of the driver.
-    pub(crate) fn begin(&mut self, actions: Vec<Action>, now: Time) {
+    /// Takes the actions of the driver. Gives the runs that are to be stopped if they have begun.
+    pub(crate) fn begin(&mut self, actions: Vec<Action>, now: Time) -> Vec<RunId> {
+        let mut stops = Vec::new();
         for action in actions {
             match action {
                 Action::Perform(performance) => {
@@ -111,9 +112,11 @@ impl Shell {
                 Action::Watch(run) => {
                     self.watched.insert(run, now);
                 }
+                Action::StopIfBegun(run) => stops.push(run),
                 Action::ReadInbox => self.wants_inbox = true,
             }
         }
+        stops
     }
 
     /// True if the driver's present core ordered it: only that core gets the report.

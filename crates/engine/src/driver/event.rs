@@ -56,6 +56,9 @@ pub enum Action {
     /// Watch a run for its end, which is an [`Event::RunEnded`] or an [`Event::CheckEnded`]; where it is
     /// watched already, look whether it is to stop.
     Watch(RunId),
+    /// Ask a run to stop, if it has begun. Its start is not recorded, and is left to the next engine with its
+    /// stop; but its process may live already.
+    StopIfBegun(RunId),
     /// Read the inbox, which is an [`Event::InboxRead`].
     ReadInbox,
 }

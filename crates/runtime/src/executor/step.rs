@@ -163,10 +163,17 @@ impl Executor {
         if run.is_check() {
             return self.stop_check(run);
         }
-        let stopped = Run::open(self.place.run_dir(run)).and_then(|run| run.stop());
-        match stopped {
-            Ok(()) | Err(process::Error::NoRun { .. }) => Report::Stopped,
+        match self.ask_to_stop(run) {
+            Ok(()) => Report::Stopped,
             Err(error) => could_not(error),
+        }
+    }
+
+    /// Asks a run to stop. One that has not begun is left alone.
+    pub(crate) fn ask_to_stop(&self, run: &RunId) -> process::Result<()> {
+        match Run::open(self.place.run_dir(run)).and_then(|run| run.stop()) {
+            Err(process::Error::NoRun { .. }) => Ok(()),
+            stopped => stopped,
         }
     }
 

@@ -13,6 +13,7 @@ use super::Simulation;
 use crate::chance::Site;
 use crate::executor::Executor;
 use crate::invariant::{Broken, Checked, ensure};
+use crate::rng::Rng;
 use crate::shell::Shell;
 use crate::words::{came_in, facts, name, notes};
 use crate::{Who, block_on, people};
@@ -34,18 +35,22 @@ impl Simulation {
             }
             last.insert(*slot, ordered.id);
         }
-        let mut executor = Executor {
+        let mut executor = self.executor(rng, half);
+        match one.purpose {
+            Purpose::Perform => executor.perform(&ordered.ticket, &ordered.effect),
+            Purpose::End => executor.end(&ordered.effect),
+            Purpose::Nothing => Report::Done,
+        }
+    }
+
+    fn executor(&mut self, rng: Rng, half: bool) -> Executor<'_> {
+        Executor {
             world: &mut self.world,
             options: &self.options,
             chance: &mut self.chance,
             plant: self.case.plant,
             rng,
             half,
-        };
-        match one.purpose {
-            Purpose::Perform => executor.perform(&ordered.ticket, &ordered.effect),
-            Purpose::End => executor.end(&ordered.effect),
-            Purpose::Nothing => Report::Done,
         }
     }
 
@@ -221,8 +226,12 @@ impl Simulation {
             return Ok(());
         };
         let actions = shell.driver.recorded(ordered, now);
-        shell.begin(actions, now);
+        let stops = shell.begin(actions, now);
         let is_finished = shell.driver.is_finished();
+        for run in &stops {
+            let rng = self.chance.of(&format!("stop {run}"));
+            self.executor(rng, false).stop_step(run);
+        }
         for one in reported {
             self.witness.suspect(&one.ticket);
             let again = later.iter().any(|again| again.effect == one.id);

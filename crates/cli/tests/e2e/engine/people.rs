@@ -272,6 +272,26 @@ fn drop_ends_what_a_killed_engine_began() {
 }
 
 #[test]
+fn drop_ends_a_step_whose_start_a_killed_engine_had_not_recorded() {
+    let world = World::new();
+    world.ticket("t-1").agent(ENDLESS).write();
+    world.around("CREW_FAILPOINT_AT", "decided.worker_spawned");
+    let said = world.crew(&["run"]);
+    assert_eq!(said.signal, Some(9), "{said}");
+    world.around("CREW_FAILPOINT_AT", "");
+    assert_eq!(world.count("t-1", "worker_spawned"), 0);
+    assert_ne!(world.processes(), [""; 0], "its agent is at work");
+    world.must(&["drop", "t-1"]);
+    world.wait("its agent has ended", || world.processes().is_empty());
+    world.script("t-1", "exit 1");
+    let said = world.drain();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(world.runs("t-1"), 1, "nothing is started anew");
+    assert_eq!(world.state_name("t-1"), "done/dropped");
+    world.assert_at_rest();
+}
+
+#[test]
 fn assign_gives_a_ticket_out_of_turn() {
     let world = World::new();
     world.ticket("urgent").priority(0).agent(DONE).write();

@@ -1,6 +1,6 @@
 //! Runs: which are watched, and when their ends are handled.
 
-use engine::driver::Event;
+use engine::driver::{Action, Event};
 use engine::{Duty, End, Report};
 use model::attempt::{Class, Signal};
 use model::command::{Command, OnStop};
@@ -151,6 +151,17 @@ fn a_command_is_carried_out_when_the_run_that_it_stops_has_ended() {
     shell.perform_all(&asked.actions);
     assert!(shell.driver.is_carried_out());
     assert!(shell.driver.core().ticket(&id("t-1")).unwrap().held.is_some());
+}
+
+#[test]
+fn a_run_whose_start_is_left_to_the_next_engine_is_asked_to_stop_all_the_same() {
+    let (mut shell, _) = Shell::start(states::starting(), Duty::Command { lands: None });
+    shell.look();
+    let asked = shell.ask([Command::Kill { agent: name("ann") }]);
+    assert_eq!(asked.facts(), ["t-1 stop_ordered"]);
+    assert!(asked.performed().is_empty(), "{:?}", asked.performed());
+    let stop = Action::StopIfBegun(shell.run());
+    assert!(asked.actions.contains(&stop), "{:?}", asked.actions);
 }
 
 #[test]

@@ -228,7 +228,7 @@ pub(super) fn performed(actions: &[Action]) -> Vec<String> {
 pub(super) fn performances(actions: &[Action]) -> impl Iterator<Item = &Performance> {
     actions.iter().filter_map(|action| match action {
         Action::Perform(one) => Some(&**one),
-        Action::Watch(_) | Action::ReadInbox => None,
+        Action::Watch(_) | Action::StopIfBegun(_) | Action::ReadInbox => None,
     })
 }
 
@@ -243,7 +243,7 @@ pub(super) fn take(actions: &[Action], kind: &str) -> Performance {
 pub(super) fn watched(actions: &[Action]) -> Vec<RunId> {
     let runs = actions.iter().filter_map(|action| match action {
         Action::Watch(run) => Some(run.clone()),
-        Action::Perform(_) | Action::ReadInbox => None,
+        Action::Perform(_) | Action::StopIfBegun(_) | Action::ReadInbox => None,
     });
     runs.collect()
 }
