@@ -182,7 +182,7 @@ pub enum OnStop {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Agents {
-    /// Agents that are busy at once. With `names` given it is their number and may not be set.
+    /// Agents that are busy at once. With `names` given it is their number, and may be left out.
     #[schemars(range(min = 1, max = 1000))]
     pub count: u32,
     /// The agents by name, when they are fixed; empty: crew makes up as many names as it needs. A name is

@@ -219,34 +219,35 @@ fn run(reader: &mut Reader<'_>, mut table: Table<'_>) -> Run {
 /// The table, and the harness it names, which may stand further down.
 fn agents<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> (Agents, Option<(String, Range<usize>)>) {
     let mut agents = Agents::default();
-    let count = table.take("count");
-    let listed = table.take("names");
-    if let (Some(count), Some(_)) = (&count, &listed) {
-        let hint = "remove `count`: with names, it is their number".to_owned();
-        reader.report(
-            count.key_span.clone(),
-            "`agents.count` and `agents.names` exclude each other".to_owned(),
-            Some(hint),
-        );
+    let count = table.take("count").and_then(|value| {
+        let number = reader.whole(&value, 1..=MAX_AGENTS)?;
+        Some((number, value.key_span))
+    });
+    if let Some((number, _)) = count {
+        agents.count = number;
     }
-    if let Some(count) = count.and_then(|value| reader.whole(&value, 1..=MAX_AGENTS)) {
-        agents.count = count;
-    }
-    if let Some(listed) = listed {
+    if let Some(listed) = table.take("names") {
         let (name, span) = (listed.name.clone(), listed.span.clone());
         if let Some(items) = reader.list(listed) {
-            if items.is_empty() {
+            let number = u32::try_from(items.len()).unwrap_or(u32::MAX);
+            if number == 0 {
                 let hint = "name at least one, or write `count` instead".to_owned();
                 reader.report(span, format!("`{name}` names nobody"), Some(hint));
-            } else if items.len() > MAX_AGENTS as usize {
+            } else if number > MAX_AGENTS {
                 reader.report(
                     span,
                     format!("`{name}` names more than {MAX_AGENTS} agents"),
                     None,
                 );
             } else {
+                // The same number is no contradiction: settings as crew prints them have both.
+                if let Some((count, span)) = count.filter(|(count, _)| *count != number) {
+                    let message = format!("`agents.count` = {count}, and `agents.names` names {number}");
+                    let hint = "remove `count`: with names, it is their number".to_owned();
+                    reader.report(span, message, Some(hint));
+                }
                 agents.names = agent_names(reader, items);
-                agents.count = u32::try_from(agents.names.len()).unwrap_or(MAX_AGENTS);
+                agents.count = number;
             }
         }
     }

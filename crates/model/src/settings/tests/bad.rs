@@ -103,7 +103,7 @@ const CORPUS: &[(&str, &str)] = &[
     ),
     (
         "count and names",
-        "[agents]\ncount = 2\nnames = [\"ada\", \"bob\"]\n",
+        "[agents]\ncount = 3\nnames = [\"ada\", \"bob\"]\n",
     ),
     ("target begins with a dash", "[project]\ntarget = \"--force\"\n"),
     ("target empty", "[project]\ntarget = \"\"\n"),
@@ -259,7 +259,7 @@ const CORPUS: &[(&str, &str)] = &[
     ),
     (
         "everything at once",
-        "workspace_dir = \"..\"\n[project]\ntarget = \"-x\"\n[run]\nmax_steps = 0\ndebounce = 5\non_stp = \"kill\"\n[agents]\ncount = 1\nnames = [\"a/b\"]\nharness = \"x\"\n[checks]\ncommands = [\"\"]\n[budget]\nday_usd = 1\n",
+        "workspace_dir = \"..\"\n[project]\ntarget = \"-x\"\n[run]\nmax_steps = 0\ndebounce = 5\non_stp = \"kill\"\n[agents]\ncount = 2\nnames = [\"a/b\"]\nharness = \"x\"\n[checks]\ncommands = [\"\"]\n[budget]\nday_usd = 1\n",
     ),
 ];
 

@@ -88,6 +88,12 @@ fn an_empty_file_is_every_default() {
 }
 
 #[test]
+fn a_number_that_is_that_of_the_names_is_no_contradiction() {
+    let settings = read("[agents]\ncount = 2\nnames = [\"ada\", \"bob\"]\n");
+    assert_eq!((settings.agents.count, settings.agents.names.len()), (2, 2));
+}
+
+#[test]
 fn every_key_is_read() {
     let settings = read(FULL);
     assert_eq!(settings.workspace_dir.as_deref(), Some("agents"));
