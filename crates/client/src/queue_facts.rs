@@ -29,6 +29,7 @@ pub struct Facts {
     all: Option<BTreeMap<TicketId, Arc<Ticket>>>,
     files: BTreeMap<TicketId, route::File>,
     roster: BTreeSet<AgentName>,
+    names: Vec<AgentName>,
     debounce: std::time::Duration,
     pause: Option<Pause>,
     /// The bare target, whose checks may keep everything from being dispatched.
@@ -65,6 +66,7 @@ impl Facts {
                 .chain(&settings.agents.names)
                 .cloned()
                 .collect(),
+            names: settings.agents.names.clone(),
             debounce: settings.run.debounce,
             pause: crew.project.pause.filter(|pause| pause.until > now),
             target: crew.project.target.clone(),
@@ -269,7 +271,7 @@ impl Facts {
         let Some(known) = self.tickets.get_mut(id) else {
             return;
         };
-        if let Ok(closed) = Ticket::clone(known).after(&Event::ClosedByPerson, self.now) {
+        if let Ok(closed) = Ticket::clone(known).after(&Event::ClosedByPerson { by: Actor::File }, self.now) {
             *known = Arc::new(closed.ticket);
         }
     }
@@ -313,6 +315,7 @@ impl Facts {
             tickets: self.all.as_ref().unwrap_or(&self.tickets),
             files: &self.files,
             roster: &self.roster,
+            names: &self.names,
             debounce: self.debounce,
             pause: self.pause,
             target: self.target.as_deref(),

@@ -40,10 +40,17 @@ pub fn put(place: &Place, settings: &Settings, ticket: &TicketId) -> Result<Reve
         return Err(Error::refused(
             format!("{ticket} cannot be taken back: {why}"),
             match why {
+                RevertObstacle::NeverNew { merge } => {
+                    let merge = merge.short();
+                    format!(
+                        "`git diff {merge}^1...{merge}^2` shows its work, `git log --first-parent {merge}^1` what landed \
+                         before it: `crew revert` takes back the ticket that brought the changes"
+                    )
+                }
                 RevertObstacle::NothingLeft { merge } => {
                     let merge = merge.short();
                     format!(
-                        "`git show --first-parent {merge}` shows what it added: that is taken back already, or was never new"
+                        "`git show --first-parent {merge}` shows what it added: that is taken back already"
                     )
                 }
                 RevertObstacle::NoMerge { .. } | RevertObstacle::BuiltUpon { .. } => {

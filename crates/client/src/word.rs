@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::TicketId;
 use model::command::Command;
-use model::ticket::{FileStatus, Ticket, Unheeded};
+use model::ticket::{FileStatus, State, Ticket, Unheeded};
 use runtime::Place;
 
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub enum Back {
 /// # Errors
 /// The journal cannot be read, or the file cannot be written.
 pub async fn bring_back(place: &Place, id: &TicketId) -> Result<Back> {
-    let Some(ticket) = known(place, id).await? else {
+    let Some((ticket, _)) = known(place, id).await? else {
         return Ok(Back::NotLost);
     };
     let is_renamed = |change: &Unheeded| change.renamed.is_some();
@@ -45,14 +45,46 @@ pub async fn bring_back(place: &Place, id: &TicketId) -> Result<Back> {
     })
 }
 
-/// The ticket, as the journal has it.
-async fn known(place: &Place, id: &TicketId) -> Result<Option<Arc<Ticket>>> {
+/// The ticket, as the journal has it, and whether an agent has any ticket, or had one a moment ago.
+async fn known(place: &Place, id: &TicketId) -> Result<Option<(Arc<Ticket>, bool)>> {
     let Some(ledger) = repository::journal(place).await? else {
         return Ok(None);
     };
     let mut crew = follow::present(Some(&ledger)).await?;
     ledger.restore(&mut crew, id, None).await?;
-    Ok(crew.tickets.get(id).cloned())
+    let are_agents_at_work = crew.tickets.values().any(|ticket| ticket.attempt().is_some());
+    Ok(crew
+        .tickets
+        .get(id)
+        .cloned()
+        .map(|ticket| (ticket, are_agents_at_work)))
+}
+
+/// What becomes of the work of a ticket that a person closes now, in words; none where the file alone says
+/// it, since nothing is under way.
+///
+/// # Errors
+/// The journal cannot be read.
+pub async fn on_close(place: &Place, id: &TicketId) -> Result<Option<String>> {
+    let Some((ticket, _)) = known(place, id).await? else {
+        return Ok(None);
+    };
+    let gives_up = format!("`crew drop {id}` gives it up");
+    Ok(match &ticket.state {
+        State::InProgress(attempt) if attempt.conversation.has_live_worker() => Some(format!(
+            "its agent is at work: its work is submitted when this step ends; {gives_up}"
+        )),
+        State::InProgress(_) => Some(format!(
+            "its work is submitted, and without any it stays closed; {gives_up}"
+        )),
+        State::Verify(_) if ticket.held.is_some() => Some(format!(
+            "its work does not land, and is kept: `crew explain {id}` names it"
+        )),
+        State::Verify(_) => Some(format!(
+            "its work is submitted, and it is closed when that has landed; {gives_up}"
+        )),
+        State::New | State::Open | State::Done(_) => None,
+    })
 }
 
 /// The command that carries the word; none where the file alone is enough, or crew does not know the ticket.
@@ -66,12 +98,14 @@ pub async fn command(
     status: FileStatus,
     has_file: bool,
 ) -> Result<Option<Command>> {
-    let is_needed = |ticket: &Arc<Ticket>| {
-        let is_opened = ticket.is_done() && status == FileStatus::Open;
-        is_opened || ticket.unheeded.is_some() || (!has_file && !ticket.is_done())
+    let Some((ticket, are_agents_at_work)) = known(place, id).await? else {
+        return Ok(None);
     };
-    let ticket = known(place, id).await?.filter(is_needed);
-    Ok(ticket.map(|ticket| Command::SetStatus {
+    let is_opened = ticket.is_done() && status == FileStatus::Open;
+    // While agents are at work, one of them may have closed the file.
+    let is_closed = are_agents_at_work && !ticket.is_done() && status == FileStatus::Closed;
+    let is_needed = is_opened || is_closed || ticket.unheeded.is_some() || (!has_file && !ticket.is_done());
+    Ok(is_needed.then(|| Command::SetStatus {
         ticket: id.clone(),
         status,
         fence: ticket.fence,

@@ -121,6 +121,11 @@ fn verdict(subject: &Subject, settings: &Settings, target: &Target) -> Finding {
             format!("they were not run {on}"),
             "`crew run` without --anyway runs them before it starts agents",
         ),
+        Verdict::OutOfReach { .. } => Finding::note(
+            AREA,
+            format!("they were not run {on}, since no work can land there"),
+            "`crew inbox` says why and what helps; the next look at the remote has them run",
+        ),
         Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
             let fault = target.verdict.fault().unwrap_or_default();
             let printed = target.verdict.printed().unwrap_or_default();
@@ -133,7 +138,7 @@ fn verdict(subject: &Subject, settings: &Settings, target: &Target) -> Finding {
                 now: clock::now(),
                 engine: subject.holder.is_some(),
             };
-            let remedy = target.verdict.remedy(look).unwrap_or_default();
+            let remedy = target.remedy(look).unwrap_or_default();
             let hint = format!("{remedy}; {WHOLE}");
             match outdated || target.anyway {
                 true => Finding::note(AREA, says, hint),

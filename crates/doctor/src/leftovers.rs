@@ -16,6 +16,7 @@ const MUCH: u64 = 1 << 30;
 
 pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
     let before = found.len();
+    original(subject, found);
     steps(subject, found);
     checks(subject, found);
     workspaces(subject, found);
@@ -26,6 +27,20 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) {
     }
     outputs(subject, found);
     kept(subject, found);
+}
+
+/// The repository of which this one is a copy.
+fn original(subject: &Subject, found: &mut Vec<Finding>) {
+    if let Ok(Some(original)) = subject.place.copy_of() {
+        found.push(Finding::note(
+            AREA,
+            format!(
+                "this repository is a copy of {}: the running steps and the workspaces belong to that one",
+                original.display()
+            ),
+            "crew leaves them alone; crew run begins anew here what was under way",
+        ));
+    }
 }
 
 /// Steps that nobody waits for, and processes of dead ones that still live.
@@ -99,7 +114,7 @@ fn remains(subject: &Subject, run: &Run, what: &str) -> Option<Finding> {
     let end = || Fix::EndRun(run.dir().to_owned());
     match run.status() {
         Ok(Status::Lost { .. }) if subject.holder.is_none() => {
-            let alive = process::find_marked(&run.spec().ok()?.run_id).ok()?;
+            let alive = run.find_marked().ok()?;
             let pids: Vec<String> = alive.iter().map(u32::to_string).collect();
             (!pids.is_empty()).then(|| {
                 Finding::wrong(

@@ -9,8 +9,10 @@ mod conflicts;
 mod dispatch;
 mod files;
 mod harness_pause;
+mod last_runs;
 mod own_checks;
 mod recovery;
+mod refused;
 mod reports;
 mod rest;
 mod restore;
@@ -46,6 +48,7 @@ use crate::tickets::Tickets;
 use crate::watches::Watches;
 use crate::{Error, Input, Output};
 
+use last_runs::LastRuns;
 pub use rest::{Rest, Waits};
 use target::Proven;
 pub use target::TargetCheck;
@@ -71,6 +74,9 @@ pub struct Core {
     ready: ReadyQueue,
     spending: Spending,
     proven: Proven,
+    last_runs: LastRuns,
+    /// Whether the verdict on the target is in doubt: its checks run anew at the next look.
+    doubts_target: bool,
     train: TrainWindow,
     duty: Duty,
     stopping: Option<OnStop>,
@@ -156,6 +162,8 @@ impl Core {
             ready: ReadyQueue::default(),
             spending: Spending::default(),
             proven: Proven::default(),
+            last_runs: LastRuns::default(),
+            doubts_target: false,
             train: TrainWindow::default(),
             duty: Duty::Drain,
             stopping: None,

@@ -314,6 +314,9 @@ impl Driver {
     fn absorb(&mut self, output: Output, now: Time, batch: &mut Batch) {
         self.ended |= output.ended;
         self.wake_at = earlier(self.wake_at, output.wake_at);
+        if output.looks_at_target && !self.actions.contains(&Action::LookAtTarget) {
+            self.actions.push(Action::LookAtTarget);
+        }
         // A timer that was set for a moment that has passed since the journal was last asked would be missed.
         let is_late =
             |timer: &TimerChange| matches!(timer, TimerChange::Set(deadline) if deadline.at <= self.looked);

@@ -61,9 +61,10 @@ impl Hindrances {
     }
 }
 
-/// Whether the next try to check the bare target is worth waiting for.
+/// Whether the next try to check the bare target, or to reach it, is worth waiting for.
 pub(crate) fn is_target_waited_for(target: &Target) -> bool {
-    target.retry_at.is_some() && target.verdict.may_pass() && target.hindered < backoff::HINDERED_TRIES
+    let tries = target.hindered.max(target.looks);
+    target.retry_at.is_some() && target.verdict.may_pass() && tries < backoff::HINDERED_TRIES
 }
 
 /// Whether the ticket still waits for its next try, or the try goes on and has shown nothing yet.

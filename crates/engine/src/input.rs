@@ -98,6 +98,27 @@ pub struct TargetSeen {
     pub anew: bool,
     /// Whether the branch was not there when it was needed last.
     pub is_back: bool,
+    /// What its remote says.
+    pub at_remote: AtRemote,
+}
+
+/// What the remote of the target says about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtRemote {
+    /// It was not asked, or gave no answer: its last word holds.
+    Unasked,
+    /// Nothing is in the way of work that is to land: the remote has the target and the local branch can
+    /// follow it, or there is no remote.
+    Free,
+    /// Nothing can land.
+    OutOfReach {
+        /// Why: one line.
+        why: String,
+        /// The remedy, where `why` does not name it.
+        help: Option<String>,
+        /// Whether the cause may pass without a person.
+        may_pass: bool,
+    },
 }
 
 /// The outcome of the checks of the bare target, so far or in the end.
@@ -204,6 +225,8 @@ pub enum Report {
         /// The paths in which its tip resolves conflicts, where that is all that it adds to the tip that was
         /// approved before.
         resolves: Option<Vec<String>>,
+        /// The commits that it would bring to the target, the newest ones.
+        ahead: Box<[Oid]>,
     },
     /// The branch adds nothing to the target.
     NoCommits,
@@ -413,9 +436,9 @@ pub struct RunEnd {
     pub mode: Option<Mode>,
     /// How it ended.
     pub end: End,
-    /// A line of the agent's that crew could not use, in a message for the agent; for a gatekeeper's run, the
-    /// reason for which its last line is no verdict.
-    pub unusable: Option<String>,
+    /// The lines of the agent's that crew could not use, each in a message for the agent; for a gatekeeper's
+    /// run, the reason for which its last line is no verdict.
+    pub unusable: Vec<String>,
     /// The commitments that the agent has made, in order.
     pub commitments: Vec<Promise>,
     /// The state in which a step without a signal left everything, and its words.

@@ -31,5 +31,5 @@ mod watches;
 
 pub use crate::core::{Core, Duty, Loaded, Rest, TargetCheck, Waits};
 pub use error::Error;
-pub use input::{CheckEnd, End, Input, Observation, Report, RunEnd, TargetFound, TargetSeen};
+pub use input::{AtRemote, CheckEnd, End, Input, Observation, Report, RunEnd, TargetFound, TargetSeen};
 pub use output::{Output, Postponed};

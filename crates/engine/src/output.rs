@@ -26,6 +26,8 @@ pub struct Output {
     pub warnings: Vec<String>,
     /// The next moment at which the core wants to look again, whatever happens; timers apart.
     pub wake_at: Option<Time>,
+    /// The target is to be looked at now, and its remote to be asked for it.
+    pub looks_at_target: bool,
     /// The engine may end: what it was asked to wait for is over.
     pub ended: bool,
 }

@@ -343,7 +343,7 @@ mod tests {
                     Change::Time(at) => now = at,
                     Change::Debounce(time) => debounce = time,
                 }
-                let queue = Queue { tickets: &tickets, files: &files, roster: &roster, debounce, pause: None, target: None, now };
+                let queue = Queue { tickets: &tickets, files: &files, roster: &roster, names: &[], debounce, pause: None, target: None, now };
                 ready.refresh(queue);
                 ready.check(queue);
                 for day in (0..3).map(Day) {

@@ -116,7 +116,9 @@ impl TicketFolder {
     pub(crate) fn comes_from(&mut self, id: &TicketId, origin: Origin) {
         match origin {
             Origin::Person => self.origins.remove(id),
-            Origin::Git | Origin::Unknown | Origin::LostEngine => self.origins.insert(id.clone(), origin),
+            Origin::Git | Origin::Unknown | Origin::LostEngine | Origin::Agents => {
+                self.origins.insert(id.clone(), origin)
+            }
         };
     }
 

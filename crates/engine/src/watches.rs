@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use model::RunId;
 use model::policy::stall::{Limits, Sample, Verdict, Watch};
+use model::{RunId, TicketId, Time};
 
 /// A watch for each run that was looked at and has not ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watches {
     runs: BTreeMap<RunId, Watch>,
+    /// The last end of an agent's step, and before it the last one of a step of another ticket.
+    ends: Vec<(TicketId, Time)>,
 }
 
 impl Watches {
@@ -25,15 +27,24 @@ impl Watches {
     }
 
     /// The run has ended.
-    pub(crate) fn ended(&mut self, run: &RunId) {
+    pub(crate) fn ended(&mut self, run: &RunId, now: Time) {
         self.runs.remove(run);
+        if let Some(ticket) = run.ticket().filter(|_| !run.is_check()) {
+            self.ends.retain(|(of, _)| *of != ticket);
+            self.ends.insert(0, (ticket, now));
+            self.ends.truncate(2);
+        }
+    }
+
+    /// The last end of an agent's step of another ticket than this, since this core was loaded.
+    pub(crate) fn last_end_beside(&self, ticket: &TicketId) -> Option<Time> {
+        let other = self.ends.iter().find(|(of, _)| of != ticket);
+        other.map(|(_, at)| *at)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Time;
-
     use super::*;
 
     fn look(watches: &mut Watches, run: &RunId, seconds: i64) -> Verdict {
@@ -66,12 +77,24 @@ mod tests {
         };
         assert_eq!(look(&mut watches, &one, 10), stuck);
         assert_eq!(look(&mut watches, &other, 10), Verdict::Alive, "its first look");
-        watches.ended(&one);
+        watches.ended(&one, Time(10_000));
         assert_eq!(
             look(&mut watches, &one, 20),
             Verdict::Alive,
             "its watch begins anew"
         );
         assert_eq!(look(&mut watches, &other, 20), stuck);
+    }
+    #[test]
+    fn the_last_end_beside_a_ticket_is_of_a_step_of_another() {
+        let mut watches = Watches::default();
+        let run = |id: &str| RunId::new(id).unwrap();
+        let ticket = |id: &str| TicketId::new(id).unwrap();
+        for (id, at) in [("t-1.1.1", 1), ("t-2.2.1", 2), ("t-3.3.1", 3), ("t-3.3.2", 4)] {
+            watches.ended(&run(id), Time(at));
+        }
+        watches.ended(&RunId::of_check(&ticket("t-4"), model::Fence(4), 1, 1), Time(5));
+        let beside = |id: &str| watches.last_end_beside(&ticket(id));
+        assert_eq!((beside("t-3"), beside("t-1")), (Some(Time(2)), Some(Time(4))));
     }
 }

@@ -24,7 +24,12 @@ pub(crate) fn check(bytes: &[u8]) {
     shown::one_line(&sanitise::line(&text));
     shown::one_line(&sanitise::output_line(&text));
     shown::one_line(&sanitise::indented_line(&text));
-    shown::harmless(&sanitise::prompt(&text).replace('\t', " "));
+    for sanitise in [sanitise::prompt, sanitise::code] {
+        let shown = sanitise(&text).replace('\t', " ");
+        shown::harmless(&shown);
+        let lines = text.replace("\r\n", "\n").matches('\n').count();
+        assert!(shown.matches('\n').count() <= lines, "a line more in {shown:?}");
+    }
     assert!(
         sanitise::excerpt(&text).chars().count() <= sanitise::EXCERPT + 1,
         "an excerpt is short"

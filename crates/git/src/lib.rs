@@ -31,7 +31,7 @@ pub use files::delete::delete_tree;
 pub use landing::candidate::{Candidate, Message, Outcome};
 pub use landing::land::{Intent, Landing};
 pub use landing::pins::CandidatePin;
-pub use landing::remote::{Remote, Standing};
+pub use landing::remote::{Remote, Standing, tracking};
 pub use objects::history::{CommitInfo, LandedMerge};
 pub use objects::list::TreeFile;
 pub use refs::kept_refs::{Kept, KeptKind, Pin, Rescued};

@@ -44,6 +44,15 @@ fn read(value: &Value) -> Result<Commitment, String> {
     if says.is_empty() {
         return Err("no \"says\" says what is promised".to_owned());
     }
+    match command(value) {
+        Ok(run) => Ok(Commitment { says, run }),
+        // Of several commitments the agent has to know which one is meant.
+        Err(why) => Err(format!("{why} (“{}”)", sanitise::fit(&says, 80))),
+    }
+}
+
+/// The program of a commitment and its arguments.
+fn command(value: &Value) -> Result<Vec<String>, String> {
     let words = match value.get("run") {
         None => return Err("no \"run\" has the command that verifies it".to_owned()),
         Some(Value::Array(words)) => words,
@@ -70,7 +79,7 @@ fn read(value: &Value) -> Result<Commitment, String> {
     if run.iter().any(|word| word.chars().any(is_unseen)) {
         return Err("\"run\" has a character in it that nobody would see".to_owned());
     }
-    Ok(Commitment { says, run })
+    Ok(run)
 }
 
 fn is_unseen(character: char) -> bool {

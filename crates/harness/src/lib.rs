@@ -27,6 +27,7 @@ mod program;
 mod readable;
 mod stderr;
 mod step;
+mod unusable;
 mod usage;
 mod verdict;
 

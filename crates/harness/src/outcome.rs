@@ -21,10 +21,13 @@ pub struct Outcome {
     /// The last line, where it was meant as a verdict. It counts for a gatekeeper only.
     #[serde(default)]
     pub verdict: Option<Given>,
-    /// The last line that was meant for crew and could not be used, unless a signal came after it: a message
-    /// for the agent.
+    /// The lines that were meant for crew and could not be used, but for those that a signal came after: each
+    /// in a message for the agent.
     #[serde(default)]
-    pub unusable: Option<String>,
+    pub unusable: Vec<String>,
+    /// The commitments that are refused, whatever came after them: each in a message for the agent.
+    #[serde(default)]
+    pub refused_commitments: Vec<String>,
     /// The usage of the whole step, also of a failed one.
     pub usage: Usage,
     /// The session's running total after this step as the client states it, in millionths of a US dollar,

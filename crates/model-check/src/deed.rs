@@ -117,7 +117,7 @@ impl Deed {
                 summary: None,
                 mode: None,
                 repeat: None,
-                unusable: None,
+                unusable: Vec::new(),
                 steps_left,
                 attempts_left,
                 reopen_at: soon,
@@ -147,6 +147,7 @@ impl Deed {
                         tip: chain::oid('b', tip.into()),
                         passed: Vec::new(),
                         review: None,
+                        brings_nothing: false,
                     },
                     plan: CheckPlan {
                         setup: Vec::new(),
@@ -357,6 +358,7 @@ fn check_ordered(ticket: &Ticket, n: u32) -> Event {
         run: RunId::of_check(&ticket.id, ticket.fence, round, n),
         task: CheckTask::Candidate,
         slot: CheckSlot::FIRST,
+        anew: false,
         at: Time::default(),
     }
 }

@@ -15,7 +15,7 @@ pub enum Actor {
         /// The name of the user who ran the command.
         name: String,
     },
-    /// A person, by a change of the ticket's file: nobody knows who it was.
+    /// A change of the ticket's file: nobody knows who made it.
     File,
     /// The engine itself.
     Engine,
@@ -37,7 +37,7 @@ impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Actor::Person { name } => f.write_str(name),
-            Actor::File => f.write_str("a person, in the ticket's file"),
+            Actor::File => f.write_str("an edit of its file"),
             Actor::Engine => f.write_str("crew"),
             Actor::Agent { run } => write!(f, "the agent, in its run {run}"),
         }

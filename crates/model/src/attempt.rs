@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use claim::{Claim, Slot, StartPoint};
 pub use event::{Effect, Event, Outcome, Raised, Workspace};
-pub use step::{Mode, Prompt, Signal};
+pub use step::{Mode, Prompt, Signal, unusable_words};
 
 use crate::conversation::Conversation;
 pub use crate::conversation::{AfterStop, Class, Failure, HarnessChange, HarnessId, Stuck, Throttled, Usage};
@@ -37,8 +37,15 @@ pub struct Attempt {
     pub rounds: u32,
     /// The agent's own summary of its work.
     pub summary: Option<String>,
-    /// The ticket's text changed since the agent last saw it.
+    /// The lines of its last step that crew could not use, each in a message for the agent, which its next
+    /// step gets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unusable: Vec<String>,
+    /// What the ticket asks for changed since the agent last saw it.
     pub edited: bool,
+    /// That change is of its text, and may ask for more: the work is not done before the agent was told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub text_edited: bool,
     /// The prompt of the running step mentions the edit. Only a step that ends well has shown it to the
     /// agent.
     pub edit_shown: bool,
@@ -216,7 +223,9 @@ impl Attempt {
             conflict: None,
             rounds: 0,
             summary: None,
+            unusable: Vec::new(),
             edited: false,
+            text_edited: false,
             edit_shown: false,
             waits_for_target: true,
             resumes_at: None,

@@ -55,6 +55,18 @@ impl Look {
         }
     }
 
+    /// The time at which crew asks a remote again, as the end of a sentence: an engine that starts does so at
+    /// once. None where an engine is about to.
+    #[must_use]
+    pub fn asked_again(self, remote: &str, at: Time) -> Option<String> {
+        match self.engine {
+            true => self
+                .left(at)
+                .map(|left| format!("crew asks {remote} again in {left}")),
+            false => Some(format!("crew asks {remote} again {WITHOUT_ENGINE}")),
+        }
+    }
+
     /// The moment that something waits for, as the end of a sentence; none where it has come and an engine
     /// runs.
     #[must_use]

@@ -33,7 +33,14 @@ pub struct Target {
     /// How many times in a row its checks could not be run.
     #[serde(default)]
     pub hindered: u32,
-    /// When crew tries again to run checks that could not be run.
+    /// The remote whose branch it is; none where work lands in this repository alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
+    /// How many times the remote was asked for another commit since the verdict was reached.
+    #[serde(default)]
+    pub looks: u32,
+    /// When crew tries again by itself: to run checks that could not be run, or to get another commit from
+    /// the remote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Time>,
 }
@@ -107,6 +114,17 @@ pub enum Verdict {
         #[serde(default)]
         may_pass: bool,
     },
+    /// Nothing can land on it, as the remote says, or its checkout here: its checks are not run.
+    OutOfReach {
+        /// Why: sanitised, one line.
+        why: String,
+        /// The remedy; none where `why` names it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        help: Option<String>,
+        /// Whether the cause may pass without a person, such as a host that is away.
+        #[serde(default)]
+        may_pass: bool,
+    },
 }
 
 impl Target {
@@ -138,8 +156,31 @@ impl Target {
                 is_canary,
             } => Some(running(command, *is_canary)),
             Verdict::Passed => None,
-            Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
-                self.verdict.fault()
+            Verdict::Failed { .. }
+            | Verdict::Blind { .. }
+            | Verdict::CouldNotRun { .. }
+            | Verdict::OutOfReach { .. } => self.verdict.fault(),
+        }
+    }
+
+    /// The remedy of the fault, as a request to a person.
+    #[must_use]
+    pub fn remedy(&self, look: Look) -> Option<String> {
+        self.verdict.remedy(look, self.remote.as_deref())
+    }
+
+    /// The time of the next try, as the end of a sentence; none where only a person or another commit changes
+    /// the verdict, or an engine is about to try.
+    #[must_use]
+    pub fn again(&self, look: Look) -> Option<String> {
+        let at = self.retry_at?;
+        match &self.verdict {
+            Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::OutOfReach { .. } => {
+                let remote = self.remote.as_deref().unwrap_or("the remote");
+                look.asked_again(remote, at)
+            }
+            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed | Verdict::CouldNotRun { .. } => {
+                look.tried_again(at)
             }
         }
     }
@@ -188,12 +229,13 @@ impl Verdict {
                 let first = why.lines().next().unwrap_or_default().trim_end_matches(':');
                 Some(format!("the checks could not be run on the bare target: {first}"))
             }
+            Verdict::OutOfReach { why, .. } => Some(format!("no work can land: {why}")),
         }
     }
 
-    /// The remedy of the fault, as a request to a person.
+    /// The remedy of the fault, as a request to a person. `remote`: the one whose branch the target is.
     #[must_use]
-    pub fn remedy(&self, look: Look) -> Option<String> {
+    pub fn remedy(&self, look: Look, remote: Option<&str>) -> Option<String> {
         let mended = match self {
             Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed => return None,
             Verdict::Blind { .. } => {
@@ -207,11 +249,26 @@ impl Verdict {
                 missing: Some(program),
                 ..
             } => install(program),
-            Verdict::Failed { .. } | Verdict::CouldNotRun { missing: None, .. } => {
-                "mend it by a commit on the target, or mend [checks] in crew.toml".to_owned()
+            Verdict::OutOfReach { help, .. } => {
+                let by_hand = "mend that, here or at the remote".to_owned();
+                help.clone().unwrap_or(by_hand)
             }
+            Verdict::Failed { .. } | Verdict::CouldNotRun { missing: None, .. } => match remote {
+                None => "mend it by a commit on the target, or mend [checks] in crew.toml".to_owned(),
+                Some(remote) => format!(
+                    "mend it by a commit on the target, made here and pushed or made at {remote}, or mend [checks] in \
+                     crew.toml"
+                ),
+            },
         };
-        Some(format!("{mended}: agents start {}", look.by_themselves()))
+        let at_once = match remote.is_some() && look.engine {
+            true => ", at once after `crew retry` of a ticket that waits",
+            false => "",
+        };
+        Some(format!(
+            "{mended}: agents start {}{at_once}",
+            look.by_themselves()
+        ))
     }
 
     /// The end of the output of the check that failed; none where none did.
@@ -220,14 +277,33 @@ impl Verdict {
         match self {
             Verdict::Failed { output, .. } => Some(output.trim_end()),
             Verdict::CouldNotRun { why, .. } => why.split_once('\n').map(|(_, output)| output.trim_end()),
-            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed | Verdict::Blind { .. } => None,
+            Verdict::Unchecked
+            | Verdict::Checking { .. }
+            | Verdict::Passed
+            | Verdict::Blind { .. }
+            | Verdict::OutOfReach { .. } => None,
         }
     }
 
-    /// Whether its checks cannot be run for a cause that may pass without a person.
+    /// Whether its checks cannot be run, or nothing can land on it, for a cause that may pass without a
+    /// person.
     #[must_use]
     pub fn may_pass(&self) -> bool {
-        matches!(self, Verdict::CouldNotRun { may_pass: true, .. })
+        matches!(
+            self,
+            Verdict::CouldNotRun { may_pass: true, .. } | Verdict::OutOfReach { may_pass: true, .. }
+        )
+    }
+
+    /// Whether its checks have shown the fault.
+    #[must_use]
+    pub fn is_of_checks(&self) -> bool {
+        match self {
+            Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => true,
+            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed | Verdict::OutOfReach { .. } => {
+                false
+            }
+        }
     }
 
     /// The name of the event that brings it.
@@ -241,6 +317,7 @@ impl Verdict {
             Verdict::Passed => "target_passed",
             Verdict::Failed { .. } => "target_failed",
             Verdict::CouldNotRun { .. } => "target_could_not_be_checked",
+            Verdict::OutOfReach { .. } => "target_out_of_reach",
         }
     }
 }

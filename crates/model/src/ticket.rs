@@ -55,11 +55,14 @@ pub use verify::{AfterLanding, Candidate, Clearance, Cleared, Stage, Verify, Wai
 use crate::attempt::{self, Attempt};
 use crate::commitment::{Commitment, Promise};
 use crate::policy::budget::Spent;
-use crate::{AgentName, Fence, RunId, TicketId, Time};
+use crate::{AgentName, Fence, Oid, RunId, TicketId, Time};
 
 /// The beginning of a note that crew adds to a ticket's file, with the reason for which its agent cannot go
 /// on.
 pub const NOTED: &str = "BLOCKED:";
+
+/// The submitted tips of a ticket that it remembers, the newest ones.
+const MOST_SUBMITTED: usize = 8;
 
 /// A ticket as the journal knows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,11 +89,19 @@ pub struct Ticket {
     /// work comes back to its agent. None before it, and once it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_line_since: Option<Time>,
+    /// The tips as which its work was submitted, oldest first and the last few, until it is over, and beyond
+    /// where it was dropped: no other ticket's branch brings them to the target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub submitted: Vec<Oid>,
+    /// The tip that was rejected last: it is not reviewed again, and lands only by a person's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<Oid>,
     /// The time before which an open ticket is not dispatched.
     pub due: Option<Time>,
     /// The start of the next attempt.
     pub from: attempt::StartPoint,
-    /// The gatekeepers' feedback on earlier attempts, oldest first.
+    /// What earlier attempts came back with, oldest first: feedback of gatekeepers, and lines that crew could
+    /// not use.
     pub feedback: Vec<String>,
     /// The questions of its agents that a person answered, oldest first: a new session gets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -102,6 +113,10 @@ pub struct Ticket {
     /// reviewed all the same.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags_given: BTreeSet<String>,
+    /// The digest of its text as an agent first got it. Nobody knows whether a person made the changes since
+    /// then; an edit of an open ticket begins anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
     /// Attempts at a review that ended without a verdict, in a row.
     pub review_tries: u32,
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or
@@ -177,12 +192,15 @@ impl Ticket {
             tries: 0,
             attempts: 0,
             in_line_since: None,
+            submitted: Vec::new(),
+            rejected: None,
             due: None,
             from: attempt::StartPoint::Target,
             feedback: Vec::new(),
             answers: Vec::new(),
             authors: BTreeSet::new(),
             tags_given: BTreeSet::new(),
+            given: None,
             review_tries: 0,
             repeat: None,
             unheeded: None,
@@ -194,6 +212,17 @@ impl Ticket {
             pull_request: None,
             spent: Spent::default(),
         }
+    }
+
+    /// Notes a tip as which its work is submitted.
+    fn note_submitted(&mut self, tip: Oid) {
+        if self.submitted.contains(&tip) {
+            return;
+        }
+        if self.submitted.len() == MOST_SUBMITTED {
+            self.submitted.remove(0);
+        }
+        self.submitted.push(tip);
     }
 
     /// The attempt behind it, at work or submitted.
@@ -270,6 +299,18 @@ impl Ticket {
         steps
             .chain(reviews)
             .chain(self.check_run().map(|check| &check.run))
+    }
+
+    /// True if it has landed, and its merge changed no file: the target had all of its work before.
+    #[must_use]
+    pub fn brought_nothing(&self) -> bool {
+        matches!(
+            self.state,
+            State::Done(Done::Landed {
+                brought_nothing: true,
+                ..
+            })
+        )
     }
 
     /// True if it waits for the end of this run.
@@ -358,6 +399,12 @@ impl Ticket {
                 self.held.as_ref().is_some_and(|held| held.why.is_failure())
             }
         }
+    }
+
+    /// The digest of its text as an agent first got it, where the text is another by now.
+    #[must_use]
+    pub fn given_otherwise(&self) -> Option<&str> {
+        self.given.as_deref().filter(|given| **given != self.spec.digest)
     }
 
     /// True if it is over.

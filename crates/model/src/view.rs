@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use act::Act;
+pub use act::{Act, UNSEEN};
 pub use agent::{Agent, EndedBy, Role, Status, Waits};
 pub use archive::{Archived, LANDINGS, Record, SHAPE, Summaries, TicketCost};
 pub use attempt_summary::AttemptSummary;
@@ -42,7 +42,7 @@ pub use queue::{Counts, Held};
 pub use standing::{Sign, Standing, standing_since};
 pub use state_file::state_json;
 pub use train::{TrainEntry, train};
-pub use words::{describe, describe_effect, describe_with, matters, printed};
+pub use words::{BROUGHT_NOTHING, describe, describe_effect, describe_with, matters, printed};
 
 use crate::attempt::{self, Usage};
 use crate::journal::{Fact, State, Stream};

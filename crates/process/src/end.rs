@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use crate::elsewhere::Others;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::linux::{self, Identity, Life};
@@ -100,12 +101,13 @@ impl Run {
     pub fn kill(&self) -> Result<Swept> {
         self.wish_stop()?;
         let started: Option<Started> = readable(files::read(self.dir(), files::SHIM))?;
-        let Some(Started { shim, .. }) = started else {
+        let Some(started) = started else {
             return self.sweep();
         };
-        let Some(process) = shim.open().map_err(Error::system("look for a shim"))? else {
+        let Some(process) = self.own_shim(&started)? else {
             return self.sweep();
         };
+        let shim = started.shim;
         // Suspended, the shim can neither start anything nor give up what it has. As long as it is there,
         // everything that the run has started is below it, daemons without the marker too.
         linux::send(process.as_fd(), Signal::STOP).map_err(Error::system("suspend a shim"))?;
@@ -126,6 +128,7 @@ impl Run {
     /// Kills what is below the shim or carries the run's marker; gives how many there were.
     fn kill_below(&self, shim: &Identity) -> Result<u32> {
         let run_id = self.spec()?.run_id;
+        let others = Others::of(self, run_id.clone());
         let find = || {
             sweep::alive(
                 &run_id,
@@ -134,6 +137,7 @@ impl Run {
                     pid: shim.pid,
                     included: false,
                 }),
+                &others,
             )
         };
         sweep::kill_all(self.dir(), find, |clean| clean > 1)

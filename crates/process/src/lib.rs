@@ -25,6 +25,7 @@
 mod ask;
 mod capture;
 mod clock;
+mod elsewhere;
 mod end;
 mod error;
 mod exchange;
@@ -50,7 +51,7 @@ pub use run::{RUN_DIR, Run, Shim, Status};
 pub use shim::shim_main;
 pub use spawn::{NotFound, find_program};
 pub use spec::{DEFAULT_BEAT_MS, DEFAULT_GRACE_MS, DEFAULT_OUTPUT_CAP, MARKER, Spec};
-pub use sweep::{Swept, find_marked};
+pub use sweep::Swept;
 pub use tail::{Stream, Tail};
 pub use watch::Watch;
 

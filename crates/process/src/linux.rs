@@ -2,10 +2,11 @@
 //!
 //! A port to another system replaces this file: the same functions, by that system's means.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read as _;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
@@ -251,8 +252,9 @@ fn all(marker: Option<Marker<'_>>) -> Result<Vec<Process>, Errno> {
             }
             // A process that went away while it was looked at is not an error: it is gone.
             if let Some(mut process) = process(pid) {
-                process.marked =
-                    marker.is_some_and(|marker| process.start >= marker.since && carries(pid, marker.run_id));
+                process.marked = marker.is_some_and(|marker| {
+                    process.start >= marker.since && has_variable(pid, MARKER, Some(marker.run_id))
+                });
                 found.push(process);
             }
         }
@@ -314,18 +316,36 @@ fn in_order(mut found: Vec<Process>) -> Vec<Process> {
 }
 
 /// The living processes of a run: `root` itself if asked for, all processes below it, and all that carry the
-/// run's marker, of those whose environment this process may read.
-pub(crate) fn of_run(marker: Marker<'_>, root: Option<Root>) -> Result<Vec<Process>, Errno> {
+/// run's marker, of those whose environment this process may read. Left out is what has one above it of which
+/// `is_elsewhere` says that it holds a run in another directory.
+pub(crate) fn of_run(
+    marker: Marker<'_>,
+    root: Option<Root>,
+    is_elsewhere: impl Fn(u32) -> bool,
+) -> Result<Vec<Process>, Errno> {
     let all = all(Some(marker))?;
     let mut found = root.map_or_else(Vec::new, |root| below(all.clone(), root.pid));
     let known: BTreeSet<u32> = found.iter().map(|process| process.pid).collect();
-    found.extend(all.into_iter().filter(|process| {
+    let others = all.iter().filter(|process| {
         let counts = match root {
             Some(root) if root.pid == process.pid => root.included,
             _ => process.marked && !known.contains(&process.pid),
         };
         counts && !process.dead
-    }));
+    });
+    found.extend(others.cloned());
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let parents: BTreeMap<u32, u32> = all.iter().map(|process| (process.pid, process.parent)).collect();
+    let mut seen: BTreeMap<u32, bool> = BTreeMap::new();
+    found.retain(|process| {
+        // A number may come twice, as the processes were looked at one after the other.
+        let mut climbed = BTreeSet::new();
+        let above = std::iter::successors(Some(process.pid), |pid| parents.get(pid).copied());
+        let mut above = above.take_while(|pid| climbed.insert(*pid));
+        !above.any(|pid| *seen.entry(pid).or_insert_with(|| is_elsewhere(pid)))
+    });
     Ok(found)
 }
 
@@ -337,17 +357,23 @@ pub(crate) struct Root {
     pub(crate) included: bool,
 }
 
-fn carries(pid: u32, run_id: &str) -> bool {
+/// Whether the environment of a process has a variable, with this value if one is given, as far as this
+/// process may read it.
+pub(crate) fn has_variable(pid: u32, name: &str, value: Option<&str>) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
         return false;
     };
     let wanted = |entry: &[u8]| {
-        entry
-            .strip_prefix(MARKER.as_bytes())
-            .and_then(|rest| rest.strip_prefix(b"="))
-            == Some(run_id.as_bytes())
+        let entry = entry.strip_prefix(name.as_bytes());
+        let found = entry.and_then(|rest| rest.strip_prefix(b"="));
+        found.is_some_and(|found| value.is_none_or(|value| found == value.as_bytes()))
     };
     environment.split(|byte| *byte == 0).any(wanted)
+}
+
+/// A path to the directory in which a process works, also while that directory has no other path any more.
+pub(crate) fn working_directory(pid: u32) -> PathBuf {
+    format!("/proc/{pid}/cwd").into()
 }
 
 /// Signals this very process, never a later one with its number. Errors: permission.

@@ -327,7 +327,7 @@ impl Run {
                 Status::Running {
                     started: Some(started),
                 } => {
-                    let shim = started.shim.open().map_err(Error::system("watch a shim"))?;
+                    let shim = self.own_shim(&started)?;
                     return Ok(Watch::new(self.clone(), shim));
                 }
                 Status::Running { started: None } if !deadline.passed() => {
@@ -349,7 +349,7 @@ impl Run {
         if let Status::Running {
             started: Some(started),
         } = self.status()?
-            && let Some(shim) = started.shim.open().map_err(Error::system("look for a shim"))?
+            && let Some(shim) = self.own_shim(&started)?
         {
             linux::send(shim.as_fd(), Signal::TERM).map_err(Error::system("signal a shim"))?;
         }

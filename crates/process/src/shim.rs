@@ -12,6 +12,7 @@ use rustix::process::Signal;
 
 use crate::capture::Capture;
 use crate::clock::{self, Deadline};
+use crate::elsewhere::Others;
 use crate::error::{Error, Result, is_exhausted};
 use crate::files::{self, Sync};
 use crate::linux::{self, Identity, Marker, Root};
@@ -304,7 +305,8 @@ impl Watched {
                 Ending::No | Ending::Asked(_) | Ending::Forced => {}
             }
         };
-        let survivors = self.kill_stragglers(signals, started.shim.since());
+        let others = Others::of(run, self.spec.run_id.clone());
+        let survivors = self.kill_stragglers(signals, started.shim.since(), &others);
         self.drain(signals);
         let [out, err] = self.pipes;
         // Nothing of the program lives any more, so that nothing waits meanwhile.
@@ -360,7 +362,7 @@ impl Watched {
     }
 
     /// Kills everything that the program has left behind, and reads its output meanwhile.
-    fn kill_stragglers(&mut self, signals: &OwnedFd, since: u64) -> u32 {
+    fn kill_stragglers(&mut self, signals: &OwnedFd, since: u64, others: &Others) -> u32 {
         let own = std::process::id();
         let run_id = self.spec.run_id.clone();
         let find = || {
@@ -373,6 +375,7 @@ impl Watched {
                     pid: own,
                     included: false,
                 }),
+                |pid| others.are_held_by(pid),
             )
         };
         let pause = |time| {

@@ -106,7 +106,7 @@ impl Spec {
 /// The specification as it is kept; the environment has a file of its own.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {
-    run_id: String,
+    pub(crate) run_id: String,
     program: Word,
     args: Vec<Word>,
     cwd: Word,

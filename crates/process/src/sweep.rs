@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::clock::{self, Deadline};
+use crate::elsewhere::Others;
 use crate::error::{Error, Result};
 use crate::files::{self, Sync};
 use crate::linux::{self, Marker, Process, Root};
@@ -36,8 +37,9 @@ impl Run {
     /// After the end of a run, however it ended: kills all that is left of it, proves that nothing with its
     /// marker lives, and writes the record if the shim could not ([`Reason::Lost`], or [`Reason::Stopped`] if
     /// somebody had asked for a stop). A run that has not been started never will be; a record that cannot be
-    /// read is as good as none. A second call changes nothing. Blocks for milliseconds when nothing is left,
-    /// for some seconds at most.
+    /// read is as good as none. Processes that belong to [another directory](Self::elsewhere), of which this
+    /// one is a copy, are left alone, and the record says [`Reason::Lost`]. A second call changes nothing.
+    /// Blocks for milliseconds when nothing is left, for some seconds at most.
     ///
     /// Errors: [`Error::StillRunning`]; [`Error::Survivors`], when something cannot be killed.
     pub fn sweep(&self) -> Result<Swept> {
@@ -47,11 +49,7 @@ impl Run {
         if let Some(Status::Running {
             started: Some(started),
         }) = readable(self.status().map(Some))?
-            && started
-                .shim
-                .open()
-                .map_err(Error::system("look for a shim"))?
-                .is_some()
+            && self.own_shim(&started)?.is_some()
         {
             return Err(still());
         }
@@ -78,7 +76,9 @@ impl Run {
         // meanwhile. A shim that wrote its record has looked before, and proved that it had no descendant
         // left.
         let sure = |clean| recorded.is_some() || clean > 1;
-        let killed = killed + kill_all(self.dir(), || remains(&run_id, started.as_ref()), sure)?;
+        let others = Others::of(self, run_id.clone());
+        let find = || remains(&run_id, started.as_ref(), &others);
+        let killed = killed + kill_all(self.dir(), find, sure)?;
         let exit = match recorded {
             Some(exit) => exit,
             None => {
@@ -95,6 +95,20 @@ impl Run {
             killed,
             by_force: false,
         })
+    }
+
+    /// The ids of all living processes whose environment names this run, as far as this process may read it,
+    /// without those of [another directory](Self::elsewhere).
+    pub fn find_marked(&self) -> Result<Vec<u32>> {
+        let run_id = self.spec()?.run_id;
+        let others = Others::of(self, run_id.clone());
+        let marker = Marker {
+            run_id: &run_id,
+            since: 0,
+        };
+        let marked = linux::of_run(marker, None, |pid| others.are_held_by(pid));
+        let marked = marked.map_err(Error::system("read /proc"))?;
+        Ok(marked.iter().map(|process| process.pid).collect())
     }
 
     fn lost(&self, started: Option<&Started>, survivors: u32) -> Result<Exit> {
@@ -131,12 +145,6 @@ impl Run {
     }
 }
 
-/// The ids of all living processes whose environment names this run, as far as we may read it.
-pub fn find_marked(run_id: &str) -> Result<Vec<u32>> {
-    let marked = linux::of_run(Marker { run_id, since: 0 }, None).map_err(Error::system("read /proc"))?;
-    Ok(marked.iter().map(|process| process.pid).collect())
-}
-
 /// The content of a record; `None` where it is damaged.
 pub(crate) fn readable<T>(read: Result<Option<T>>) -> Result<Option<T>> {
     match read {
@@ -147,7 +155,7 @@ pub(crate) fn readable<T>(read: Result<Option<T>>) -> Result<Option<T>> {
 
 /// All that is left of a run whose shim is gone: the program, the tree below it, and every process with the
 /// marker.
-fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errno> {
+fn remains(run_id: &str, started: Option<&Started>, others: &Others) -> Result<Vec<Process>, Errno> {
     let child = started.and_then(|started| started.child.as_ref());
     let root = match child {
         Some(child) if child.open()?.is_some() => Some(Root {
@@ -158,12 +166,18 @@ fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errn
     };
     // Whatever the run has started is younger than its shim.
     let since = started.map_or(0, |started| started.shim.since());
-    alive(run_id, since, root)
+    alive(run_id, since, root, others)
 }
 
 /// The living processes of a run, as [`linux::of_run`] finds them, except this one.
-pub(crate) fn alive(run_id: &str, since: u64, root: Option<Root>) -> Result<Vec<Process>, Errno> {
-    let mut found = linux::of_run(Marker { run_id, since }, root)?;
+pub(crate) fn alive(
+    run_id: &str,
+    since: u64,
+    root: Option<Root>,
+    others: &Others,
+) -> Result<Vec<Process>, Errno> {
+    let is_elsewhere = |pid| others.are_held_by(pid);
+    let mut found = linux::of_run(Marker { run_id, since }, root, is_elsewhere)?;
     // An agent may have started the very crew that sweeps.
     found.retain(|process| process.pid != std::process::id());
     Ok(found)

@@ -14,6 +14,7 @@ mod paths;
 mod slot;
 mod toolchain;
 
+use environment::CHECK_BASE;
 pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
 pub use missing::{MissingProgram, missing_programs};
@@ -24,7 +25,7 @@ pub use tests_ran::tests_on_target;
 pub(crate) use toolchain::Toolchain;
 pub use toolchain::{Tool, toolchain};
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,8 @@ const LONGEST_LINE: usize = 300;
 const SEARCHED: u64 = 4 << 20;
 /// The file in a run's folder that says that the check failed in a kept set-up.
 const KEPT: &str = "kept-set-up";
+/// The file in the folder of a run that was made although the same had passed before: the name of that pass.
+const REMEMBERED: &str = "remembered";
 /// The shell that runs the commands of the settings.
 const SHELL: &str = "/bin/sh";
 /// The exit codes of a shell for a command that it cannot find or execute.
@@ -137,9 +140,11 @@ impl Executor {
         let commit = git_oid(check.commit)?;
         let tree = self.repository.tree_of(&commit)?.0;
         self.toolchain.key()?;
-        let about = self.about(check, &tree, check.passed as usize);
+        let base = self.base_of(check)?;
+        let about = self.about(check, &tree, &base, check.passed as usize);
         // One command may need what those before it have made: all of them have passed, or all of them run.
-        let last = self.about(check, &tree, check.plan.commands.len().saturating_sub(1));
+        let last = check.plan.commands.len().saturating_sub(1);
+        let last = self.about(check, &tree, &base, last);
         let is_of_commands = matches!(check.task, CheckTask::Candidate | CheckTask::Target);
         if is_of_commands && !check.anew && self.place.passed_check(&last).exists() {
             return Ok(Report::PassedBefore);
@@ -159,13 +164,40 @@ impl Executor {
             return Ok(Report::NotSetUp);
         };
         failpoint::hit("check.ready");
-        let run = self.make_in(checkout.path(), check, &dir, format!("{owned}-{about}"))?;
+        let id = format!("{owned}-{about}");
+        let run = self.make_in(checkout.path(), check, &dir, id, &base)?;
+        if check.anew && is_of_commands {
+            write(&dir.join(REMEMBERED), last.as_bytes())?;
+        }
         self.note_counted(check, &tree, &dir);
         Ok(self.begin_check(&run))
     }
 
+    /// The commit of the target with which the commit of a run is compared: the one that it, or the first
+    /// entry ahead of it in the train, is merged onto. A commit of the target is compared with itself.
+    fn base_of(&self, check: &Check<'_>) -> Result<git::Oid> {
+        let merged_onto = match check.task {
+            CheckTask::Candidate | CheckTask::Commitment => check.base.unwrap_or(check.commit),
+            CheckTask::Target | CheckTask::SetUp => check.commit,
+        };
+        let merged_onto = git_oid(merged_onto)?;
+        // The checks of what was merged go on while the branch is away.
+        let Ok(target) = self.repository.target(&self.target) else {
+            return Ok(merged_onto);
+        };
+        let base = self.repository.begins_at(&merged_onto, &target)?;
+        Ok(base.unwrap_or(merged_onto))
+    }
+
     /// Makes a run in a checkout.
-    fn make_in(&self, checkout: &Path, check: &Check<'_>, dir: &Path, id: String) -> Result<Run> {
+    fn make_in(
+        &self,
+        checkout: &Path,
+        check: &Check<'_>,
+        dir: &Path,
+        id: String,
+        base: &git::Oid,
+    ) -> Result<Run> {
         let mut spec = match &check.command.command {
             // The one shell: the command is the user's own setting, whole.
             CheckCommand::Shell(line) => {
@@ -183,6 +215,10 @@ impl Executor {
         };
         spec.env = self.check_env.variables.clone();
         spec.env.insert(CHECK_MARK.into(), "1".into());
+        // What the set-up makes stays for work on another base.
+        if check.task != CheckTask::SetUp {
+            spec.env.insert(CHECK_BASE.into(), base.as_str().into());
+        }
         spec.timeout_ms = Some(check.command.timeout_ms);
         private_dir(&self.place.check_runs_dir())?;
         let run = Run::create(dir, &spec, None)?;
@@ -264,6 +300,12 @@ impl Executor {
                 tracing::warn!("{}", text::with_causes(&error));
             }
         }
+        if let (CheckOutcome::Failed { .. }, Ok(last)) =
+            (&outcome, std::fs::read_to_string(run.dir().join(REMEMBERED)))
+        {
+            // What passed once does not pass now: nothing is proven by it any more.
+            drop(std::fs::remove_file(self.place.passed_check(&last)));
+        }
         let about = spec.run_id.rsplit('-').next().unwrap_or_default();
         if is_of_commands
             && outcome == CheckOutcome::Passed
@@ -290,9 +332,13 @@ impl Executor {
         write(&self.place.passed_check(about), id.as_str())
     }
 
-    /// Names the verdict of the n-th command by everything that it depends on.
-    fn about(&self, check: &Check<'_>, tree: &git::Oid, command: usize) -> String {
+    /// Names the verdict of the n-th command by everything that it depends on. The base counts only for
+    /// commands that name it: each landing changes it.
+    fn about(&self, check: &Check<'_>, tree: &git::Oid, base: &git::Oid, command: usize) -> String {
         let mut parts = vec![tree.to_string().into_bytes(), command.to_string().into_bytes()];
+        if check.plan.commands.iter().chain([check.command]).any(names_base) {
+            parts.push(format!("{CHECK_BASE}={base}").into_bytes());
+        }
         if check.task == CheckTask::Commitment {
             parts.push(b"commitment".to_vec());
             parts.push(facts(check.command).into_bytes());
@@ -313,9 +359,11 @@ impl Executor {
         digest(&parts)
     }
 
-    /// Notes which run uses the checkout, so that a later check does not change it underneath.
+    /// Notes which run uses the checkout, so that a later check does not change it underneath. By its name
+    /// alone: a path would lead from a copy of the repository to the runs of the original.
     fn note_current(&self, slot: CheckSlot, run_dir: &Path) -> Result<()> {
-        write(&self.current(slot), run_dir.as_os_str().as_bytes())
+        let name = run_dir.file_name().unwrap_or_default();
+        write(&self.current(slot), name.as_bytes())
     }
 
     fn current(&self, slot: CheckSlot) -> PathBuf {
@@ -337,7 +385,10 @@ impl Executor {
                 });
             }
         };
-        match Run::open(PathBuf::from(std::ffi::OsStr::from_bytes(&text))) {
+        let Some(name) = Path::new(OsStr::from_bytes(&text)).file_name() else {
+            return Ok(());
+        };
+        match Run::open(self.place.check_runs_dir().join(name)) {
             Err(process::Error::NoRun { .. }) => Ok(()),
             run => crate::end_run(&run?),
         }
@@ -360,6 +411,14 @@ pub fn forget_verdicts(place: &Place) -> Result<usize> {
             path,
             source,
         }),
+    }
+}
+
+/// Whether a check names the variable with its base. What a script reads that it calls, nobody can see.
+fn names_base(check: &ticket::Check) -> bool {
+    match &check.command {
+        CheckCommand::Shell(line) => line.contains(CHECK_BASE),
+        CheckCommand::Argv(argv) => argv.iter().any(|word| word.contains(CHECK_BASE)),
     }
 }
 

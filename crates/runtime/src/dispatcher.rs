@@ -232,7 +232,7 @@ impl Dispatcher {
                 self.executor.repository.rest();
                 self.queue.ask(Ask::Look);
                 self.reread_settings();
-                self.look_at_target();
+                self.look_at_target(crate::target::Ask::Nobody);
                 self.wake().await?;
                 self.archive_tickets().await?;
                 self.trim_outputs();
@@ -308,7 +308,7 @@ impl Dispatcher {
             self.reread_settings();
         }
         if moved {
-            self.look_at_target();
+            self.look_at_target(crate::target::Ask::IfMoved);
         }
         if has_written {
             self.read_inbox().await?;
@@ -399,6 +399,7 @@ impl Dispatcher {
                 Action::Watch(run) => self.watch(run),
                 Action::StopIfBegun(run) => self.stop_if_begun(run).await,
                 Action::ReadInbox => reads_inbox = true,
+                Action::LookAtTarget => self.look_at_target(crate::target::Ask::Remote),
             }
         }
         if reads_inbox {

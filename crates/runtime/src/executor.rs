@@ -12,6 +12,7 @@ mod remote;
 mod review;
 mod reviews;
 mod save;
+mod sensitive;
 mod step;
 
 pub use propose::pull_request_client;
@@ -85,6 +86,8 @@ pub(crate) struct Executor {
     pub(crate) moving: Arc<Mutex<()>>,
     /// Whether the target branch was not there when it was needed last.
     pub(crate) is_target_away: Arc<AtomicBool>,
+    /// Whether nothing could land on the target when its remote was asked last.
+    pub(crate) is_out_of_reach: Arc<AtomicBool>,
     /// The tree, and all else it depends on, whose canaries are known to have been run.
     pub(crate) known_canaries: Arc<Mutex<Option<String>>>,
     /// What they are performed on.
@@ -155,6 +158,7 @@ impl Executor {
         Ok(Self {
             owner: self.owner.clone(),
             is_target_away: Arc::clone(&self.is_target_away),
+            is_out_of_reach: Arc::clone(&self.is_out_of_reach),
             moving: Arc::clone(&self.moving),
             settings_branch: self.settings_branch.clone(),
             told_undeletable: Arc::clone(&self.told_undeletable),
@@ -252,6 +256,7 @@ impl Executor {
             last_check,
             moving: Arc::default(),
             is_target_away: Arc::default(),
+            is_out_of_reach: Arc::default(),
             known_canaries: Arc::default(),
             threads,
             told_undeletable: Arc::default(),

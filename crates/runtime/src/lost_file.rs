@@ -37,6 +37,16 @@ pub fn bring_back(place: &Place, ticket: &Ticket, status: FileStatus) -> Result<
     Ok(true)
 }
 
+/// The text of a ticket that has this digest, below the front matter; none where neither a prompt nor git has
+/// it. Whoever changes a prompt or git cannot change what the digest says.
+pub(crate) fn text_of(place: &Place, ticket: &Ticket, digest: &str) -> Option<String> {
+    let id = Id::new(ticket.id.as_str()).ok()?;
+    let mut then = ticket.clone();
+    digest.clone_into(&mut then.spec.digest);
+    let document = in_prompts(place, &then, &id).or_else(|| in_git(place, &then, &id))?;
+    Some(document.body().to_owned())
+}
+
 /// The file as git has it, if it has the text that the journal knows. Where its front matter is another, the
 /// journal's counts.
 fn in_git(place: &Place, ticket: &Ticket, id: &Id) -> Option<Document> {

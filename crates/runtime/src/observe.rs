@@ -68,6 +68,7 @@ pub(crate) async fn watch(
     executor: Arc<Executor>,
     tell: UnboundedSender<Event>,
 ) {
+    let mut told = String::new();
     let end = loop {
         match end_of(&dir, &id, &subject, &asked, &executor, &tell).await {
             Ok(end) => break end,
@@ -85,7 +86,10 @@ pub(crate) async fn watch(
                 // beside it.
                 let error = text::with_causes(&error);
                 crate::log::watch_retried(&id, &error);
-                tracing::warn!("run {id} cannot be watched, and is looked at again: {error}");
+                if told != error {
+                    tracing::warn!("run {id} cannot be watched, and is looked at again: {error}");
+                    told = error;
+                }
                 if tell.is_closed() {
                     return;
                 }
@@ -128,6 +132,7 @@ async fn end_of(
         Subject::Step(..) | Subject::Check(_) => None,
     };
     let said = reader.map(|reader| Said::new(&run, reader, review));
+    let elsewhere = executor.held_elsewhere(&run)?;
     let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
     let noticed = clock::now();
     let reads = executor.work == Work::All;
@@ -146,6 +151,13 @@ async fn end_of(
                 None => run.sweep()?.exit,
             };
             failpoint::hit("stream.swept");
+            if let Some(held) = elsewhere {
+                let why = format!(
+                    "its process belongs to {}, of which this is a copy",
+                    held.display()
+                );
+                return Ok(of.lost(&run_id, Loss::Vanished, &why));
+            }
             timing::read(&run_id, watch);
             timing::noticed(&run_id, ended_at(&exit), noticed);
             let ticket = match of {
@@ -160,25 +172,34 @@ async fn end_of(
             Ok(driver::Event::RunEnded(match said {
                 Some(said) => match said.end(&exit) {
                     Ok((outcome, last_line)) => {
-                        let left = match (&outcome.result, &ticket) {
-                            (Ok(harness::Signal::Done), Some(ticket)) => {
-                                with.save_ahead(ticket);
-                                None
+                        let mut end = of_outcome(&run_id, outcome, ended_at(&exit), |one| {
+                            missing_of_promise(one, &with.check_env.variables)
+                        });
+                        let digest = || ticket.as_deref().and_then(|ticket| with.workspace_digest(ticket));
+                        match (&mut end.end, &end.stated) {
+                            (End::Finished(Signal::Done), _) => {
+                                if let Some(ticket) = &ticket {
+                                    with.save_ahead(ticket);
+                                }
                             }
-                            (Ok(harness::Signal::None), Some(ticket)) => {
-                                let words = outcome.summary.clone().unwrap_or(last_line);
-                                let workspace = with.workspace_digest(ticket);
-                                workspace.map(|workspace| Fingerprint::Step { workspace, words })
+                            (End::Finished(Signal::None), _) | (_, Some(End::Finished(Signal::None))) => {
+                                end.left = digest().map(|workspace| match end.unusable.as_slice() {
+                                    [] => Fingerprint::Step {
+                                        workspace,
+                                        words: end.summary.clone().unwrap_or(last_line),
+                                    },
+                                    lines => Fingerprint::Unusable {
+                                        workspace,
+                                        lines: lines.to_vec(),
+                                    },
+                                });
                             }
-                            (_, _) => None,
-                        };
-                        let lost = outcome.result.as_ref().err().map(|failure| failure.class);
-                        let mut end = of_outcome(&run_id, outcome, ended_at(&exit));
-                        if let (End::Failed(failure), Some(harness::Class::Lost)) = (&mut end.end, lost) {
-                            failure.left = ticket.and_then(|ticket| with.workspace_digest(&ticket));
+                            (End::Failed(failure), _) if failure.class == Class::Lost => {
+                                failure.left = digest();
+                            }
+                            (End::Finished(_) | End::Failed(_), _) => {}
                         }
-                        refuse_impossible(&mut end, |one| missing_of_promise(one, &with.check_env.variables));
-                        RunEnd { left, ..end }
+                        end
                     }
                     Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
                 },
@@ -399,7 +420,7 @@ impl Said {
         if let (Some(run), Some(given)) = (&self.review, given) {
             match given.of_run(run).map(drop) {
                 Ok(()) => outcome.verdict = Some(given),
-                Err(why) => outcome.unusable = Some(format!("its last line is no verdict: {why}")),
+                Err(why) => outcome.unusable = vec![format!("its last line is no verdict: {why}")],
             }
         }
         if outcome.verdict.is_some() && exit.reason == process::Reason::Stopped {
@@ -426,10 +447,30 @@ fn ended_at(exit: &Exit) -> Time {
     }
 }
 
-/// `ended_at`: a wakeup counts from the end of the run that asked for it, not from the time when the engine
-/// learns of it.
-fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
+/// The end of a step that came to this outcome. `ended_at`: a wakeup counts from the end of the run that
+/// asked for it, not from the time when the engine learns of it. `missing`: the program of a commitment that
+/// checks would not find.
+///
+/// Work whose agent has made a commitment that is refused is not submitted before the agent was told: it
+/// takes the commitment for made.
+fn of_outcome(
+    id: &RunId,
+    outcome: harness::Outcome,
+    ended_at: Time,
+    missing: impl Fn(&Promise) -> Option<String>,
+) -> RunEnd {
+    let mut unusable = outcome.refused_commitments;
+    let mut commitments = Vec::new();
+    for promise in outcome.commitments.into_iter().map(promise) {
+        match missing(&promise) {
+            Some(program) => unusable.push(impossible(&promise, &program)),
+            None => commitments.push(promise),
+        }
+    }
+    let is_held_back = !unusable.is_empty();
+    unusable.extend(outcome.unusable);
     let end = |result| match result {
+        Ok(harness::Signal::Done) if is_held_back => End::Finished(Signal::None),
         Ok(signal) => End::Finished(of_signal(signal, ended_at)),
         Err(failure) => End::Failed(of_failure(failure)),
     };
@@ -461,35 +502,18 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
             .and_then(|given| given.verdict.ok())
             .map(of_verdict),
         left: None,
-        unusable: outcome.unusable,
-        commitments: outcome.commitments.into_iter().map(promise).collect(),
+        unusable,
+        commitments,
     }
 }
 
-/// Takes out the commitments whose program checks would not find: nothing that the agent does makes them
-/// pass. Its work is not submitted before it was told.
-fn refuse_impossible(end: &mut RunEnd, missing: impl Fn(&Promise) -> Option<String>) {
-    let mut refused = Vec::new();
-    end.commitments.retain(|promise| match missing(promise) {
-        Some(program) => {
-            refused.push(format!(
-                "The commitment “{}” is not taken: checks do not find the program {program} on their PATH.",
-                promise.says
-            ));
-            false
-        }
-        None => true,
-    });
-    if refused.is_empty() {
-        return;
-    }
-    refused.push("Make it again with a program that is there, or leave it out.".to_owned());
-    end.unusable = Some(refused.join(" "));
-    for signal in [Some(&mut end.end), end.stated.as_mut()].into_iter().flatten() {
-        if let End::Finished(signal @ Signal::Done) = signal {
-            *signal = Signal::None;
-        }
-    }
+/// Why a commitment is not taken whose program checks would not find: nothing that the agent does makes it
+/// pass.
+fn impossible(promise: &Promise, program: &str) -> String {
+    format!(
+        "the commitment “{}” is not taken: checks do not find the program {program} on their PATH",
+        text::sanitise::fit(&promise.says, 80)
+    )
 }
 
 fn of_signal(signal: harness::Signal, ended_at: Time) -> Signal {
@@ -570,7 +594,7 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
         stated: None,
         verdict: None,
         left: None,
-        unusable: None,
+        unusable: Vec::new(),
         commitments: Vec::new(),
     }
 }

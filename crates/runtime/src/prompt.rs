@@ -28,7 +28,7 @@ const BUILT_IN: [BuiltIn; 13] = [
     BuiltIn::new(
         "checks_failed",
         include_str!("prompts/checks_failed.md"),
-        &["which", "output", "nothing_committed", "refused"],
+        &["which", "output", "nothing_committed", "refused", "remembered"],
     ),
     BuiltIn::new(
         "commitment_unmet",
@@ -38,7 +38,7 @@ const BUILT_IN: [BuiltIn; 13] = [
     BuiltIn::new(
         "merge_conflict",
         include_str!("prompts/merge_conflict.md"),
-        &["paths"],
+        &["paths", "missing"],
     ),
     BuiltIn::new("returned", include_str!("prompts/returned.md"), &["by", "why"]),
     BuiltIn::new(
@@ -54,6 +54,8 @@ const BUILT_IN: [BuiltIn; 13] = [
             "is_cut",
             "run_id",
             "unverified",
+            "is_changed",
+            "given",
         ],
     ),
     BuiltIn::new("last_chance", include_str!("prompts/last_chance.md"), &[]),
@@ -135,6 +137,9 @@ pub(crate) struct Facts {
     /// Earlier questions and their answers.
     #[serde(skip)]
     pub(crate) answers: Vec<Answered>,
+    /// The lines of its last step that crew could not use, each in a message for the agent.
+    #[serde(skip)]
+    pub(crate) unusable: Vec<String>,
     /// The ticket's text changed since the agent last saw it.
     #[serde(skip)]
     pub(crate) edited: bool,
@@ -172,6 +177,10 @@ pub(crate) struct ReviewFacts {
     pub(crate) run_id: String,
     /// The checks that passed.
     pub(crate) passed: Vec<String>,
+    /// Whether the ticket's text has changed since an agent first got it.
+    pub(crate) is_changed: bool,
+    /// The ticket's text as an agent first got it; empty where it is the same, or not found any more.
+    pub(crate) given: String,
     /// The commitments that no command verifies.
     pub(crate) unverified: Vec<Unverified>,
     /// The beginning of the change, as a patch; empty where it is too large.
@@ -258,6 +267,7 @@ impl Facts {
             feedback: some("It does not build."),
             kept: some(&"1".repeat(40)),
             answers: Vec::new(),
+            unusable: Vec::new(),
             edited: !few,
             was_lost: false,
             left_out: None,
@@ -350,10 +360,11 @@ impl Prompts {
                 answer: "The first.".to_owned(),
             }];
             let more = context! {
-                which => "make test", says => "It is there", command => "test -e it", output => "1 failed", nothing_committed => few, refused => few, paths => ["README"], answers,
+                which => "make test", says => "It is there", command => "test -e it", output => "1 failed", nothing_committed => few, refused => few, remembered => few, paths => ["README"], missing => (!few).then(|| "0".repeat(40)), answers,
                 by => "pat", why => "so", author => "ada", commit => "0", summary => if few { "" } else { "did it" },
                 passed => if few { Vec::new() } else { vec!["make test"] }, diff => if few { "" } else { "+a" },
                 diff_command => "git diff a b", is_cut => !few, run_id => "t-1.2.1",
+                is_changed => !few, given => if few { "" } else { "A title" },
                 unverified => if few { Vec::new() } else { vec![Unverified::example()] },
             };
             self.say(built_in.name, &Facts::example(few), more)
@@ -393,6 +404,9 @@ impl Prompts {
             let answers = &facts.answers;
             said.push(self.render("answered", facts, context! { answers })?);
         }
+        if !facts.unusable.is_empty() {
+            said.push(could_not_use(&facts.unusable));
+        }
         match prompt {
             Prompt::Init | Prompt::Resume => {}
             // It stands there already, with its question.
@@ -402,7 +416,6 @@ impl Prompts {
                 said.push(self.render("step", facts, context! {})?);
             }
             Prompt::Step
-            | Prompt::Unusable { .. }
             | Prompt::ChecksFailed { .. }
             | Prompt::CommitmentUnmet { .. }
             | Prompt::NothingCommitted
@@ -430,16 +443,16 @@ impl Prompts {
             Prompt::Init => self.render("init", facts, context! {})?,
             Prompt::Resume => self.render("resume", facts, context! {})?,
             Prompt::Step => self.render("step", facts, context! {})?,
-            Prompt::Unusable { line } => format!(
-                "A line of your last step was meant for crew and could not be used. {}\n\n{}",
-                told(line),
-                self.render("step", facts, context! {})?
-            ),
-            Prompt::ChecksFailed { which, output } => self.render(
+            Prompt::ChecksFailed {
+                which,
+                output,
+                remembered,
+            } => self.render(
                 "checks_failed",
                 facts,
                 context! {
                     which, output => ticket::without_set_up(output), nothing_committed => false, refused => which == Prompt::TAKING_OVER,
+                    remembered,
                 },
             )?,
             Prompt::CommitmentUnmet {
@@ -454,9 +467,12 @@ impl Prompts {
             Prompt::NothingCommitted => self.render(
                 "checks_failed",
                 facts,
-                context! { which => "", output => "", nothing_committed => true, refused => false },
+                context! { which => "", output => "", nothing_committed => true, refused => false, remembered => false },
             )?,
-            Prompt::MergeConflict { paths } => self.render("merge_conflict", facts, context! { paths })?,
+            Prompt::MergeConflict { paths, missing } => {
+                let missing = missing.as_ref().map(ToString::to_string);
+                self.render("merge_conflict", facts, context! { paths, missing })?
+            }
             Prompt::Returned { by, why } => {
                 let why = told(why);
                 self.render("returned", facts, context! { by, why })?
@@ -495,6 +511,22 @@ impl Prompts {
     }
 }
 
+/// Tells an agent which lines of its last step were meant for crew and could not be used.
+fn could_not_use(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| told(line)).collect();
+    match lines.as_slice() {
+        [line] => format!(
+            "A line of your last step was meant for crew and could not be used: {line}. Print it again as crew can use it, \
+             or leave it out.\n"
+        ),
+        lines => format!(
+            "Lines of your last step were meant for crew and could not be used. Print each again as crew can use it, or \
+             leave it out:\n- {}\n",
+            lines.join("\n- ")
+        ),
+    }
+}
+
 /// Whether it is told to an agent whose work was merged and has come back.
 fn is_sent_back(prompt: &Prompt) -> bool {
     match prompt {
@@ -502,7 +534,6 @@ fn is_sent_back(prompt: &Prompt) -> bool {
         Prompt::Init
         | Prompt::Resume
         | Prompt::Step
-        | Prompt::Unusable { .. }
         | Prompt::NothingCommitted
         | Prompt::MergeConflict { .. }
         | Prompt::LastChance

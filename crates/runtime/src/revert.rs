@@ -14,6 +14,11 @@ pub enum Obstacle {
         /// The commit.
         merge: Oid,
     },
+    /// It changed nothing: the target had all of its work before, by other commits.
+    NeverNew {
+        /// The merge.
+        merge: Oid,
+    },
     /// Nothing of it is left.
     NothingLeft {
         /// The merge.
@@ -32,6 +37,10 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Obstacle::NoMerge { merge } => write!(f, "{merge} is no merge that the target contains"),
+            Obstacle::NeverNew { merge } => write!(
+                f,
+                "its merge {merge} brought nothing: the target had all of it before, by other commits"
+            ),
             Obstacle::NothingLeft { merge } => {
                 write!(f, "the target has nothing any more that {merge} added to it")
             }
@@ -64,6 +73,7 @@ pub(crate) fn commit(
     };
     Ok(match repository.revert(&merge, target, &message, &crew(), at)? {
         Outcome::Candidate(made) => Ok(made.commit),
+        Outcome::NoCommits if repository.changes_nothing(&merge)? => Err(Obstacle::NeverNew { merge }),
         Outcome::NoCommits => Err(Obstacle::NothingLeft { merge }),
         Outcome::Conflict { paths, .. } => {
             let paths = paths.iter();

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Report, TargetCheck, TargetFound, TargetSeen, driver};
+use engine::{AtRemote, Report, TargetCheck, TargetFound, TargetSeen, driver};
 use model::RunId;
 use model::settings::canary::runs_tests;
 use model::target::{Canary, Shown, Verdict};
@@ -65,8 +65,25 @@ pub async fn try_target(
     Ok(check(&wanted, &executor, &current, report).await)
 }
 
+/// Whether a look at the target asks its remote, where it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// It does not.
+    Nobody,
+    /// It does if somebody has moved the branch here, or has fetched or pushed it.
+    IfMoved,
+    /// It does, and the local branch follows.
+    Remote,
+}
+
 /// The target as it is now; none where it cannot be read, which is looked at again.
-pub(crate) fn seen(executor: &Executor, anyway: bool, anew: bool) -> Option<TargetSeen> {
+pub(crate) fn seen(executor: &Executor, ask: Ask, anyway: bool, anew: bool) -> Option<TargetSeen> {
+    let at_remote = match ask {
+        _ if executor.settings.land.pushes_to().is_none() => AtRemote::Free,
+        Ask::Nobody => AtRemote::Unasked,
+        Ask::IfMoved => executor.ask_remote_if_moved(),
+        Ask::Remote => executor.ask_remote(),
+    };
     let commit = executor.repository.target(&executor.target);
     if let Err(git::Error::TargetMissing { .. }) = &commit {
         executor.is_target_away.store(true, Ordering::Relaxed);
@@ -81,6 +98,7 @@ pub(crate) fn seen(executor: &Executor, anyway: bool, anew: bool) -> Option<Targ
         anyway,
         anew,
         is_back: executor.is_target_away.swap(false, Ordering::Relaxed),
+        at_remote,
     })
 }
 
@@ -100,6 +118,7 @@ pub(crate) async fn check(
         tip: wanted.commit.clone(),
         passed: Vec::new(),
         review: None,
+        brings_nothing: false,
     };
     let mut series = Series {
         checks: Checks::new(candidate, wanted.plan.clone()),

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use engine::Report;
 use model::settings::Settings;
 use model::{AgentName, TicketId};
+use process::Run;
 
 use crate::executor::Executor;
 use crate::executor::perform::could_not;
@@ -50,6 +51,19 @@ impl Place {
         let stood = record.workspaces(self);
         let is_missing = stood.metadata().is_err_and(|error| is_gone(&error));
         Ok(is_missing.then_some(stood))
+    }
+
+    /// The repository of which this one is a copy, with the crew of that one in it; none once an engine has
+    /// worked on this one.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn copy_of(&self) -> Result<Option<PathBuf>> {
+        let record = Record::read(self)?.filter(|record| !record.is_of(self));
+        Ok(record.map(|record| match record.repository.parent() {
+            Some(root) if record.repository.ends_with(".git") => root.to_owned(),
+            Some(_) | None => record.repository,
+        }))
     }
 
     /// The folder of the tickets that the journal knows, where that is another folder than this place's and
@@ -142,6 +156,13 @@ impl Place {
                 given: self.tickets_dir.clone(),
             });
         }
+        if let Some(original) = self.copy_of()? {
+            tracing::warn!(
+                "this repository is a copy of {}: the running steps and the workspaces belong to that one\n  \
+                 crew leaves them alone; what was under way begins anew here",
+                original.display()
+            );
+        }
         let before = Record::read(self)?;
         let now = Record::of(self, workspaces)?;
         let has_moved = |before: &&Record| before.is_of(self) && before.repository != now.repository;
@@ -180,6 +201,27 @@ impl Executor {
             Record::of(&self.place, &self.workspaces)?.write(&self.place)?;
         }
         Ok(())
+    }
+
+    /// The directory in which a run is held, where that is another one: this repository is a copy, and for it
+    /// the run is lost.
+    ///
+    /// # Errors
+    /// [`process::Error::StillRunning`], where the run works in a workspace of this repository all the same,
+    /// as when the first one was moved away and a backup of it restored in its place: the next step would
+    /// work beside it.
+    pub(crate) fn held_elsewhere(&self, run: &Run) -> process::Result<Option<PathBuf>> {
+        let Some(dir) = run.elsewhere()? else {
+            return Ok(None);
+        };
+        let works_in = run.spec()?.cwd;
+        let is_beside = works_in
+            .parent()
+            .is_some_and(|folder| is_one_folder(folder, &self.workspaces));
+        if is_beside {
+            return Err(process::Error::StillRunning { dir });
+        }
+        Ok(Some(dir))
     }
 
     /// A text which says that the folder of the workspaces is gone, and what a person can do; nothing while

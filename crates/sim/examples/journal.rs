@@ -91,10 +91,12 @@ impl Crew {
                     tip: self.commit()?,
                     passed: Vec::new(),
                     review: None,
+                    brings_nothing: false,
                 },
                 untouched: Vec::new(),
                 leftovers: model::ticket::Leftovers::default(),
                 resolves: None,
+                ahead: Box::default(),
             },
             Effect::StartCheck { run, .. } => {
                 self.runs.push_back((run.clone(), ordered.ticket.clone()));
@@ -153,7 +155,7 @@ impl Crew {
             end,
             stated: None,
             left: None,
-            unusable: None,
+            unusable: Vec::new(),
             commitments: Vec::new(),
         }
     }

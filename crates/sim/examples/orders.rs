@@ -150,6 +150,10 @@ impl World {
             if one.trial == Trial::Running && one.until <= self.now {
                 let prefix = self.prefix(at);
                 let is_red = prefix.iter().any(|branch| self.red.contains(branch));
+                if is_red && at == 0 && self.landing.is_none() {
+                    self.blame_first();
+                    return;
+                }
                 self.entries[at].trial = if is_red { Trial::Failed } else { Trial::Passed };
                 if !is_red {
                     self.passed.insert(prefix);
@@ -215,9 +219,7 @@ impl World {
                     self.entries[at].trial = Trial::Passed;
                     return;
                 }
-                self.runs += 1;
-                self.entries[at].trial = Trial::Running;
-                self.entries[at].until = self.now + self.costs.check;
+                self.try_on(at);
             }
             Step::Cancel { ticket } => {
                 let at = self.at(ticket);
@@ -226,19 +228,29 @@ impl World {
             Step::Land { tip } => {
                 self.landing = Some((self.at(tip) + 1, self.now + self.costs.land));
             }
-            Step::Blame { ticket } => {
+            Step::TryAlone { ticket } => {
                 let at = self.at(ticket);
-                self.entries.remove(at);
-                self.size = train::resized(self.size, false, self.limits.0);
-                // It was being merged on what has left.
-                if let Some((branch, _)) = self.building.take() {
-                    self.requeue(branch);
-                }
+                self.try_on(at);
             }
-            Step::Uncouple { ticket } => {
-                let branch = self.entries.remove(self.at(ticket)).branch;
-                self.requeue(branch);
-            }
+        }
+    }
+
+    fn try_on(&mut self, at: usize) {
+        self.runs += 1;
+        self.entries[at].trial = Trial::Running;
+        self.entries[at].until = self.now + self.costs.check;
+    }
+
+    /// The first entry has failed by itself: it goes, and those behind it are merged anew.
+    fn blame_first(&mut self) {
+        self.entries.remove(0);
+        self.size = train::resized(self.size, false, self.limits.0);
+        let behind = std::mem::take(&mut self.entries)
+            .into_iter()
+            .map(|one| one.branch);
+        let building = self.building.take().map(|(branch, _)| branch);
+        for branch in behind.chain(building) {
+            self.requeue(branch);
         }
     }
 

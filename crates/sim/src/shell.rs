@@ -57,6 +57,8 @@ pub(crate) struct Shell {
     pub(crate) ended: Vec<(RunId, u64)>,
     /// The driver asks for a look into the inbox.
     pub(crate) wants_inbox: bool,
+    /// The core wants the target looked at.
+    pub(crate) wants_look: bool,
     pub(crate) tick_at: Time,
     /// The time at which the first, full look at the tickets is delivered; none when it was.
     pub(crate) first_look: Option<Time>,
@@ -81,6 +83,7 @@ impl Shell {
             late: Vec::new(),
             ended: Vec::new(),
             wants_inbox: false,
+            wants_look: false,
             tick_at: Time(now.0 + TICK),
             first_look: Some(first_look),
             target: None,
@@ -114,6 +117,7 @@ impl Shell {
                 }
                 Action::StopIfBegun(run) => stops.push(run),
                 Action::ReadInbox => self.wants_inbox = true,
+                Action::LookAtTarget => self.wants_look = true,
             }
         }
         stops

@@ -13,5 +13,5 @@ pub use error::{causes, is_exhausted, os_message, with_causes};
 pub use escape::{escaped, quoted};
 pub use excerpt::{excerpt, names_failure};
 pub use hidden::hides;
-pub use quiet::quiet;
+pub use quiet::{checked, quiet};
 pub use secret::is_secret_file;

@@ -7,8 +7,9 @@ const CLOSING: [&str; 9] = [
     "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
 ];
 
-/// The text in which nobody is mentioned, no issue is referred to by its number, and none is closed: a break
-/// that is not shown stands in each `@name`, `#1` and `GH-1`, and in an address behind a closing word.
+/// The text in which nobody is mentioned, no issue is referred to by its number, none is closed, and no
+/// workflow is skipped: a break that is not shown stands in each `@name`, `#1` and `GH-1`, in an address
+/// behind a closing word, and in `[skip ci]` and its like.
 #[must_use]
 pub fn quiet(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -24,11 +25,43 @@ pub fn quiet(text: &str) -> String {
             ':' => behind.starts_with("//") && is_closing(before),
             _ => false,
         };
-        if is_reference {
+        if is_reference || skips_checks(c, before, behind) {
             out.push(BREAK);
         }
     }
     out
+}
+
+/// The text in which nothing tells a host to skip its workflows for the commit: a break that is not shown
+/// stands in `[skip ci]` and its like.
+#[must_use]
+pub fn checked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        out.push(c);
+        if skips_checks(c, &text[..at], &text[at + c.len_utf8()..]) {
+            out.push(BREAK);
+        }
+    }
+    out
+}
+
+/// Whether a character begins what makes a host skip its workflows: `[skip ci]`, `[ci skip]`, `[no ci]`,
+/// `[skip actions]` and others in brackets, `***NO_CI***`, and the trailer `skip-checks:`.
+fn skips_checks(c: char, before: &str, behind: &str) -> bool {
+    let begins = |with: &str| {
+        let start = behind.get(..with.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(with))
+    };
+    match c {
+        '[' => behind.split_once(']').is_some_and(|(inside, _)| {
+            let inside = inside.trim().to_ascii_lowercase();
+            inside == "no ci" || inside.starts_with("skip ") || inside.ends_with(" skip")
+        }),
+        '*' => begins("**no_ci***"),
+        '-' => begins("checks:") && last_word(before).eq_ignore_ascii_case("skip"),
+        _ => false,
+    }
 }
 
 fn is_of_word(c: char) -> bool {
@@ -68,6 +101,18 @@ mod tests {
     }
 
     #[test]
+    fn no_workflow_is_skipped() {
+        assert_eq!(
+            quiet("a [skip ci] b [CI Skip] ***NO_CI***\nSkip-Checks: true [no ci"),
+            "a [\u{200b}skip ci] b [\u{200b}CI Skip] *\u{200b}**NO_CI***\nSkip-\u{200b}Checks: true [no ci"
+        );
+        assert_eq!(
+            checked("Mend #1 [skip actions]"),
+            "Mend #1 [\u{200b}skip actions]"
+        );
+    }
+
+    #[test]
     fn what_calls_nobody_stays_as_it_is() {
         for text in [
             "mail ann@example.org",
@@ -77,6 +122,7 @@ mod tests {
             "see https://h/issues/4",
             "utf-8",
             "é@x#",
+            "[x] done, *a*, a-checks: [to do] skip",
         ] {
             assert_eq!(quiet(text), text);
         }

@@ -50,12 +50,35 @@ pub fn text(text: &str) -> String {
     })
 }
 
-/// As [`text()`], for a prompt: tabs stay, since the text may be code.
+/// As [`text()`], for a prompt: tabs stay, since the text may be code, and what is no line break of a file's
+/// becomes none, but a sign that can be seen: nothing but a line of the text stands at the beginning of a
+/// line.
 pub fn prompt(text: &str) -> String {
-    strip(&text.replace("\r\n", "\n"), |control| match control {
-        '\t' => Some("\t"),
-        _ => Some("\n"),
+    strip(&text.replace("\r\n", "\n"), |control| {
+        Some(match control {
+            '\t' => "\t",
+            '\n' => "\n",
+            '\r' => "\u{240d}",
+            '\u{b}' => "\u{240b}",
+            '\u{c}' => "\u{240c}",
+            _ => "\u{2424}",
+        })
     })
+}
+
+/// Code for a reader who has to judge it: as [`prompt()`], but each character that does not show, or that
+/// moves others, stands there by its number, such as `<U+202E>`.
+pub fn code(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            hidden if crate::hides(hidden) => shown.push_str(&format!("<U+{:04X}>", u32::from(hidden))),
+            visible => shown.push(visible),
+        }
+    }
+    shown
 }
 
 /// As [`text()`], cut to at most [`EXCERPT`] characters and a `…`; white space at both ends is removed.
@@ -174,5 +197,26 @@ fn string(rest: &mut Peekable<Chars<'_>>) {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_but_a_line_break_begins_a_line() {
+        assert_eq!(
+            prompt("a\r\nb\rc\u{b}d\u{c}e\u{2028}f\tg\n"),
+            "a\nb\u{240d}c\u{240b}d\u{240c}e\u{2424}f\tg\n"
+        );
+    }
+
+    #[test]
+    fn what_hides_in_code_is_shown_by_its_number() {
+        assert_eq!(
+            code("+ad\u{200b}min()\r\n-\u{202e}x\u{1b}[2J\ty\rz\n"),
+            "+ad<U+200B>min()\n-<U+202E>x<U+001B>[2J\ty<U+000D>z\n"
+        );
     }
 }

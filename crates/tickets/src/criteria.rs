@@ -193,13 +193,14 @@ impl Reader<'_> {
                 for run in &item.block {
                     self.promise(item.says(None), Some(run));
                 }
-                "a command stands in backticks, as `$ command` with a blank; nothing verifies it"
+                "a command stands in backticks, as `$ command` with a blank"
             } else {
-                "it is in no item of a list; nothing verifies it"
+                "it is in no item of a list"
             };
             if item.is_item && item.has_stray() || !item.is_item && (item.has_command() || item.has_stray()) {
                 let says = item.shown();
-                self.fault(item.at, &says, why);
+                let text = one_line(&says);
+                self.push_fault(item.at, ProblemKind::UnreadCommitment { text, why });
                 self.promise(format!("a command that cannot be read: {says}"), None);
             }
         }
@@ -217,12 +218,14 @@ impl Reader<'_> {
     }
 
     fn fault(&mut self, at: usize, text: &str, why: &'static str) {
+        let text = one_line(text);
+        self.push_fault(at, ProblemKind::NoCommitment { text, why });
+    }
+
+    fn push_fault(&mut self, at: usize, kind: ProblemKind) {
         if self.criteria.faults.len() < MOST_FAULTS {
-            let text = one_line(text);
             let line = self.body[..at].matches('\n').count();
-            self.criteria
-                .faults
-                .push((line, ProblemKind::NoCommitment { text, why }));
+            self.criteria.faults.push((line, kind));
         }
     }
 }

@@ -69,6 +69,13 @@ pub enum ProblemKind {
         /// The reason why it is none.
         why: &'static str,
     },
+    /// A commitment among the criteria whose command cannot be read.
+    UnreadCommitment {
+        /// The text, on one line.
+        text: String,
+        /// The reason why its command cannot be read.
+        why: &'static str,
+    },
     /// A key looks like one that has commitments, and is ignored.
     MistakenKey(String),
     /// A dependency is not a valid id; the ticket stays blocked by it.
@@ -104,6 +111,10 @@ impl Problem {
             ProblemKind::WrongShape(_) => "lists are written [a, b], texts on one line",
             ProblemKind::NoCommitment { .. } => {
                 "a commitment is an item of a list under `## Acceptance Criteria` with `$ command` in backticks"
+            }
+            ProblemKind::UnreadCommitment { .. } => {
+                "its command is read in an item of a list, as `$ command` in backticks; without one, a gatekeeper or a \
+                 person has to name it as met"
             }
             ProblemKind::MistakenKey(_) => {
                 "commitments stand under `commitments`, as `acceptance_test`, or below `## Acceptance Criteria`"
@@ -155,6 +166,13 @@ impl fmt::Display for ProblemKind {
             ProblemKind::WrongShape(key) => write!(f, "key '{}' has the wrong shape", clean(key)),
             ProblemKind::NoCommitment { text, why } => {
                 write!(f, "“{}” is no commitment: {why}", clean(text))
+            }
+            ProblemKind::UnreadCommitment { text, why } => {
+                write!(
+                    f,
+                    "“{}” is a commitment whose command cannot be read: {why}",
+                    clean(text)
+                )
             }
             ProblemKind::MistakenKey(key) => write!(
                 f,

@@ -496,7 +496,11 @@ pub(crate) fn key_of(act: &Act) -> Option<(char, &'static str)> {
         Act::Merge { .. } => ('m', "merge"),
         Act::Wake { .. } => ('W', "wake"),
         Act::Kill { .. } => ('K', "kill"),
-        Act::Undep { .. } | Act::Reopen { .. } | Act::Close { .. } | Act::ByHand { .. } => return None,
+        Act::WaiveCommitment { .. }
+        | Act::Undep { .. }
+        | Act::Reopen { .. }
+        | Act::Close { .. }
+        | Act::ByHand { .. } => return None,
     })
 }
 

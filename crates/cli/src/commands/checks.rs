@@ -98,7 +98,13 @@ fn forget(context: &mut Context, place: &Place) -> Result<Exit> {
 fn row(table: &mut Table, crew: &Snapshot, settings: &Settings, check: &Check, now: Time) {
     let tally = crew.checks.of(&check.to_string()).cloned().unwrap_or_default();
     let name = check.to_string();
-    let Some(last) = tally.verdicts.last() else {
+    // A pass that was only remembered says nothing about now, as long as there is a run to show.
+    let ran = tally
+        .verdicts
+        .iter()
+        .rev()
+        .find(|verdict| verdict.end != CheckEnding::Cached);
+    let Some(last) = ran.or(tally.verdicts.last()) else {
         let word = if tally.skipped > 0 {
             "skipped"
         } else {
@@ -128,7 +134,7 @@ fn row(table: &mut Table, crew: &Snapshot, settings: &Settings, check: &Check, n
 fn verdict(last: &CheckVerdict) -> Cell {
     let (word, style) = match last.end {
         CheckEnding::Passed => ("passed", Style::Green),
-        CheckEnding::Cached => ("passed before", Style::Green),
+        CheckEnding::Cached => ("passed before", Style::Dim),
         CheckEnding::Flaky => ("flaky", Style::Yellow),
         CheckEnding::FewerTests => ("fewer tests", Style::Yellow),
         CheckEnding::Failed => ("failed", Style::Red),

@@ -9,7 +9,7 @@ use model::policy::{capacity, failure, review};
 use model::settings::Settings;
 use model::ticket::{CheckPlan, Event, State, Ticket, Why, remedy};
 use model::view::{
-    self, CheckEnding, Failing, MEND, Snapshot, Standing, TrainEntry, printed, standing_since,
+    self, CheckEnding, Failing, MEND, Snapshot, Standing, TrainEntry, UNSEEN, printed, standing_since,
 };
 use model::{AgentName, Look, Moment, RunId, TicketId};
 use store::Ledger;
@@ -87,6 +87,9 @@ impl Explain {
                 submitted(&beside.standing(ticket, now))
             }
             (_, Some(Refusal::InProgress { agent })) if waits(agent) => format!("{agent} has it"),
+            (_, Some(refusal)) if ticket.is_some_and(Ticket::brought_nothing) => {
+                format!("{refusal}, {}", view::BROUGHT_NOTHING)
+            }
             (_, Some(refusal)) => refusal.to_string(),
             (_, None) if runs => "nothing is in the way: it is given out next".to_owned(),
             (_, None) => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
@@ -121,6 +124,10 @@ impl Explain {
             .map(|ticket| ticket.commitments.as_slice())
             .unwrap_or_default();
         let review = ticket.and_then(|ticket| review::why(&settings, ticket));
+        let unusable = ticket
+            .and_then(Ticket::attempt)
+            .map(|attempt| attempt.unusable.as_slice())
+            .unwrap_or_default();
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
@@ -138,6 +145,7 @@ impl Explain {
                 answer: ticket
                     .and_then(Ticket::attempt)
                     .and_then(|attempt| Some(attempt.waiting_answer()?.to_owned())),
+                unusable: unusable.to_vec(),
                 failure: failure.map(documents::Failure::of),
                 commitments: commitments.iter().map(documents::Commitment::of).collect(),
                 review,
@@ -235,6 +243,16 @@ impl Explain {
             let hint = format!("`crew answer {id} <text>` replaces it until then");
             out.wrapped(&format!("    hint: {hint}"), HANG + 2, Style::Plain)?;
         }
+        if let Some(told) = came_back_with(ticket) {
+            out.wrapped(
+                &format!("  its last attempt came back with: {told}"),
+                HANG,
+                Style::Plain,
+            )?;
+        }
+        if let Some(words) = attempt::unusable_words(unusable).filter(|words| !says.contains(words)) {
+            out.wrapped(&format!("  in its last step, {words}"), HANG, Style::Yellow)?;
+        }
         for one in commitments {
             out.wrapped(&format!("  {}", one.words()), HANG, Style::Plain)?;
         }
@@ -254,8 +272,12 @@ impl Explain {
                 let hint = format!("`crew approve {id}` lets them count");
                 out.wrapped(&format!("    hint: {hint}"), HANG + 2, Style::Plain)?;
             }
-            for one in ticket.waiting_promises() {
-                out.wrapped(&format!("    {one}"), HANG + 2, Style::Plain)?;
+            for one in ticket.waiting_words() {
+                out.wrapped(
+                    &format!("    it waits for that word: {one}"),
+                    HANG + 2,
+                    Style::Plain,
+                )?;
             }
         }
         let leftovers = ticket.map(|ticket| &ticket.leftovers);
@@ -325,6 +347,12 @@ impl Explain {
         }
         Ok(Exit::Done)
     }
+}
+
+/// What the last attempt of an open ticket came back with, in one line: its next agent is told.
+fn came_back_with(ticket: Option<&Ticket>) -> Option<&str> {
+    let is_back = |ticket: &&Ticket| matches!(ticket.state, State::Open) && ticket.held.is_none();
+    ticket.filter(is_back)?.feedback.last()?.lines().next()
 }
 
 /// Where submitted work stands, in words.
@@ -516,6 +544,18 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
         }
         Some(Refusal::Held {
             retry_at: Some(_), ..
+        }) if facts
+            .tickets
+            .get(id)
+            .is_some_and(|held| held.has_unusable_promise()) =>
+        {
+            hint(format!(
+                "mend the command in its file, then `crew approve {id}`; `crew retry {id}` tries it as it is, `crew drop {id}` \
+             gives it up"
+            ))
+        }
+        Some(Refusal::Held {
+            retry_at: Some(_), ..
         }) => hint(format!(
             "`crew retry {id}` tries it at once, `crew drop {id}` gives it up"
         )),
@@ -524,14 +564,10 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
         }
         Some(Refusal::TargetRed { .. }) => {
             let target = facts.target.as_ref();
-            let remedy = target
-                .and_then(|target| target.verdict.remedy(look))
-                .unwrap_or_default();
+            let remedy = target.and_then(|target| target.remedy(look)).unwrap_or_default();
             let mut lines = hint(format!("{remedy}; `crew run --anyway` starts them all the same"));
-            let again = target
-                .and_then(|target| target.retry_at)
-                .and_then(|at| look.tried_again(at));
-            let again = again.map(|again| ("the checks".to_owned(), again));
+            let again = target.and_then(|target| target.again(look));
+            let again = again.map(|again| ("next look".to_owned(), again));
             lines.extend(again);
             lines
         }
@@ -565,6 +601,12 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         .map(|held| &held.why);
     let merged = ticket.is_some_and(|ticket| ticket.candidate().is_some());
     let usual = format!("`crew retry {id}` tries it again, `crew drop {id}` gives it up");
+    let broken: Vec<String> = ticket
+        .into_iter()
+        .flat_map(Ticket::broken_commitments)
+        .map(|one| format!("`crew waive {id} --commitment {} <reason>`", one.id))
+        .collect();
+    let waive = format!("`crew waive {id} <reason>` {UNSEEN}");
     match why {
         Some(Why::Auth) => format!(
             "log the agent's client in again, then `crew retry {id}`: every agent goes on; `crew drop {id}` gives it up"
@@ -590,7 +632,18 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         Some(Why::Commitments { .. }) => {
             format!("`crew approve {id}` lets it go on, `crew drop {id}` gives it up")
         }
-        Some(_) | None if merged => format!("{usual}, `crew waive {id} <reason>` lets it pass"),
+        Some(Why::Failed) if !broken.is_empty() => format!(
+            "{} excuses a commitment that is not met, and `crew retry {id}` then goes on with the work that is there; \
+             {usual}",
+            broken.join(", ")
+        ),
+        Some(_) | None if !broken.is_empty() => {
+            format!(
+                "{} excuses that commitment alone; {usual}; {waive}",
+                broken.join(", ")
+            )
+        }
+        Some(_) | None if merged => format!("{usual}; {waive}"),
         Some(_) | None => usual,
     }
 }

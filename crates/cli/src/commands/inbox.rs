@@ -182,13 +182,19 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
             | Act::Reject { .. }
             | Act::Retry { .. }
             | Act::Waive { .. }
+            | Act::WaiveCommitment { .. }
             | Act::Drop { .. }
             | Act::Merge { .. }
             | Act::Wake { .. }
             | Act::Kill { .. }
             | Act::Undep { .. }
             | Act::Reopen { .. }
-            | Act::Close { .. } => out.styled(&format!("  → {}", act.typed()), Style::Cyan)?,
+            | Act::Close { .. } => {
+                out.styled(&format!("  → {}", act.typed()), Style::Cyan)?;
+                if let Some(what) = act.lets_pass() {
+                    out.wrapped(&format!("    {what}"), 4, Style::Dim)?;
+                }
+            }
         }
     }
     Ok(())

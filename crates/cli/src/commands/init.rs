@@ -251,7 +251,9 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
         out.styled(&format!("  │ {line}"), Style::Dim)?;
     }
     let look = engine::look(Engine::of(place)?.as_ref());
-    let remedy = verdict.remedy(look).unwrap_or_default();
+    let settings = place.settings()?;
+    let remedy = verdict.remedy(look, settings.land.pushes_to());
+    let remedy = remedy.unwrap_or_default();
     out.wrapped(
         &format!("  no agent starts before that is mended: {remedy}"),
         2,

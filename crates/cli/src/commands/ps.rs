@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use model::policy::budget::Pause;
+use model::policy::route;
 use model::project::HarnessPause;
 use model::ticket::{Held, Ticket};
 use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking};
@@ -75,6 +76,19 @@ impl Ps {
             out.wrapped(&pause, 2, Style::Yellow)?;
         }
         let settings = client::repository::settings(&place).unwrap_or_default();
+        let names = &settings.agents.names;
+        let idle = agents.iter().filter(|agent| agent.ticket.is_none());
+        let unnamed: Vec<&str> = idle
+            .filter(|agent| !route::takes_any(names, &agent.name))
+            .map(|agent| agent.name.as_str())
+            .collect();
+        if !unnamed.is_empty() {
+            let says = format!(
+                "no ticket is given to {}, unless it is assigned: [agents] names in crew.toml has others",
+                unnamed.join(", ")
+            );
+            out.wrapped(&says, 2, Style::Dim)?;
+        }
         if let Some(why) = place.refuses_work(&settings) {
             out.wrapped(&why, 2, Style::Yellow)?;
         }

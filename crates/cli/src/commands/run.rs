@@ -396,15 +396,20 @@ fn stops_steps(event: &Project) -> bool {
         || is_red(event)
 }
 
-/// Whether the bare target does not pass its checks.
+/// Whether the bare target was found not to pass its checks, or to be out of reach.
 fn is_red(event: &Project) -> bool {
     let Project::Target(target) = event else {
         return false;
     };
-    matches!(
-        target.verdict,
-        Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. }
-    )
+    // That the remote is asked once more tells nobody anything new.
+    target.looks == 0
+        && matches!(
+            target.verdict,
+            Verdict::Failed { .. }
+                | Verdict::Blind { .. }
+                | Verdict::CouldNotRun { .. }
+                | Verdict::OutOfReach { .. }
+        )
 }
 
 fn is_about_money(event: &Project) -> bool {

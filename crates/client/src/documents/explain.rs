@@ -33,6 +33,9 @@ pub struct Explanation {
     pub waits_until: Option<Moment>,
     /// The answer that its agent gets with the next step; `null` where none waits.
     pub answer: Option<String>,
+    /// The lines that its agent printed for crew in its last step and crew could not use, each with the
+    /// reason: partly text of the agent.
+    pub unusable: Vec<String>,
     /// The failure that it waits or is held for.
     pub failure: Option<Failure>,
     /// The tasks that crew has for the ticket and cannot do, however often it tries, each with the reason:

@@ -97,6 +97,7 @@ impl Act {
             | Done::Reject { .. }
             | Done::Retry { .. }
             | Done::Waive { .. }
+            | Done::WaiveCommitment { .. }
             | Done::Drop { .. }
             | Done::Merge { .. }
             | Done::Wake { .. }

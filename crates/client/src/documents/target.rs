@@ -11,17 +11,20 @@ pub struct Target {
     /// The commit that the verdict is about: the branch may have moved since.
     commit: Oid,
     /// `unchecked` (agents are started whatever the checks say, so none runs), `checking`, `passed`,
-    /// `failed`, `blind` (it passes with broken sources too) or `could_not_run`.
+    /// `failed`, `blind` (it passes with broken sources too), `could_not_run` or `out_of_reach` (nothing can
+    /// land on it, as its remote says).
     verdict: &'static str,
     /// The command that runs, or failed; `null` where there is none.
     command: Option<String>,
     /// Its last run: a folder in `.crew/checks/runs/`; `null` where none was needed.
     run: Option<RunId>,
-    /// The end of the output of the check that failed, or the reason why none could be run.
+    /// The end of the output of the check that failed, or the reason why none could be run or nothing can
+    /// land.
     output: Option<String>,
     /// The time at which the verdict was reached, or the checks began.
     since: Moment,
-    /// When crew tries again by itself; `null` when only another target or other checks change the verdict.
+    /// When crew tries again by itself, or asks the remote for another commit; `null` when only another
+    /// target or other checks change the verdict.
     retry_at: Option<Moment>,
     /// Whether the last engine started agents whatever the checks say: `crew run --anyway`.
     anyway: bool,
@@ -51,6 +54,7 @@ impl Target {
             Verdict::Passed => ("passed", None, None),
             Verdict::Failed { which, output } => ("failed", Some(which.clone()), Some(output.clone())),
             Verdict::CouldNotRun { why, .. } => ("could_not_run", None, Some(why.clone())),
+            Verdict::OutOfReach { why, .. } => ("out_of_reach", None, Some(why.clone())),
         };
         let canaries = target.canaries.iter().map(|canary| Canary {
             command: canary.command.clone(),

@@ -7,6 +7,7 @@ use model::ticket::{
 };
 use model::{Oid, RunId, TicketId};
 
+use super::last_runs::Ran;
 use super::train::submitted;
 use super::{Core, WriteMeta};
 use crate::{CheckEnd, Report};
@@ -61,6 +62,9 @@ impl Core {
         let (State::Verify(verify), Some(checks)) = (&ticket.state, ticket.checks()) else {
             return None;
         };
+        if ticket.owes_edit() {
+            return Some(self.edit_returned(&ticket.id));
+        }
         let task = checks.next();
         let is_entry = self.has_train() && self.has_entry_ahead(ticket);
         let review = review::is_wanted(&self.settings, ticket, Some(&checks.candidate));
@@ -97,8 +101,16 @@ impl Core {
             ),
             task,
             slot: self.slot_of(&ticket.id, checks)?,
+            anew: task == CheckTask::Target && !self.is_proven_by_memory(checks),
             at: self.now,
         })
+    }
+
+    /// Whether the target need not run the check that has failed with the work, where it has passed there
+    /// before.
+    fn is_proven_by_memory(&self, checks: &Checks) -> bool {
+        let failed = checks.failed_command().map(Check::to_string);
+        failed.is_none_or(|failed| self.last_runs.is_proven_by_memory(&failed))
     }
 
     /// Orders a run for the checks of which none is under way: the engine before this one was stopped, or
@@ -118,7 +130,7 @@ impl Core {
 
     /// A run of checks has ended. Nobody waits for one whose ticket has left its checks.
     pub(super) fn check_ended(&mut self, end: &CheckEnd) {
-        self.watches.ended(&end.run);
+        self.watches.ended(&end.run, self.now);
         let Some(id) = self.tickets.of_run(&end.run).cloned() else {
             return;
         };
@@ -128,14 +140,25 @@ impl Core {
             Some((checks, task)) => checks.counted(task, end.outcome.clone(), &end.printed),
             None => end.outcome.clone(),
         };
+        let ran = running.and_then(|(checks, task)| Ran::of(checks, task, &outcome));
+        if let Some(ran) = ran {
+            self.last_runs.note(ran);
+        }
         let events = self.end_of_check(&id, &end.run, &outcome, end.tests);
-        let proof = running.and_then(|(checks, _)| checks.hindered.as_ref().map(|it| it.proof));
+        let running = self.ticket(&id).and_then(Ticket::checks);
+        let proof = running.and_then(|checks| checks.hindered.as_ref().map(|it| it.proof));
         // What the target cannot run, none of the others can.
         let is_of_target = |event: &&Event| {
             matches!(event, Event::TargetRed { .. })
                 || matches!(event, Event::CouldNotRun { .. }) && proof == Some(Proof::Target)
         };
         let red = events.iter().find(is_of_target);
+        if events
+            .iter()
+            .any(|event| matches!(event, Event::TargetRed { .. }))
+        {
+            self.doubt_target();
+        }
         // The commit below a candidate that is checked beside the train may not be the train's.
         let is_beside = self.ticket(&id).is_some_and(|ticket| self.is_beside(ticket));
         let red = red.filter(|_| !(self.has_train() && is_beside)).cloned();
@@ -201,8 +224,12 @@ impl Core {
                 Some(_) => " on the target either",
                 None => "",
             };
+            let what = match (task, checks.owed()) {
+                (CheckTask::Commitment, Some(owed)) => format!("the commitment “{}”", owed.says),
+                (_, _) => "the checks".to_owned(),
+            };
             return Some(Event::CouldNotRun {
-                why: format!("the checks could not be run{on_target}: {why}"),
+                why: format!("{what} could not be run{on_target}: {why}"),
                 may_pass: outcome.may_pass(),
                 retry_at: self.check_again_at(id),
             });

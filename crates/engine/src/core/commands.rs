@@ -100,7 +100,12 @@ impl Core {
             }
         }
         let list: Vec<&str> = named.iter().map(AgentName::as_str).collect();
-        let message = format!("spawned {}", list.join(", "));
+        let names = &self.settings.agents.names;
+        let only_by_hand = match named.iter().all(|name| route::takes_any(names, name)) {
+            true => "",
+            false => "; no ticket goes there unless it is assigned: [agents] names in crew.toml has others",
+        };
+        let message = format!("spawned {}{only_by_hand}", list.join(", "));
         self.apply_to_project(
             named
                 .into_iter()
@@ -257,6 +262,10 @@ impl Core {
         }
         let deadline = ticket.deadline();
         let waits = deadline.is_some_and(|d| d.key == TimerKey::Step && d.at > self.now);
+        let is_looked_at = self.look_at_bad_target();
+        let Some(ticket) = self.ticket(id) else {
+            return Err(unknown(id));
+        };
         if ticket.held.is_none() && !(waits && ticket.live_run().is_none()) {
             let state = ticket.state_name();
             // The ticket whose step was refused may be over by now: any will do to say that somebody has
@@ -268,6 +277,11 @@ impl Core {
                 let message = format!("steps are started on {harness} again");
                 self.free_harness(harness, by);
                 return Ok(message);
+            }
+            if is_looked_at && self.waits_for_target(id) {
+                return Ok(format!(
+                    "{id} is not held: it waits for the target, which is looked at now"
+                ));
             }
             return Err(self.with_wait_for_target(id, format!("{id} is not held: it is {state}")));
         }

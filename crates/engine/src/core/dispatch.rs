@@ -23,6 +23,8 @@ impl Core {
         self.submit_what_is_closed();
         match self.duty {
             Duty::Drain if self.stopping.is_none() => {
+                // Before the budgets: what goes back is not stepped past one.
+                self.tell_edits();
                 self.follow_budgets();
                 self.check_target_again();
                 self.submit_reverts();
@@ -167,6 +169,12 @@ impl Core {
             None if self.lets_agents_start() && !self.has_touched_settings => self.ready.order().len(),
             Some(_) | None => 0,
         };
+        // Those that the settings name by now; the others are there since the start.
+        if limits.fixed && work > 0 {
+            for named in self.missing_agents() {
+                self.apply_to_project([named], "the settings name it");
+            }
+        }
         let further = capacity::further(self.at_work(), &self.project().agents, limits, work);
         for _ in 0..further {
             let name = names::next(&self.names_taken());
@@ -244,6 +252,7 @@ impl Core {
             tickets: self.tickets.all(),
             files: self.folder.files(),
             roster: &self.project().agents,
+            names: &self.settings.agents.names,
             debounce: self.settings.run.debounce,
             pause: self.project().pause,
             target: self.project().target.as_deref(),
@@ -255,7 +264,9 @@ impl Core {
     pub(super) fn missing_agents(&self) -> Vec<project::Event> {
         let fixed = &self.settings.agents.names;
         if !fixed.is_empty() {
-            let missing = fixed.iter().filter(|n| !self.names_taken().contains(*n));
+            let project = self.project();
+            let is_known = |name| project.agents.contains(name) || project.retired.contains(name);
+            let missing = fixed.iter().filter(|name| !is_known(*name));
             return missing
                 .map(|name| project::Event::AgentSpawned { name: name.clone() })
                 .collect();

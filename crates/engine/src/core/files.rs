@@ -70,6 +70,11 @@ impl Core {
                     self.heed_new(&ticket, status, origin);
                     return;
                 }
+                let is_closed = status == FileStatus::Closed && before.status != Some(FileStatus::Closed);
+                let origin = match is_closed && self.would_close(&ticket) {
+                    true => self.doubted(&ticket, origin),
+                    false => origin,
+                };
                 self.folder.comes_from(&ticket, origin);
                 if edited {
                     self.apply_or_note(&ticket, Event::Edited { spec }, "its file was edited");
@@ -88,6 +93,7 @@ impl Core {
                 is_tracked,
             } => {
                 self.renames.gone(&ticket);
+                let origin = self.doubted(&ticket, origin);
                 let has_file = self.folder.has(&ticket);
                 let known = self
                     .tickets
@@ -98,6 +104,32 @@ impl Core {
                 self.refiled(&ticket);
             }
         }
+    }
+
+    /// The origin of a change that ends a ticket. While agents are at work on other tickets, and for a moment
+    /// after that, crew cannot know whether one of them made it: no agent ends another ticket, so a person is
+    /// asked.
+    fn doubted(&self, id: &TicketId, origin: Origin) -> Origin {
+        let debounce = self.settings.run.debounce;
+        let is_recent = self
+            .watches
+            .last_end_beside(id)
+            .is_some_and(|end| self.now < end + debounce);
+        let others = self.at_work().filter(|ticket| ticket.id != *id);
+        let are_at_work = || others.flat_map(Ticket::live_runs).any(|run| !run.is_check());
+        match origin {
+            Origin::Person if is_recent || are_at_work() => Origin::Agents,
+            Origin::Person | Origin::Git | Origin::Unknown | Origin::LostEngine | Origin::Agents => origin,
+        }
+    }
+
+    /// Whether the ticket is over once its file is closed. Work that an agent has is submitted instead.
+    fn would_close(&self, id: &TicketId) -> bool {
+        self.ticket(id).is_some_and(|ticket| match &ticket.state {
+            State::Open => true,
+            State::Verify(_) => ticket.held.is_some(),
+            State::New | State::InProgress(_) | State::Done(_) => false,
+        })
     }
 
     /// The file has changed.
@@ -154,11 +186,13 @@ impl Core {
             (State::New, _) | (State::Done(_), FileStatus::Closed) => None,
             // In progress without a claim: a person has taken it, and crew leaves it alone.
             (State::Open, FileStatus::Open | FileStatus::InProgress) => None,
-            (State::Open, FileStatus::Closed) => Some(Event::ClosedByPerson),
+            (State::Open, FileStatus::Closed) => Some(Event::ClosedByPerson { by: Actor::File }),
             // Closed while an agent has it: see `submit_what_is_closed`, which waits for the step to end.
             (State::InProgress(_), FileStatus::Closed) => None,
             // What is held in verification goes nowhere by itself: whoever closes it is done with it.
-            (State::Verify(_), FileStatus::Closed) if ticket.held.is_some() => Some(Event::ClosedByPerson),
+            (State::Verify(_), FileStatus::Closed) if ticket.held.is_some() => {
+                Some(Event::ClosedByPerson { by: Actor::File })
+            }
             (State::InProgress(_), FileStatus::Open)
             | (State::Verify(_), FileStatus::Open | FileStatus::Closed) => Some(Event::FileDrifted),
             (State::InProgress(_) | State::Verify(_), FileStatus::InProgress) => {
@@ -176,8 +210,8 @@ impl Core {
     }
 
     /// A ticket whose file was closed while an agent had it is submitted, between two steps. Where its own
-    /// agent closed it, that is a `DONE`: it counts only at the end of a step that ended well and asks for
-    /// nothing else.
+    /// agent closed it, that is a `DONE`: it counts only at the end of a step that ended well, asks for
+    /// nothing else, and has no line that the agent is to be told of first.
     pub(super) fn submit_what_is_closed(&mut self) {
         for id in self.tickets.active_ids() {
             let is_closed = self.folder.status(&id) == Some(FileStatus::Closed);
@@ -198,14 +232,42 @@ impl Core {
             let worker = attempt.conversation.worker.as_ref();
             let ended_well = worker.filter(|worker| worker.state == worker::State::Done);
             let (event, cause) = match ended_well {
-                _ if !by_agent => (self.submitted_by(Actor::File), "its file was closed by hand"),
-                Some(worker) if matches!(attempt.state, attempt::State::Working(_)) => {
+                _ if !by_agent => (self.submitted_by(Actor::File), "its file was closed"),
+                Some(worker)
+                    if matches!(attempt.state, attempt::State::Working(_)) && attempt.unusable.is_empty() =>
+                {
                     let run = worker.run.clone();
                     (self.submitted_by(Actor::Agent { run }), "its agent closed it")
                 }
                 Some(_) | None => (Event::FileDrifted, "its agent closed it, and has not done it"),
             };
             self.apply_or_note(&id, event, cause);
+        }
+    }
+
+    /// Submitted work goes back to an agent that has not seen the present text of its ticket: it may ask for
+    /// more by now. A review that began before the edit is ended first.
+    pub(super) fn tell_edits(&mut self) {
+        let owing = self.active_tickets().filter(|(_, ticket)| ticket.owes_edit());
+        let owing: Vec<TicketId> = owing.map(|(id, _)| id.clone()).collect();
+        for id in owing {
+            let reviewing = self.ticket(&id).and_then(Ticket::reviewing);
+            let is_live = reviewing.filter(|reviewing| reviewing.is_live());
+            let event = match is_live {
+                Some(reviewing) if reviewing.then.is_some() => continue,
+                Some(_) => Event::ReviewEndOrdered {
+                    then: AfterReview::TellEdit,
+                },
+                None => self.edit_returned(&id),
+            };
+            self.apply_or_note(&id, event, "its text was edited");
+        }
+    }
+
+    pub(super) fn edit_returned(&self, id: &TicketId) -> Event {
+        Event::EditReturned {
+            steps_left: self.steps_left(id),
+            reopen_at: self.now,
         }
     }
 
@@ -231,8 +293,10 @@ impl Core {
                 continue;
             }
             // `git clean` takes a file that git does not track, and so may take the only one there is.
-            let is_deleted = origin == Origin::Person && (gone.is_tracked || !ticket.has_work_at_stake());
-            let twin = self.renames.of(&id).is_none() && is_deleted;
+            let may_be_deleted = matches!(origin, Origin::Person | Origin::Agents);
+            let may_be_deleted = may_be_deleted && (gone.is_tracked || !ticket.has_work_at_stake());
+            let is_deleted = may_be_deleted && origin == Origin::Person;
+            let twin = self.renames.of(&id).is_none() && may_be_deleted;
             let twin = twin.then(|| self.twin_of(ticket)).flatten();
             let renamed = self.renames.of(&id).or(twin.as_ref()).cloned();
             if !is_deleted || renamed.is_some() {
@@ -241,7 +305,7 @@ impl Core {
                 }
                 let origin = match (&renamed, origin) {
                     (Some(_), _) | (None, Origin::Person) => Origin::Unknown,
-                    (None, Origin::Git | Origin::Unknown | Origin::LostEngine) => origin,
+                    (None, Origin::Git | Origin::Unknown | Origin::LostEngine | Origin::Agents) => origin,
                 };
                 self.leave(&id, origin, None, renamed);
                 continue;

@@ -3,9 +3,10 @@
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
 use model::policy::{backoff, no_progress};
-use model::ticket::{AfterLanding, Effect, Event, Fingerprint, Released, Repeat, Seen, Stage, Ticket};
-use model::{RunId, TicketId};
+use model::ticket::{AfterLanding, Effect, Event, Fingerprint, Released, Repeat, Seen, Stage, State, Ticket};
+use model::{Actor, RunId, TicketId};
 
+use super::train::submitted;
 use super::{Core, WriteMeta};
 use crate::failures::Obstacle;
 use crate::{End, Report, RunEnd};
@@ -15,6 +16,8 @@ impl Core {
         if let Report::FileMissing = report {
             return self.found_no_file(id, ticket, effect);
         }
+        // It may be so for every ticket: no further one is given out then.
+        self.out.looks_at_target |= matches!(report, Report::Diverged { .. } | Report::RemoteRefused { .. });
         if let (Effect::WriteFile(filing), Report::Done) = (effect, &report) {
             return self.written(id, ticket, effect, filing);
         }
@@ -179,7 +182,7 @@ impl Core {
                 end: End::Failed(failure),
                 stated: None,
                 left: None,
-                unusable: None,
+                unusable: Vec::new(),
                 verdict: None,
                 commitments: Vec::new(),
             };
@@ -268,8 +271,15 @@ impl Core {
                 candidate,
                 untouched,
                 leftovers,
+                ahead,
                 ..
             } => {
+                let refused = self
+                    .brings_work_of_another(id, &ahead)
+                    .or_else(|| self.was_rejected(id, &candidate.tip));
+                if let Some(why) = refused {
+                    return event(self.refused(id, why));
+                }
                 let is_news = self
                     .ticket(id)
                     .is_some_and(|ticket| ticket.leftovers != leftovers);
@@ -277,10 +287,14 @@ impl Core {
                 let built = self.candidate_built(id, candidate, &untouched);
                 Meaning::Events(found.into_iter().chain(built).collect())
             }
-            Report::NoCommits => event(Event::NoCommits {
-                steps_left: self.steps_left(id),
-                reopen_at,
-                repeat: self.repeat(id, Fingerprint::NothingCommitted),
+            // Nobody asked for more of it: its person wants it closed.
+            Report::NoCommits => event(match self.closed_while_built(id) {
+                Some(by) => Event::ClosedByPerson { by },
+                None => Event::NoCommits {
+                    steps_left: self.steps_left(id),
+                    reopen_at,
+                    repeat: self.repeat(id, Fingerprint::NothingCommitted),
+                },
             }),
             Report::Conflicted {
                 paths,
@@ -288,13 +302,7 @@ impl Core {
                 target,
                 resolved,
             } => event(self.conflicted(id, paths, (tip, target), resolved)),
-            Report::ImportRefused { why } => event(Event::ChecksFailed {
-                which: attempt::Prompt::TAKING_OVER.to_owned(),
-                steps_left: self.steps_left(id),
-                reopen_at,
-                repeat: self.repeat(id, Fingerprint::Refused { why: why.clone() }),
-                output: why,
-            }),
+            Report::ImportRefused { why } => event(self.refused(id, why)),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
             Report::RemoteAway { why } => self.remote_failed(id, effect, why, true),
@@ -339,6 +347,12 @@ impl Core {
             | Report::WorkspaceMissing
             | Report::StepNotSpawned { .. } => Meaning::Nothing,
         }
+    }
+
+    /// Who closed the file of a ticket that is being merged for that reason.
+    fn closed_while_built(&self, id: &TicketId) -> Option<Actor> {
+        let (_, verify) = self.ticket(id).and_then(submitted)?;
+        verify.is_closed_while_built().then(|| verify.by.clone())
     }
 
     /// Whether somebody waits for the end of its landing.
@@ -424,7 +438,7 @@ impl Core {
     /// When a submission that could not be checked is built for again.
     pub(crate) fn check_again_at(&self, id: &TicketId) -> model::Time {
         let mut round = 0;
-        if let Some(model::ticket::State::Verify(verify)) = self.ticket(id).map(|t| &t.state) {
+        if let Some(State::Verify(verify)) = self.ticket(id).map(|t| &t.state) {
             round = verify.round;
         }
         self.now + backoff::hold(round)

@@ -169,7 +169,7 @@ impl Core {
         let (fence, stopping) = (review.fence, review.conversation.stopping.clone());
         let harness = review.conversation.harness.clone();
         let usage = (ended.usage, ended.total_micro_usd);
-        let unusable = ended.unusable;
+        let unusable = (!ended.unusable.is_empty()).then(|| ended.unusable.join("; "));
         let end = match (&stopping, ended.stated) {
             (Some(AfterStop::Conclude), Some(stated)) => stated,
             (_, _) => ended.end,
@@ -351,6 +351,7 @@ impl Core {
                 why,
                 reopen_at: self.reopen_at(id),
             },
+            AfterReview::TellEdit => self.edit_returned(id),
             AfterReview::Drop { by, reason } => Event::Dropped { by, reason },
         }
     }

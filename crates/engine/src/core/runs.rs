@@ -14,7 +14,7 @@ use crate::{End, RunEnd};
 
 impl Core {
     pub(super) fn run_ended(&mut self, ended: RunEnd) {
-        self.watches.ended(&ended.run);
+        self.watches.ended(&ended.run, self.now);
         let Some(id) = self.tickets.of_run(&ended.run).cloned() else {
             self.out
                 .refused
@@ -145,7 +145,7 @@ impl Core {
         &self,
         id: &TicketId,
         (usage, total_micro_usd): (attempt::Usage, Option<u64>),
-        (summary, unusable, repeat): (Option<String>, Option<String>, Option<Repeat>),
+        (summary, unusable, repeat): (Option<String>, Vec<String>, Option<Repeat>),
         mode: Option<attempt::Mode>,
         signal: Signal,
     ) -> attempt::Event {

@@ -7,12 +7,13 @@ use model::ticket::{CheckPlan, Stage, State, Ticket, Why};
 use model::{Oid, TicketId, Time, project};
 
 use super::{Core, Duty};
-use crate::input::{TargetFound, TargetSeen};
+use crate::input::{AtRemote, TargetFound, TargetSeen};
 
 /// How many trees that passed are remembered: only the last few may be the target's next one.
 const REMEMBERED: usize = 16;
 /// How long crew waits, in milliseconds, before it tries again to check a target whose checks could not be
-/// run: twice as long after each further try, up to sixteen times.
+/// run, or asks the remote of a bad one for another commit: twice as long after each further try, up to
+/// sixteen times.
 const AGAIN_AFTER: i64 = 60_000;
 const MOST_DOUBLINGS: u32 = 4;
 
@@ -75,18 +76,23 @@ impl Core {
         target.is_none_or(Target::lets_agents_start)
     }
 
-    /// Adds to the answer to a person who has set a ticket going that it waits for the target, if it does.
-    pub(super) fn with_wait_for_target(&self, id: &TicketId, message: String) -> String {
-        let is_next = |ticket: &Ticket| match &ticket.state {
+    /// Whether the next thing for a ticket is to be given to an agent, or a step for which its agent has to
+    /// wait for the target.
+    pub(super) fn waits_for_target(&self, id: &TicketId) -> bool {
+        let ticket = self.ticket(id).filter(|ticket| ticket.held.is_none());
+        ticket.is_some_and(|ticket| match &ticket.state {
             State::Open => true,
             State::InProgress(attempt) => attempt.needs_target(),
             State::New | State::Verify(_) | State::Done(_) => false,
-        };
-        let ticket = self.ticket(id).filter(|ticket| ticket.held.is_none());
+        })
+    }
+
+    /// Adds to the answer to a person who has set a ticket going that it waits for the target, if it does.
+    pub(super) fn with_wait_for_target(&self, id: &TicketId, message: String) -> String {
         let target = self.project().target.as_deref();
         let Some(why) = target
             .and_then(Target::in_the_way)
-            .filter(|_| ticket.is_some_and(is_next))
+            .filter(|_| self.waits_for_target(id))
         else {
             return message;
         };
@@ -125,7 +131,9 @@ impl Core {
             anyway,
             anew,
             is_back,
+            at_remote,
         } = seen;
+        let doubts = std::mem::take(&mut self.doubts_target);
         self.train_sees_target(&commit);
         if is_back {
             self.retry_what_may_be_mended("the target branch is back");
@@ -136,9 +144,20 @@ impl Core {
             plan,
             environment,
         };
+        let remote = self.settings.land.pushes_to().map(str::to_owned);
         let old = self.project().target.as_deref();
+        let was_out_of_reach =
+            old.is_some_and(|old| matches!(old.verdict, Verdict::OutOfReach { .. }) && !old.anyway);
+        match at_remote {
+            AtRemote::OutOfReach { why, help, may_pass } if !anyway => {
+                let verdict = Verdict::OutOfReach { why, help, may_pass };
+                return self.target_out_of_reach((commit, basis), verdict, anew);
+            }
+            AtRemote::Unasked if was_out_of_reach && !anyway => return,
+            AtRemote::Unasked | AtRemote::Free | AtRemote::OutOfReach { .. } => {}
+        }
         // A candidate's checks do not show whether they look at the tree: a round has to, by its canaries.
-        let is_proven = self.proven.has(&basis) && !canary_due;
+        let is_proven = self.proven.has(&basis) && !canary_due && !doubts;
         let passes = basis.plan.commands.is_empty() || is_proven;
         let has_passed = old.is_some_and(|old| old.verdict == Verdict::Passed);
         let is_same = old.is_some_and(|old| old.basis == basis);
@@ -147,7 +166,8 @@ impl Core {
         // Earlier verdicts stand where nobody checks.
         let stands = |old: &Target| {
             let is_bad = old.verdict != Verdict::Passed;
-            anyway || old.is_checking() || !(is_bad && anew || old.verdict == Verdict::Unchecked)
+            let was_looked_at = !matches!(old.verdict, Verdict::Unchecked | Verdict::OutOfReach { .. });
+            anyway || old.is_checking() || was_looked_at && !doubts && !(is_bad && anew)
         };
         let next = match old {
             // Each landing would be another fact, and nobody would learn anything from it.
@@ -159,12 +179,13 @@ impl Core {
                     true => Verdict::Unchecked,
                     false => old.verdict.clone(),
                 };
-                if old.anyway == anyway && old.verdict == verdict {
+                if old.anyway == anyway && old.verdict == verdict && old.remote == remote {
                     return;
                 }
                 Target {
                     anyway,
                     verdict,
+                    remote,
                     retry_at: old.retry_at.filter(|_| !anyway),
                     ..old.clone()
                 }
@@ -181,6 +202,8 @@ impl Core {
                 basis,
                 run: None,
                 hindered: 0,
+                remote,
+                looks: 0,
                 retry_at: None,
                 verdict: match (passes, anyway) {
                     (true, _) => Verdict::Passed,
@@ -191,6 +214,68 @@ impl Core {
             },
         };
         self.target_is(next, "the target was looked at");
+        if was_out_of_reach {
+            self.retry_what_may_be_mended("work can land on the target again");
+        }
+    }
+
+    /// Nothing can land on the target, as its remote says: no ticket is given out.
+    fn target_out_of_reach(&mut self, (commit, basis): (Oid, Basis), verdict: Verdict, anew: bool) {
+        let old = self.project().target.as_deref();
+        let was_out_of_reach = old.filter(|old| matches!(old.verdict, Verdict::OutOfReach { .. }));
+        let is_known = |old: &&Target| {
+            let is_same = old.verdict == verdict && (&old.commit, &old.basis) == (&commit, &basis);
+            is_same && !old.anyway && old.retry_at.is_some_and(|at| at > self.now)
+        };
+        if !anew && old.filter(is_known).is_some() {
+            return;
+        }
+        let next = Target {
+            commit,
+            since: was_out_of_reach.map_or(self.now, |old| old.since),
+            round: old.map_or(0, |old| old.round),
+            anyway: false,
+            canaries: match old {
+                Some(old) if old.basis.plan == basis.plan => old.canaries.clone(),
+                Some(_) | None => Vec::new(),
+            },
+            flaky: Vec::new(),
+            basis,
+            run: None,
+            hindered: 0,
+            remote: self.settings.land.pushes_to().map(str::to_owned),
+            looks: 0,
+            retry_at: Some(self.again_after(0)),
+            verdict,
+        };
+        self.target_is(next, "its remote was asked");
+    }
+
+    /// When the target is tried or asked for again, after so many times.
+    fn again_after(&self, times: u32) -> Time {
+        Time(self.now.0 + (AGAIN_AFTER << times.min(MOST_DOUBLINGS)))
+    }
+
+    /// Has a target checked anew that a check did not pass, although it counts as one that passes.
+    pub(super) fn doubt_target(&mut self) {
+        let target = self.project().target.as_deref();
+        if self.duty == Duty::Drain && target.is_some_and(|target| target.verdict == Verdict::Passed) {
+            self.proven = Proven::default();
+            self.doubts_target = true;
+            self.out.looks_at_target = true;
+        }
+    }
+
+    /// Has a target that keeps agents from being started looked at, since a person asks for it: its checks
+    /// run again, and its remote is asked for another commit. Gives whether there is such a target.
+    pub(super) fn look_at_bad_target(&mut self) -> bool {
+        let target = self.project().target.as_deref();
+        let is_bad = target.is_some_and(|target| !target.anyway && target.verdict.fault().is_some());
+        if is_bad && self.duty == Duty::Drain {
+            self.doubts_target = true;
+            self.out.looks_at_target = true;
+        }
+        is_bad && self.duty == Duty::Drain
     }
 
     /// The checks of the bare target have gone on, or come to a verdict. Nobody waits for an earlier round.
@@ -216,14 +301,18 @@ impl Core {
                 next.hindered = target.hindered;
             }
             Verdict::Passed | Verdict::Blind { .. } => (next.canaries, next.flaky) = (canaries, flaky),
-            Verdict::Failed { .. } => {}
+            Verdict::Failed { .. } | Verdict::OutOfReach { .. } => {}
             Verdict::CouldNotRun { .. } => {
-                let wait = AGAIN_AFTER << target.hindered.min(MOST_DOUBLINGS);
                 next.hindered = target.hindered + 1;
-                next.retry_at = Some(Time(self.now.0 + wait));
+                next.retry_at = Some(self.again_after(target.hindered));
             }
         }
+        if matches!(verdict, Verdict::Failed { .. } | Verdict::Blind { .. }) {
+            // Somebody may mend it there.
+            next.retry_at = target.remote.as_ref().map(|_| self.again_after(0));
+        }
         next.verdict = verdict;
+        self.last_runs.target_checked(&next);
         let cause = match next.is_checking() {
             true => "its checks go on",
             false => "its checks have run",
@@ -231,7 +320,8 @@ impl Core {
         self.target_is(next, cause);
     }
 
-    /// Begins the checks again that could not be run, once it is time.
+    /// Begins the checks again that could not be run, and asks the remote of a bad target for another commit,
+    /// once it is time.
     pub(super) fn check_target_again(&mut self) {
         let Some(target) = self.project().target.as_deref() else {
             return;
@@ -241,16 +331,35 @@ impl Core {
             self.wake_at(retry_at);
             return;
         }
-        let next = Target {
-            verdict: BEGUN,
-            flaky: Vec::new(),
-            since: self.now,
-            round: target.round + 1,
-            run: None,
-            retry_at: None,
-            ..target.clone()
-        };
-        self.target_is(next, "its checks are tried again");
+        let target = target.clone();
+        let has_remote = self.settings.land.pushes_to().is_some();
+        self.out.looks_at_target |= has_remote;
+        match target.verdict {
+            Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::OutOfReach { .. } => {
+                let retry_at = has_remote.then(|| self.again_after(target.looks + 1));
+                let next = Target {
+                    looks: target.looks + 1,
+                    retry_at,
+                    ..target
+                };
+                if let Some(at) = retry_at {
+                    self.wake_at(at);
+                }
+                self.target_is(next, "its remote is asked for another commit");
+            }
+            Verdict::Unchecked | Verdict::Checking { .. } | Verdict::Passed | Verdict::CouldNotRun { .. } => {
+                let next = Target {
+                    verdict: BEGUN,
+                    flaky: Vec::new(),
+                    since: self.now,
+                    round: target.round + 1,
+                    run: None,
+                    retry_at: None,
+                    ..target
+                };
+                self.target_is(next, "its checks are tried again");
+            }
+        }
     }
 
     fn target_is(&mut self, target: Target, cause: &str) {

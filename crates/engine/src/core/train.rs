@@ -388,52 +388,31 @@ impl Core {
                 };
                 self.apply_or_note(ticket, event, "it was the next in the queue for checks");
             }
-            Step::Try { ticket } => self.begin_trial(ticket),
+            Step::Try { ticket } => self.begin_trial(ticket, "the train up to it is tried"),
             Step::Cancel { ticket } => {
                 let cause = "another verdict of the train has made it needless";
                 self.apply_or_note(ticket, Event::TrialCancelled, cause);
             }
             Step::Land { tip } => self.land_batch(&line[landing..], tip),
-            Step::Blame { ticket } => {
-                let found = match self.ticket(ticket).and_then(Ticket::stage) {
-                    Some(Stage::InTrain(entry)) => Some(entry.clone()),
+            Step::TryAlone { ticket } => {
+                let stage = self.ticket(ticket).and_then(Ticket::stage);
+                let hindered = match stage {
+                    Some(Stage::InTrain(entry)) => entry.trial.hindered_by(),
                     Some(_) | None => None,
                 };
-                let trial = found.as_ref().map(|entry| &entry.trial);
-                if let Some(ticket::Trial::Failed {
-                    which,
-                    hindered: true,
-                    ..
-                }) = trial
-                {
-                    // The machine may have been at fault for a while: by itself, the target is tried too.
-                    let which = which.clone();
-                    self.uncouple(ticket, WhyUncoupled::Hindered { which });
-                } else if let Some(ticket::Trial::Failed {
-                    which, output, fewer, ..
-                }) = trial
-                {
-                    let tip = found.as_ref().map(|entry| entry.candidate.tip.clone());
-                    let event = match fewer {
-                        Some(tests) => Self::fewer_tests(which.clone(), *tests, output, false),
-                        None => self.checks_failed(ticket, which.clone(), output.clone(), tip),
-                    };
-                    self.apply_or_note(ticket, event, "the train up to the entry ahead of it has passed");
+                match hindered.map(str::to_owned) {
+                    // The machine may have been at fault for a while: it is merged anew before it is tried.
+                    Some(which) => drop(self.uncouple(ticket, WhyUncoupled::Hindered { which })),
+                    None => {
+                        self.begin_trial(ticket, "everything ahead of it has landed: it is tried by itself");
+                    }
                 }
-            }
-            Step::Uncouple { ticket } => {
-                let member = line.iter().find(|member| member.id == *ticket);
-                let why = match member.and_then(|member| member.ahead.clone()) {
-                    Some(ahead) => WhyUncoupled::AheadLeft { ahead },
-                    None => WhyUncoupled::TargetMoved,
-                };
-                self.uncouple(ticket, why);
             }
         }
     }
 
     /// Orders the first run of an entry's checks, in the first checkout that is free.
-    fn begin_trial(&mut self, id: &TicketId) {
+    fn begin_trial(&mut self, id: &TicketId, cause: &'static str) {
         if self.free_slots() == 0 {
             return;
         }
@@ -446,9 +425,10 @@ impl Core {
             run: RunId::of_check(id, verify.attempt.claim.fence, verify.round, n),
             task: ticket::CheckTask::Candidate,
             slot,
+            anew: false,
             at: self.now,
         };
-        self.apply_or_note(id, event, "the train up to it is tried");
+        self.apply_or_note(id, event, cause);
     }
 
     /// The target fails a check by itself: every entry of the train is held for that, and none is blamed.

@@ -57,7 +57,7 @@ impl Core {
             self.apply_or_note(
                 id,
                 Event::FileUnheeded { change },
-                "its file was changed by no person",
+                "its file was changed, and no person has said so",
             );
         }
     }
@@ -84,10 +84,14 @@ impl Core {
             (State::Done(_), FileStatus::Open) => {
                 (Event::Reopened { by: by.clone() }, format!("{id} is open again"))
             }
-            (State::Open, FileStatus::Closed) => (Event::ClosedByPerson, format!("{id} is closed")),
-            (State::Verify(_), FileStatus::Closed) if is_held => {
-                (Event::ClosedByPerson, format!("{id} is closed"))
-            }
+            (State::Open, FileStatus::Closed) => (
+                Event::ClosedByPerson { by: by.clone() },
+                format!("{id} is closed"),
+            ),
+            (State::Verify(_), FileStatus::Closed) if is_held => (
+                Event::ClosedByPerson { by: by.clone() },
+                format!("{id} is closed"),
+            ),
             (State::InProgress(attempt), FileStatus::Closed) if !has_file => {
                 if attempt.conversation.has_live_worker() {
                     return Err(format!(

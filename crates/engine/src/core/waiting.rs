@@ -54,6 +54,7 @@ impl Core {
         match attempt.map(|attempt| &attempt.state) {
             Some(attempt::State::WaitingForWakeup { .. }) => {
                 let event = attempt::Event::WokenEarly { by: by.clone() };
+                self.look_at_bad_target();
                 self.act(&id, Event::Attempt(event), format!("{agent} goes on with {id}"))
             }
             Some(attempt::State::WaitingForInput { .. }) => Err(format!(

@@ -35,6 +35,7 @@ impl Batch {
             refused,
             warnings,
             wake_at: _,
+            looks_at_target: _,
             ended: _,
         } = output;
         for write in &mut writes {

@@ -328,6 +328,7 @@ mod tests {
             tip: oid,
             passed: Vec::new(),
             review: None,
+            brings_nothing: false,
         }
     }
 

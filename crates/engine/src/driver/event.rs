@@ -61,6 +61,9 @@ pub enum Action {
     StopIfBegun(RunId),
     /// Read the inbox, which is an [`Event::InboxRead`].
     ReadInbox,
+    /// Look at the target, and ask its remote for it where there is one, which is an
+    /// [`Input::TargetSeen`](crate::Input::TargetSeen).
+    LookAtTarget,
 }
 
 /// An effect whose turn has come.

@@ -2,6 +2,7 @@
 
 use engine::Report;
 use model::attempt::Signal;
+use model::ticket::{CheckOutcome, CheckTask, Effect};
 
 use crate::matrix::table;
 use crate::scene::{Scene, Verdict, candidate};
@@ -104,7 +105,44 @@ fn a_waived_commit_is_not_checked_again() {
             untouched: Vec::new(),
             leftovers: model::ticket::Leftovers::default(),
             resolves: None,
+            ahead: Box::default(),
         },
     );
     assert_eq!(scene.state("t-1"), "verify/landing", "{decided}");
+}
+
+/// Whether the run of the target that was ordered last is made although the same has passed there before.
+fn is_proof_anew(scene: &Scene) -> bool {
+    let (_, effect) = scene.pending("t-1", "start_check").unwrap();
+    match effect {
+        Effect::StartCheck { task, anew, .. } => {
+            assert_eq!(task, CheckTask::Target);
+            anew
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_pass_that_is_remembered_proves_the_first_failure_in_a_row_alone() {
+    let mut scene = states::building();
+    let output = || "1 failed".to_owned();
+    let mut fails = |tip| {
+        scene.built("t-1", tip);
+        scene.check_ends("t-1", CheckOutcome::Failed { output: output() });
+        let anew = is_proof_anew(&scene);
+        match anew {
+            true => scene.check_ends("t-1", CheckOutcome::Passed),
+            false => scene.check_ends("t-1", CheckOutcome::PassedBefore),
+        };
+        scene.finishes("t-1", Signal::Done);
+        anew
+    };
+    // Nothing has run before under this engine.
+    assert!(fails('b'));
+    // The target has just passed.
+    assert!(!fails('d'));
+    // Since then nothing has.
+    assert!(fails('e'));
+    assert!(!fails('f'));
 }

@@ -74,6 +74,7 @@ fn a_merge_of_a_submission_that_was_dropped_is_refused() {
                 untouched: Vec::new(),
                 leftovers: model::ticket::Leftovers::default(),
                 resolves: None,
+                ahead: Box::default(),
             }
         ),
         "finished: build_candidate 1 of t-1\nrefused: t-1: a report of an earlier claim"
@@ -95,7 +96,7 @@ fn a_start_that_is_reported_after_the_end_of_its_run_changes_nothing() {
             end: failed(Class::Transient),
             stated: None,
             left: None,
-            unusable: None,
+            unusable: Vec::new(),
         }));
     };
     insta::assert_snapshot!(late(states::starting(), "start_step", ended, Report::StepSpawned));

@@ -187,6 +187,8 @@ fn an_edited_text_is_another_input_and_begins_the_counts_of_the_same_anew() {
         assert!(nothing.contains(&format!("time {time} of the same")), "{nothing}");
         if n == 2 {
             scene.write("t-1", |file| file.spec.digest = "another".to_owned());
+            // Its agent is told first.
+            scene.finishes("t-1", Signal::Done);
         }
         scene.finishes("t-1", Signal::Done);
     }

@@ -18,6 +18,7 @@ mod commands;
 mod conflicts;
 mod dispatch;
 mod driver;
+mod edits;
 mod files;
 mod harness_pause;
 mod hindered;

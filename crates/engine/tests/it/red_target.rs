@@ -208,7 +208,7 @@ fn the_answer_to_whoever_sets_a_ticket_going_says_that_it_waits_for_the_target()
     };
     assert_eq!(
         said(states::no_progress(), twice),
-        format!("not possible: t-1 is not held: it is in_progress/ready{waits}")
+        "accepted: t-1 is not held: it waits for the target, which is looked at now"
     );
     // Its checks are no step, and go on.
     assert_eq!(
@@ -363,6 +363,7 @@ fn is_checked_after_a_skip_on(verdict: OfTarget) -> bool {
             untouched,
             leftovers: model::ticket::Leftovers::default(),
             resolves: None,
+            ahead: Box::default(),
         },
     );
     scene.checks_pass("t-1");

@@ -46,6 +46,7 @@ fn every_report() -> Vec<(&'static str, Report)> {
                 untouched: Vec::new(),
                 leftovers: model::ticket::Leftovers::default(),
                 resolves: None,
+                ahead: Box::default(),
             },
         ),
         ("no_commits", Report::NoCommits),

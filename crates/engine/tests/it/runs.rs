@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{End, Input, RunEnd};
+use engine::{AtRemote, End, Input, RunEnd};
 use model::attempt::{Class, Failure, Prompt, Signal, State, Usage};
 use model::command::{Command, OnStop};
 use model::policy::stall::Sample;
@@ -164,7 +164,7 @@ fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
             end: End::Finished(Signal::Done),
             stated: None,
             left: None,
-            unusable: None,
+            unusable: Vec::new(),
         })
     };
     for (mut scene, run) in [
@@ -332,7 +332,7 @@ fn a_step_that_is_heard_of_only_by_its_end_has_run() {
         end: End::Finished(Signal::Done),
         stated: None,
         left: None,
-        unusable: None,
+        unusable: Vec::new(),
     }));
     assert_eq!(decided.events(), ["step_finished", "check_started"], "{decided}");
 }
@@ -426,6 +426,7 @@ fn a_target_that_is_back_has_the_work_checked_again_that_could_not_be() {
             anew: false,
             canary_due: false,
             is_back,
+            at_remote: AtRemote::Free,
         })
     };
     scene.step(seen(false));
@@ -471,20 +472,35 @@ fn a_retry_keeps_the_count_by_which_the_wait_grows_and_a_good_step_ends_it() {
     assert!(failed.contains("again in 2 s"), "{failed}");
 }
 
+/// The prompt of the next step of t-1, and the lines that it names.
+fn next_prompt(scene: &Scene) -> (Prompt, Vec<String>) {
+    let attempt = scene.core.ticket(&id("t-1")).and_then(|t| t.attempt()).cloned();
+    let attempt = attempt.unwrap();
+    match attempt.state {
+        State::Working(working) => (working.next, attempt.unusable),
+        other => panic!("{other:?}"),
+    }
+}
+
+const UNUSABLE: &str = "WAKEUP: soon is no duration like 90s, 10m or 1h30m";
+
 #[test]
 fn a_line_that_could_not_be_used_is_told_at_the_next_step() {
     let mut scene = states::working();
-    let line = "WAKEUP: soon is no duration like 90s, 10m or 1h30m";
-    scene.run_says_unusable("t-1", line);
-    let prompt = |scene: &Scene| {
-        let attempt = scene.core.ticket(&id("t-1")).and_then(|t| t.attempt()).cloned();
-        match attempt.unwrap().state {
-            State::Working(working) => working.next,
-            other => panic!("{other:?}"),
-        }
-    };
-    let line = line.to_owned();
-    assert_eq!(prompt(&scene), Prompt::Unusable { line });
+    scene.run_says_unusable("t-1", Signal::None, UNUSABLE);
+    assert_eq!(next_prompt(&scene), (Prompt::Step, vec![UNUSABLE.to_owned()]));
     scene.finishes("t-1", Signal::None);
-    assert_eq!(prompt(&scene), Prompt::Step);
+    assert_eq!(next_prompt(&scene), (Prompt::Step, Vec::new()));
+}
+
+#[test]
+fn the_same_unusable_line_three_times_on_unchanged_input_is_no_progress() {
+    let mut scene = states::working();
+    for _ in 0..3 {
+        scene.run_says_unusable("t-1", Signal::None, UNUSABLE);
+    }
+    let ticket = scene.core.ticket(&id("t-1")).unwrap();
+    let held = ticket.held.as_ref().unwrap();
+    assert_eq!(held.why, Why::NoProgress);
+    assert!(held.note.contains(UNUSABLE), "{}", held.note);
 }

@@ -83,6 +83,7 @@ pub(crate) fn candidate(tip: char) -> Candidate {
         tip: oid(tip),
         passed: Vec::new(),
         review: None,
+        brings_nothing: false,
     }
 }
 
@@ -400,8 +401,13 @@ impl Scene {
         self.run_over(ticket, (end, None), Usage::default(), Some(left))
     }
 
-    /// The step that runs ends without a signal, and with a line that crew could not use.
-    pub(crate) fn run_says_unusable(&mut self, ticket: &str, line: &str) -> Decided {
+    /// The step that runs ends with this signal and with a line that crew could not use, and leaves the
+    /// workspace as it was.
+    pub(crate) fn run_says_unusable(&mut self, ticket: &str, signal: Signal, line: &str) -> Decided {
+        let left = Fingerprint::Unusable {
+            workspace: "as it was".to_owned(),
+            lines: vec![line.to_owned()],
+        };
         let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
         self.step(Input::RunEnded(RunEnd {
             verdict: None,
@@ -411,9 +417,9 @@ impl Scene {
             total_micro_usd: None,
             summary: None,
             mode: None,
-            end: End::Finished(Signal::None),
-            left: None,
-            unusable: Some(line.to_owned()),
+            end: End::Finished(signal),
+            left: Some(left),
+            unusable: vec![line.to_owned()],
             stated: None,
         }))
     }
@@ -446,7 +452,7 @@ impl Scene {
             end,
             stated,
             left,
-            unusable: None,
+            unusable: Vec::new(),
         }))
     }
 
@@ -464,6 +470,7 @@ impl Scene {
                 untouched: Vec::new(),
                 leftovers: model::ticket::Leftovers::default(),
                 resolves: None,
+                ahead: Box::default(),
             },
         )
     }

@@ -1,17 +1,24 @@
 //! The bare target: what the core wants checked, what stands of an earlier verdict, and when it tries again.
 
-use engine::{Input, TargetFound, TargetSeen};
+use engine::{AtRemote, Input, TargetFound, TargetSeen};
+use model::command::Command;
+use model::settings::LandMode;
 use model::target::{Canary, Shown, Target, Verdict};
 
-use crate::scene::{Scene, oid, secs};
+use crate::scene::{Scene, id, oid, secs};
 
 pub(crate) fn look(scene: &mut Scene, tree: char, anyway: bool, anew: bool) {
+    look_at(scene, tree, AtRemote::Free, (anyway, anew));
+}
+
+fn look_at(scene: &mut Scene, tree: char, at_remote: AtRemote, (anyway, anew): (bool, bool)) {
     scene.step(Input::TargetSeen(TargetSeen {
         commit: oid('1'),
         tree: oid(tree),
         environment: "0".to_owned(),
         canary_due: false,
         is_back: false,
+        at_remote,
         anyway,
         anew,
     }));
@@ -144,4 +151,100 @@ fn what_canaries_have_shown_is_known_until_the_commands_change() {
     scene.core.set_settings(settings);
     look(&mut scene, '3', false, false);
     assert_eq!(target(&scene).canaries, []);
+}
+
+fn no_branch() -> AtRemote {
+    AtRemote::OutOfReach {
+        why: "no branch main".to_owned(),
+        help: None,
+        may_pass: false,
+    }
+}
+
+fn at_a_remote() -> Scene {
+    Scene::with(|settings| settings.land.mode = LandMode::Push)
+}
+
+fn is_out_of_reach(scene: &Scene) -> bool {
+    matches!(target(scene).verdict, Verdict::OutOfReach { .. })
+}
+
+#[test]
+fn the_remote_of_a_red_target_is_asked_for_another_commit_ever_more_seldom() {
+    let mut scene = at_a_remote();
+    look(&mut scene, '2', false, true);
+    find(&mut scene, red());
+    for seconds in [60, 120, 240, 480, 960, 960] {
+        assert_eq!(wait(&scene), Some(seconds));
+        scene.later(secs(seconds - 1));
+        assert!(!scene.tick().output.looks_at_target);
+        scene.later(secs(1));
+        assert!(scene.tick().output.looks_at_target);
+        // It has no other commit.
+        look(&mut scene, '2', false, false);
+        assert_eq!(
+            (target(&scene).verdict, scene.core.target_to_check()),
+            (red(), None)
+        );
+    }
+    look(&mut scene, '3', false, false);
+    assert!(scene.core.target_to_check().is_some(), "it has another one");
+    assert_eq!((wait(&scene), target(&scene).looks), (None, 0));
+}
+
+#[test]
+fn no_remote_is_asked_where_work_lands_here() {
+    let mut scene = Scene::new();
+    look(&mut scene, '2', false, true);
+    find(&mut scene, red());
+    assert_eq!(wait(&scene), None);
+    scene.later(secs(3600));
+    assert!(!scene.tick().output.looks_at_target);
+}
+
+#[test]
+fn a_person_who_retries_has_a_red_target_looked_at_and_checked_anew() {
+    for mut scene in [Scene::new(), at_a_remote()] {
+        scene.add("t-1");
+        look(&mut scene, '2', false, true);
+        find(&mut scene, red());
+        let retry = Command::Retry { ticket: id("t-1") };
+        let decided = scene.ask(retry.clone());
+        assert!(decided.output.looks_at_target);
+        look(&mut scene, '2', false, false);
+        assert!(scene.core.target_to_check().is_some());
+        // Nothing is left to be mended.
+        find(&mut scene, Verdict::Passed);
+        assert!(!scene.ask(retry).output.looks_at_target);
+    }
+}
+
+#[test]
+fn nothing_is_given_out_while_nothing_can_land() {
+    let mut scene = at_a_remote();
+    look_at(&mut scene, '2', no_branch(), (false, true));
+    assert!(is_out_of_reach(&scene) && !target(&scene).lets_agents_start());
+    assert_eq!((scene.core.target_to_check(), wait(&scene)), (None, Some(60)));
+    scene.add("t-1");
+    assert_eq!(scene.state("t-1"), "open");
+    // A look that does not ask the remote changes nothing.
+    look_at(&mut scene, '3', AtRemote::Unasked, (false, false));
+    assert!(is_out_of_reach(&scene));
+    look(&mut scene, '3', false, false);
+    assert!(scene.core.target_to_check().is_some());
+    find(&mut scene, Verdict::Passed);
+    assert_eq!(scene.state("t-1"), "in_progress/preparing");
+    // What is under way goes on.
+    look_at(&mut scene, '3', no_branch(), (false, false));
+    assert!(is_out_of_reach(&scene));
+    assert_eq!(scene.state("t-1"), "in_progress/preparing");
+}
+
+#[test]
+fn agents_start_on_a_target_out_of_reach_where_a_person_says_so() {
+    let mut scene = at_a_remote();
+    look_at(&mut scene, '2', no_branch(), (true, true));
+    assert!(target(&scene).lets_agents_start());
+    look_at(&mut scene, '2', no_branch(), (false, true));
+    assert!(is_out_of_reach(&scene) && !target(&scene).lets_agents_start());
 }

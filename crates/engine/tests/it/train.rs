@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Input, Report, TargetSeen};
+use engine::{AtRemote, Input, Report, TargetSeen};
 use model::attempt::Signal;
 use model::command::Command;
 use model::commitment::Promise;
@@ -56,6 +56,7 @@ fn merges_as(scene: &mut Scene, ticket: &str, why: Option<&str>, untouched: &[&s
         tip: oid(digit),
         passed: Vec::new(),
         review: why.map(ToOwned::to_owned),
+        brings_nothing: false,
     };
     let untouched = untouched.iter().map(|name| (*name).to_owned()).collect();
     let built = Report::Built {
@@ -63,6 +64,7 @@ fn merges_as(scene: &mut Scene, ticket: &str, why: Option<&str>, untouched: &[&s
         untouched,
         leftovers: model::ticket::Leftovers::default(),
         resolves: None,
+        ahead: Box::default(),
     };
     scene.report(ticket, "build_candidate", built);
 }
@@ -149,6 +151,37 @@ fn a_batch_that_fails_is_halved_until_the_first_entry_at_fault_is_known() {
     scene.checks_pass("t-4");
     scene.report("t-4", "land", Report::Landed { commit: oid('4') });
     assert_eq!(scene.state("t-4"), "done/landed");
+}
+
+#[test]
+fn what_is_left_by_elimination_alone_is_tried_by_itself_before_it_is_blamed() {
+    for passes in [true, false] {
+        let mut scene = coupled(1);
+        fails(&mut scene, "t-4");
+        scene.checks_pass("t-2");
+        scene.checks_pass("t-3");
+        assert_eq!(
+            tried(&scene),
+            Vec::<String>::new(),
+            "what is ahead of it lands first"
+        );
+        lands(&mut scene, "t-2");
+        lands(&mut scene, "t-3");
+        assert_eq!(tried(&scene), ["t-4"]);
+        if passes {
+            scene.checks_pass("t-4");
+            lands(&mut scene, "t-4");
+            assert_eq!(states(&scene), ["done/landed"; 4]);
+        } else {
+            fails(&mut scene, "t-4");
+            scene.check_ends("t-4", CheckOutcome::PassedBefore);
+            assert!(
+                scene.state("t-4").starts_with("in_progress"),
+                "{}",
+                scene.state("t-4")
+            );
+        }
+    }
 }
 
 #[test]
@@ -904,6 +937,7 @@ fn work_whose_commitments_are_met_on_a_target_that_has_moved_is_merged_anew_befo
         environment: String::new(),
         canary_due: false,
         is_back: false,
+        at_remote: AtRemote::Free,
         anyway: true,
         anew: false,
     }));

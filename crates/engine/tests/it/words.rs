@@ -435,6 +435,5 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",
         Prompt::Unanswered { .. } => "unanswered",
-        Prompt::Unusable { .. } => "unusable",
     }
 }

@@ -96,6 +96,9 @@ impl Message {
     }
 }
 
+/// The most commits of a branch that are named, the newest ones.
+const MOST_AHEAD: usize = 1000;
+
 impl Repository {
     /// Merges `tip` into `target` (`--no-ff`) without touching any checkout or ref. The attributes of the
     /// target count, so an agent's name no merge driver; where the target is a candidate itself, those of
@@ -162,6 +165,26 @@ impl Repository {
             Ok(tree) => Ok(tree == self.tree_of(target)?.0),
             Err(_) => Ok(false),
         }
+    }
+
+    /// The commits that a merge of `tip` would bring to `target`, the newest 1,000. `base`: the commit from
+    /// which the work began.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`], [`Error::Failed`], [`Error::Io`].
+    pub fn brings(&self, base: &Oid, target: &Oid, tip: &Oid) -> Result<Vec<Oid>> {
+        // Most work is a few commits on a commit of the target's.
+        if let Some(line) = self.straight_line(base, tip)
+            && self.is_ancestor(base, target)?
+        {
+            return Ok(line);
+        }
+        let said = self
+            .call("rev-list")
+            .arg(format!("--max-count={MOST_AHEAD}"))
+            .args(["--end-of-options", &format!("{target}..{tip}")])
+            .ok()?;
+        String::from_utf8_lossy(&said).lines().map(Oid::parse).collect()
     }
 
     /// A commit that `tip` contains and that was taken off `branch`: the branch once ended with it, or it was

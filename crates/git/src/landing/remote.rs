@@ -174,6 +174,34 @@ impl Repository {
         self.ref_at(&kept)?.ok_or_else(|| self.no_such_commit(&kept))
     }
 
+    /// The remote's tip of a branch as it was seen last, by crew or by a fetch or a push of somebody's;
+    /// `None`: nobody has seen one.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub fn known_at_remote(&self, remote: &Remote, branch: &Branch) -> Result<Option<Oid>> {
+        match self.ref_at(&format!("{FETCHED}/{branch}"))? {
+            Some(tip) => Ok(Some(tip)),
+            None => self.ref_at(&tracking(remote, branch)),
+        }
+    }
+
+    /// Whether the remote may say something new about a branch: somebody has moved it here, or has fetched
+    /// it from there or pushed it, since crew fetched it. The remote is not asked for that.
+    ///
+    /// # Errors
+    /// [`Error::TargetMissing`], [`Error::Failed`].
+    pub fn has_moved_since_fetch(&self, remote: &Remote, branch: &Branch) -> Result<bool> {
+        let Some(fetched) = self.ref_at(&format!("{FETCHED}/{branch}"))? else {
+            return Ok(true);
+        };
+        let tracked = self.ref_at(&tracking(remote, branch))?;
+        if tracked.is_some_and(|tracked| tracked != fetched) {
+            return Ok(true);
+        }
+        Ok(!self.is_ancestor(&self.target(branch)?, &fetched)?)
+    }
+
     /// Asks the remote how a candidate stands whose first parent is `base`.
     ///
     /// # Errors
@@ -340,6 +368,12 @@ impl Repository {
         let is_ssh = program.rsplit('/').next() == Some("ssh");
         Ok(is_ssh.then(|| format!("{command} {SSH_OPTIONS}")))
     }
+}
+
+/// The ref with which git follows a branch of a remote, as far as nobody has set it up otherwise.
+#[must_use]
+pub fn tracking(remote: &Remote, branch: &Branch) -> String {
+    format!("refs/remotes/{remote}/{}", branch.short())
 }
 
 fn is_away(error: &Error) -> bool {

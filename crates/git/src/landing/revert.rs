@@ -16,6 +16,15 @@ impl Repository {
         Ok(second.is_some() && self.is_ancestor(commit, target)?)
     }
 
+    /// Whether a merge has the same files as its first parent: all that it brought was there before.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`](crate::Error::NoSuchCommit), [`Error::Failed`](crate::Error::Failed).
+    pub fn changes_nothing(&self, merge: &Oid) -> Result<bool> {
+        let before = self.resolve(&format!("{merge}^1"))?;
+        Ok(self.tree_of(merge)? == self.tree_of(&before)?)
+    }
+
     /// Makes a commit on `target` that takes a merge back: what the merge has brought is undone, and what
     /// came after it stays. The same input gives the same commit.
     ///

@@ -1,9 +1,9 @@
-//! Merges of a branch that take back what the target has changed.
+//! Commits of a branch that take back what the target has changed.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::error::Result;
+use crate::error::{IoContext as _, Result};
 use crate::repository::Repository;
 use crate::types::oid::Oid;
 use crate::types::refusal::Refusal;
@@ -12,42 +12,64 @@ use crate::types::refusal::Refusal;
 const MOST_MERGES: usize = 50;
 
 impl Repository {
-    /// The merges of `tip` that take back what a commit of `target` has changed where the branch had changed
-    /// nothing, each as a [`Refusal::TakesBack`]. Git's own merge of the same commits has no conflict at such
-    /// a path, and takes the target's version of it; the merge has that of the commit below both.
+    /// The commits of `tip` that take back what a commit of `target` has changed where the branch was not in
+    /// conflict with it, each as a [`Refusal::TakesBack`]. Such a commit is
+    ///
+    /// * a merge that has a path as the branch had it, where git's own merge of the same commits makes
+    ///   another version without a conflict, or one with the target's changes outside of the conflicts; or
+    /// * a commit that is put on one of the target's that is newer than `base`, the commit from which the
+    ///   work began, and that has the path as `base` has it: `git reset --soft` moves a branch without its
+    ///   files.
     ///
     /// A path does not count where the branch has another version now, where the target has the old one
-    /// again, or where a later commit of the branch that is no merge has changed it. `base`: the commit from
-    /// which the work began.
+    /// again, or where a later commit of the branch that is no merge has changed it.
     ///
     /// # Errors
     /// [`crate::Error::NoSuchCommit`], [`crate::Error::Failed`], [`crate::Error::Io`].
     pub fn takes_back(&self, base: &Oid, target: &Oid, tip: &Oid) -> Result<Vec<Refusal>> {
-        // Most work is a few commits on a commit of the target's.
-        if self.straight_line(base, tip).is_some() {
-            return Ok(Vec::new());
+        // Most work is a few commits on the commit from which it began.
+        if let Some(line) = self.straight_line(base, tip) {
+            let is_on_base = match line.last() {
+                Some(first) if target != base => !self.is_ancestor(first, target)?,
+                Some(_) | None => true,
+            };
+            if is_on_base {
+                return Ok(Vec::new());
+            }
         }
         let said = self
             .call("rev-list")
-            .args(["--merges", "--parents"])
-            .arg(format!("--max-count={MOST_MERGES}"))
+            .arg("--parents")
             .args(["--end-of-options", tip.as_str(), &format!("^{target}")])
             .ok()?;
+        let commits: Vec<Vec<Oid>> = String::from_utf8_lossy(&said)
+            .lines()
+            .map(|line| line.split(' ').map(Oid::parse).collect())
+            .collect::<Result<_>>()?;
+        let own: BTreeSet<&Oid> = commits.iter().filter_map(|commit| commit.first()).collect();
         let mut refusals = Vec::new();
-        for line in String::from_utf8_lossy(&said).lines() {
-            let commits: Vec<Oid> = line.split(' ').map(Oid::parse).collect::<Result<_>>()?;
-            let Some((merge, parents)) = commits.split_first() else {
+        let mut merges = 0;
+        for commits in &commits {
+            let Some((commit, parents)) = commits.split_first() else {
                 continue;
             };
-            for theirs in parents {
-                if !self.is_ancestor(theirs, target)? {
-                    continue;
-                }
-                let mut paths = self.taken_back_by(merge, theirs, parents)?;
-                self.retain_standing(&mut paths, merge, target, tip)?;
+            let is_merge = parents.len() > 1;
+            merges += usize::from(is_merge);
+            if is_merge && merges > MOST_MERGES {
+                continue;
+            }
+            // What is not the branch's own is the target's.
+            for theirs in parents.iter().filter(|parent| !own.contains(parent)) {
+                let mut paths = if is_merge {
+                    self.taken_back_by(commit, theirs, parents)?
+                } else {
+                    self.left_behind_by(commit, theirs, base)?
+                };
+                self.retain_standing(&mut paths, commit, target, tip)?;
                 if !paths.is_empty() {
                     refusals.push(Refusal::TakesBack {
-                        merge: merge.clone(),
+                        commit: commit.clone(),
+                        is_merge,
                         of: theirs.clone(),
                         paths: paths.into_iter().collect(),
                     });
@@ -57,60 +79,95 @@ impl Repository {
         Ok(refusals)
     }
 
-    /// The paths in which a merge has the version below it, although of its parents `theirs` alone changed
-    /// them. With several commits below, or several other parents, that must hold for each of them.
+    /// The paths that the target has changed between `base` and `theirs`, and that the commit on `theirs` has
+    /// as they were in `base`.
+    fn left_behind_by(&self, commit: &Oid, theirs: &Oid, base: &Oid) -> Result<BTreeSet<PathBuf>> {
+        if theirs == base || !self.is_ancestor(base, theirs)? {
+            return Ok(BTreeSet::new());
+        }
+        let mut paths = self.changed_paths(base, theirs)?;
+        if !paths.is_empty() {
+            let changed = self.changed_paths(base, commit)?;
+            paths.retain(|path| !changed.contains(path));
+        }
+        Ok(paths)
+    }
+
+    /// The paths that a merge has as its other parents have them, where git's own merge of the same commits
+    /// has no conflict and makes another version. With several other parents, that must hold for each.
     fn taken_back_by(&self, merge: &Oid, theirs: &Oid, parents: &[Oid]) -> Result<BTreeSet<PathBuf>> {
         let mut taken: Option<BTreeSet<PathBuf>> = None;
         for ours in parents.iter().filter(|parent| *parent != theirs) {
-            for base in self.forks(ours, theirs)? {
-                let mut paths = self.changed_paths(&base, theirs)?;
-                if let Some(before) = &taken {
-                    paths.retain(|path| before.contains(path));
-                }
-                for side in [ours, merge] {
-                    if paths.is_empty() {
-                        return Ok(paths);
-                    }
-                    let changed = self.changed_paths(&base, side)?;
-                    paths.retain(|path| !changed.contains(path));
-                }
-                taken = Some(paths);
-            }
-        }
-        let mut taken = taken.unwrap_or_default();
-        // Git follows a file into a folder that one side has renamed, so paths alone say too much.
-        for ours in parents.iter().filter(|parent| *parent != theirs) {
-            if taken.is_empty() {
-                break;
-            }
             let Some((tree, conflicts)) = self.merge_of(ours, theirs)? else {
                 return Ok(BTreeSet::new());
             };
-            let other = self.changed_paths(theirs, &tree)?;
-            taken.retain(|path| !other.contains(path) && !conflicts.contains_key(path));
+            let mut paths = self.changed_paths(&tree, merge)?;
+            if let Some(before) = &taken {
+                paths.retain(|path| before.contains(path));
+            }
+            if !paths.is_empty() {
+                let own = self.changed_paths(ours, merge)?;
+                let in_conflict: BTreeSet<PathBuf> = conflicts.into_keys().collect();
+                paths.retain(|path| !own.contains(path));
+                for path in paths.clone() {
+                    let is_whole = in_conflict.contains(&path) && self.is_all_of_ours(&path, ours, theirs)?;
+                    if is_whole {
+                        paths.remove(&path);
+                    }
+                }
+            }
+            taken = Some(paths);
         }
-        Ok(taken)
+        Ok(taken.unwrap_or_default())
     }
 
-    /// Leaves the paths that are still as the merge left them, and not as the target has them.
+    /// Whether the version of `ours` is all that is left of a path in conflict where each conflict in it is
+    /// resolved by that side: outside of the conflicts, the other side has changed nothing.
+    fn is_all_of_ours(&self, path: &Path, ours: &Oid, theirs: &Oid) -> Result<bool> {
+        let [base] = &self.forks(ours, theirs)?[..] else {
+            return Ok(true);
+        };
+        let folder = tempfile::tempdir().doing("make a folder in", tempfile::env::temp_dir())?;
+        let mut content = Vec::new();
+        for (name, commit) in [("ours", ours), ("base", base), ("theirs", theirs)] {
+            // A path that one side does not have, a link or a submodule: there are no lines to look at.
+            let Some(bytes) = self.text_at(commit, path)? else {
+                return Ok(true);
+            };
+            let file = folder.path().join(name);
+            std::fs::write(&file, &bytes).doing("write", file)?;
+            if content.is_empty() {
+                content = bytes;
+            }
+        }
+        let said = self
+            .call("merge-file")
+            .cwd(folder.path())
+            .args(["-p", "-q", "--ours", "ours", "base", "theirs"])
+            .run()?;
+        // Content that is no text has no lines either.
+        Ok(said.code != Some(0) || said.stdout == content)
+    }
+
+    /// Leaves the paths that are still as the commit left them, and not as the target has them.
     fn retain_standing(
         &self,
         paths: &mut BTreeSet<PathBuf>,
-        merge: &Oid,
+        commit: &Oid,
         target: &Oid,
         tip: &Oid,
     ) -> Result<()> {
         if paths.is_empty() {
             return Ok(());
         }
-        let changed = self.changed_paths(merge, tip)?;
+        let changed = self.changed_paths(commit, tip)?;
         let differs = self.changed_paths(target, tip)?;
         paths.retain(|path| !changed.contains(path) && differs.contains(path));
         for path in paths.clone() {
             let said = self
                 .call("rev-list")
                 .args(["--no-merges", "--full-history", "--max-count=1", tip.as_str()])
-                .args([&format!("^{merge}"), &format!("^{target}"), "--"])
+                .args([&format!("^{commit}"), &format!("^{target}"), "--"])
                 .arg(&path)
                 .ok()?;
             if !said.is_empty() {
@@ -118,6 +175,14 @@ impl Repository {
             }
         }
         Ok(())
+    }
+
+    /// The content of a path of a commit; none where it has no file there.
+    fn text_at(&self, commit: &Oid, path: &Path) -> Result<Option<Vec<u8>>> {
+        let mut name = std::ffi::OsString::from(format!("{commit}:"));
+        name.push(path);
+        let said = self.call("cat-file").arg("blob").arg(name).run()?;
+        Ok((said.code == Some(0)).then_some(said.stdout))
     }
 
     fn changed_paths(&self, old: &Oid, new: &Oid) -> Result<BTreeSet<PathBuf>> {

@@ -1,5 +1,7 @@
 //! Differences of two trees.
 
+use std::path::PathBuf;
+
 use crate::error::{Error, Result};
 use crate::repository::Repository;
 use crate::types::change::{Change, Entry, Mode};
@@ -42,6 +44,36 @@ impl Repository {
         let changes = parse_raw(&said)?;
         self.remember_changes(old, new, &changes);
         Ok(changes)
+    }
+
+    /// The paths that these commits add, each with its commit: a later one may have taken them away again. A
+    /// merge adds what none of its parents has.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn added(&self, commits: &[Oid]) -> Result<Vec<(Oid, PathBuf)>> {
+        let lines: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        let said = self
+            .call_without_attributes("diff-tree")
+            .args(["--stdin", "--root", "-r", "-c", "-z", "--raw", "--diff-filter=A"])
+            .args(["--no-renames", "--no-ext-diff", "--no-textconv"])
+            .input(lines.as_bytes())?
+            .output_limit(512 << 20)
+            .ok()?;
+        let mut fields = said.split(|byte| *byte == 0).filter(|field| !field.is_empty());
+        let mut added = Vec::new();
+        let mut of = None;
+        while let Some(field) = fields.next() {
+            if !field.starts_with(b":") {
+                of = Some(Oid::from_bytes(field)?);
+                continue;
+            }
+            let (Some(commit), Some(path)) = (&of, fields.next()) else {
+                return Err(Error::unreadable("diff-tree", String::from_utf8_lossy(field)));
+            };
+            added.push((commit.clone(), path_of(path).to_owned()));
+        }
+        Ok(added)
     }
 
     /// The change from one commit to another as a patch, for people.

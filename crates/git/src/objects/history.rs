@@ -133,6 +133,27 @@ impl Repository {
         String::from_utf8_lossy(&said).lines().map(Oid::parse).collect()
     }
 
+    /// The first commit on the first-parent line of `tip`, itself included, that `target` contains; none
+    /// where the target contains none of them.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn begins_at(&self, tip: &Oid, target: &Oid) -> Result<Option<Oid>> {
+        if self.is_ancestor(tip, target)? {
+            return Ok(Some(tip.clone()));
+        }
+        let said = self
+            .call("rev-list")
+            .args(["--first-parent", "--parents"])
+            .args(["--end-of-options", tip.as_str(), &format!("^{target}")])
+            .output_limit(512 << 20)
+            .ok()?;
+        let said = String::from_utf8_lossy(&said);
+        // The oldest one that the target does not contain, and behind it its parents.
+        let below = said.lines().last().and_then(|line| line.split(' ').nth(1));
+        below.map(Oid::parse).transpose()
+    }
+
     /// The newest merge with this `Ticket:` trailer on the first-parent line of `tip`, among the last ten
     /// thousand commits there.
     ///

@@ -113,12 +113,14 @@ pub enum Refusal {
         /// The path.
         path: PathBuf,
     },
-    /// A merge of the branch that takes back what the target has changed where the branch had changed
+    /// A commit of the branch that takes back what the target has changed where the branch had changed
     /// nothing.
     TakesBack {
-        /// The merge.
-        merge: Oid,
-        /// The commit of the target's that it merged.
+        /// The commit.
+        commit: Oid,
+        /// It is a merge of the target, and not an ordinary commit on top of it.
+        is_merge: bool,
+        /// The commit of the target's that it merged, or stands on.
         of: Oid,
         /// The paths that it has as they were before.
         paths: Vec<PathBuf>,
@@ -210,7 +212,12 @@ impl fmt::Display for Refusal {
                 f,
                 "git {operation} is under way in the workspace: finish it (git {operation} --continue), or give it up (git {operation} --abort)"
             ),
-            Self::TakesBack { merge, of, paths } => {
+            Self::TakesBack {
+                commit,
+                is_merge,
+                of,
+                paths,
+            } => {
                 let more = paths.len().saturating_sub(PATHS_OF_A_MERGE);
                 let shown: Vec<String> = paths
                     .iter()
@@ -219,16 +226,22 @@ impl fmt::Display for Refusal {
                     .collect();
                 write!(
                     f,
-                    "the merge {merge} takes back what the target has in {}",
+                    "the {} {commit} takes back what the target has in {}",
+                    if *is_merge { "merge" } else { "commit" },
                     shown.join(", ")
                 )?;
                 if more > 0 {
                     write!(f, " and {more} more")?;
                 }
-                write!(
-                    f,
-                    ": it has them as they were before {of}, although this branch had changed nothing there"
-                )
+                if *is_merge {
+                    write!(
+                        f,
+                        ": it has only this branch's version, although what {of} has there is not, or not all, in \
+                         conflict with it"
+                    )
+                } else {
+                    write!(f, ": it has them as they were when this work began, before {of}")
+                }
             }
             Self::InConflict { path } => {
                 write!(
@@ -362,16 +375,29 @@ impl Refusal {
                 "git diff --stat {base} shows where it is. A later commit that deletes files does not help: take them out of \
                  every commit (git reset --soft {base}, git rm --cached <file>, git commit), and name them in .gitignore."
             ),
-            Self::TakesBack { of, paths, .. } => {
+            Self::TakesBack {
+                commit,
+                is_merge,
+                of,
+                paths,
+            } => {
                 let more = if paths.len() > PATHS_OF_A_MERGE {
                     format!(" The other paths are among those that git diff --name-only HEAD {of} names.")
                 } else {
                     String::new()
                 };
                 let shown: Vec<String> = paths.iter().take(PATHS_OF_A_MERGE).map(|path| shell(path)).collect();
+                let own = if *is_merge {
+                    format!(
+                        " Where this branch has changes of its own in the file, take the target's in with: git diff \
+                         {commit}^...{of} -- <file> | git apply -3."
+                    )
+                } else {
+                    String::new()
+                };
                 format!(
                     "Put back what this ticket does not ask to be undone: git checkout {of} -- {} && git commit (git rm what the \
-                     target has deleted; no git add -A, which would put an old commit of a submodule back).{more} What the \
+                     target has deleted; no git add -A, which would put an old commit of a submodule back).{own}{more} What the \
                      ticket asks to be undone, undo in a commit after that.",
                     shown.join(" ")
                 )

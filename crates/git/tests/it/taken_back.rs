@@ -1,4 +1,4 @@
-//! Merges that take back what the target has changed.
+//! Commits that take back what the target has changed.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -140,5 +140,84 @@ fn a_file_that_git_takes_into_a_renamed_folder_is_not_taken_back() {
         "main",
     ]);
     assert_eq!(world.read("new/d"), "d\n");
+    assert_eq!(taken(&world, &base), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_squash_onto_the_moved_target_takes_back_what_landed_meanwhile() {
+    let world = World::new();
+    let base = in_conflict(&world);
+    world.git(&["reset", "-q", "--soft", "main"]);
+    world.git(&["commit", "-q", "-m", "squash"]);
+    // `src/lib.txt` has a version of the branch's own.
+    assert_eq!(taken(&world, &base), paths(&["g", "gone", "h", "run", "sub"]));
+    world.git(&["checkout", "main", "--", "g", "h", "run"]);
+    world.git(&["rm", "-q", "gone"]);
+    link(&world, '2');
+    assert_eq!(taken(&world, &base), Vec::<PathBuf>::new());
+    // What a later commit undoes is meant.
+    world.write("g", "old\n");
+    world.git(&["commit", "-q", "-m", "undo", "g"]);
+    assert_eq!(taken(&world, &base), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_rebase_onto_the_moved_target_takes_nothing_back() {
+    let world = World::new();
+    let base = in_conflict(&world);
+    world.git(&["checkout", "-q", "-B", "side", "main"]);
+    world.write("own", "own\n");
+    world.commit_all("own");
+    world.write("own", "more\n");
+    world.commit_all("more");
+    assert_eq!(taken(&world, &base), Vec::<PathBuf>::new());
+}
+
+/// Two sides that change `f` in its 3rd line each, `main` its 20th too; and `g` in different places.
+fn in_one_line(world: &World) -> Oid {
+    let lines = |changed: &[(usize, &str)]| {
+        let mut lines: Vec<String> = (1..=20).map(|line| line.to_string()).collect();
+        for (line, to) in changed {
+            lines[line - 1] = (*to).to_owned();
+        }
+        lines.join("\n") + "\n"
+    };
+    world.write("f", &lines(&[]));
+    world.write("g", &lines(&[]));
+    let base = world.commit_all("lines");
+    world.git(&["checkout", "-q", "-b", "side"]);
+    world.write("f", &lines(&[(3, "side")]));
+    world.write("g", &lines(&[(3, "side")]));
+    world.commit_all("side");
+    world.git(&["checkout", "-q", "main"]);
+    world.write("f", &lines(&[(3, "main"), (20, "main")]));
+    world.write("g", &lines(&[(20, "main")]));
+    world.commit_all("main");
+    world.git(&["checkout", "-q", "side"]);
+    base
+}
+
+#[test]
+fn a_merge_that_keeps_a_whole_file_of_two_takes_the_others_lines_back() {
+    let world = World::new();
+    let base = in_one_line(&world);
+    world.git(&["merge", "-q", "-s", "ours", "-m", "ours", "main"]);
+    assert_eq!(taken(&world, &base), paths(&["f", "g"]));
+}
+
+#[test]
+fn a_conflict_that_is_resolved_by_a_whole_side_takes_the_others_lines_back() {
+    let world = World::new();
+    let base = in_one_line(&world);
+    let merged = world.try_git_at(&world.root(), &["merge", "-q", "main"]);
+    assert!(!merged.status.success());
+    world.git(&["checkout", "-q", "--ours", "f"]);
+    world.git(&["add", "f"]);
+    world.git(&["commit", "-q", "-m", "resolved"]);
+    assert_eq!(taken(&world, &base), paths(&["f"]));
+    // The 20th line is put back, and the 3rd stays the branch's own.
+    let text = world.read("f").replace("\n20\n", "\nmain\n");
+    world.write("f", &text);
+    world.commit_all("put back");
     assert_eq!(taken(&world, &base), Vec::<PathBuf>::new());
 }

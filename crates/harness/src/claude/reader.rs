@@ -17,6 +17,7 @@ use crate::money::Price;
 use crate::outcome::{Failure, Outcome, Signal};
 use crate::stderr;
 use crate::step::Session;
+use crate::unusable::Unusable;
 use crate::usage::Usage;
 use crate::verdict::{Given, LastLine};
 use text::sanitise;
@@ -62,8 +63,7 @@ struct Replies {
     earlier_signal: Option<Signal>,
     summary: Option<String>,
     mode: Option<Mode>,
-    /// A line that could not be used, with no signal after it.
-    unusable: Option<String>,
+    unusable: Unusable,
     /// The last line of the last reply.
     last_line: LastLine,
     /// The commitments that the agent has made.
@@ -137,11 +137,13 @@ impl Reader for ClaudeReader {
         let or_failure = |failure: Option<Failure>| failure.map_or_else(|| Ok(signal.clone()), Err);
         let stated = state.evidence.of_stopped(exit).map(or_failure);
         let result = or_failure(state.evidence.failure(exit));
+        let (refused_commitments, unusable) = std::mem::take(&mut replies.unusable).into_parts();
         let outcome = Outcome {
             result,
             stated,
             verdict: replies.last_line.given().cloned(),
-            unusable: replies.unusable.take(),
+            unusable,
+            refused_commitments,
             usage,
             estimated: cost_source == CostSource::Estimate,
             total_micro_usd: state.usage.total_micro_usd(),
@@ -271,7 +273,7 @@ impl State {
             match directive::parse(line) {
                 None => {}
                 Some(Directive::Invalid(text)) => {
-                    self.replies.unusable = Some(text.clone());
+                    self.replies.unusable.add_line(text.clone());
                     self.note(text);
                 }
                 Some(Directive::Mode(mode)) => {
@@ -283,7 +285,8 @@ impl State {
                     self.push(Event::Summary { text });
                 }
                 Some(Directive::Signal(signal)) => {
-                    (self.replies.signal, self.replies.unusable) = (Some(signal.clone()), None);
+                    self.replies.signal = Some(signal.clone());
+                    self.replies.unusable.signal();
                     if let Some(event) = Event::of_signal(signal) {
                         self.push(event);
                     }
@@ -297,11 +300,14 @@ impl State {
         let why = match made {
             Ok(made) if commitments.contains(&made) => return,
             Ok(made) if commitments.len() < commitment::MOST => return commitments.push(made),
-            Ok(_) => format!("one step may add {}", commitment::MOST),
+            Ok(made) => {
+                let says = sanitise::fit(&made.says, 80);
+                format!("one step may add {}, and “{says}” is one more", commitment::MOST)
+            }
             Err(why) => sanitise::line(&why),
         };
         let text = format!("a line of commitment that does not count: {why}");
-        self.replies.unusable = Some(text.clone());
+        self.replies.unusable.add_commitment(text.clone());
         self.note(text);
     }
 

@@ -2,7 +2,7 @@
 
 use process::{Exit, Reason, Stream};
 
-use super::record::{self, Record};
+use super::record::{self, COMMITMENT, Record};
 use crate::client::Reader;
 use crate::commitment::{self, Commitment};
 use crate::directive::{self, Directive};
@@ -11,6 +11,7 @@ use crate::lines::{Line, Lines};
 use crate::mode::Mode;
 use crate::outcome::{Class, Failure, Outcome, Signal};
 use crate::stderr::{self, StderrTail};
+use crate::unusable::Unusable;
 use crate::usage::Usage;
 use crate::verdict::{Given, LastLine};
 use text::sanitise;
@@ -34,8 +35,7 @@ pub(super) struct CommandReader {
 #[derive(Debug, Default)]
 struct State {
     signal: Option<Signal>,
-    /// A line that could not be used, with no signal after it.
-    unusable: Option<String>,
+    unusable: Unusable,
     failure: Option<Failure>,
     usage: Usage,
     mode: Option<Mode>,
@@ -124,6 +124,7 @@ impl Reader for CommandReader {
             commitments,
             ..
         } = state;
+        let (refused_commitments, unusable) = unusable.into_parts();
         (
             events,
             Outcome {
@@ -131,6 +132,7 @@ impl Reader for CommandReader {
                 stated,
                 verdict: last_line.given().cloned(),
                 unusable,
+                refused_commitments,
                 usage,
                 total_micro_usd: None,
                 estimated: false,
@@ -182,6 +184,8 @@ impl State {
         if line.is_cut {
             if record::is_usage(line.bytes) {
                 self.cannot_use("a line of usage that is too long".into());
+            } else if record::is_commitment(line.bytes) {
+                self.refuse("a line of commitment that is too long".into());
             } else {
                 self.directive(valid_prefix(line.bytes).and_then(directive::parse_with_text));
             }
@@ -212,9 +216,10 @@ impl State {
             }
             Record::Commitment(made) => {
                 if self.commitments.len() >= commitment::MOST {
-                    self.cannot_use(format!(
-                        "a commitment beyond the {} of one step",
-                        commitment::MOST
+                    self.refuse(format!(
+                        "a commitment beyond the {} of one step (“{}”)",
+                        commitment::MOST,
+                        sanitise::fit(&made.says, 80)
                     ));
                 } else if !self.commitments.contains(&made) {
                     self.commitments.push(made);
@@ -224,7 +229,11 @@ impl State {
                 // Both may quote the line.
                 let what = sanitise::fit(&sanitise::line(&what), 40);
                 let why = sanitise::line(&why);
-                self.cannot_use(format!("a line of {what} that does not count: {why}"));
+                let text = format!("a line of {what} that does not count: {why}");
+                match what == COMMITMENT {
+                    true => self.refuse(text),
+                    false => self.cannot_use(text),
+                }
             }
         }
         true
@@ -234,8 +243,7 @@ impl State {
         match directive {
             None => {}
             Some(Directive::Invalid(text)) => {
-                self.unusable = Some(text.clone());
-                self.note(text);
+                self.cannot_use(text);
             }
             Some(Directive::Mode(mode)) => (self.mode, self.pending.mode) = (Some(mode), Some(mode)),
             Some(Directive::Summary(text)) => {
@@ -243,14 +251,21 @@ impl State {
             }
             Some(Directive::Signal(signal)) => {
                 self.pending.signal = Some(signal.clone());
-                (self.signal, self.unusable) = (Some(signal), None);
+                self.signal = Some(signal);
+                self.unusable.signal();
             }
         }
     }
 
     /// A line that was meant for crew is not valid.
     fn cannot_use(&mut self, text: String) {
-        self.unusable = Some(text.clone());
+        self.unusable.add_line(text.clone());
+        self.note(text);
+    }
+
+    /// A commitment is not taken.
+    fn refuse(&mut self, text: String) {
+        self.unusable.add_commitment(text.clone());
         self.note(text);
     }
 

@@ -14,6 +14,9 @@ use crate::outcome::{Class, Failure};
 use crate::usage::Usage;
 use text::sanitise;
 
+/// The name of a record that makes a commitment.
+pub(super) const COMMITMENT: &str = "commitment";
+
 /// A record.
 pub(super) enum Record {
     Usage(Usage),
@@ -38,7 +41,7 @@ pub(super) fn parse(line: &str) -> Option<Record> {
         }
     };
     if let Some(made) = commitment::parse(line) {
-        return Some(made.map_or_else(invalid("commitment"), Record::Commitment));
+        return Some(made.map_or_else(invalid(COMMITMENT), Record::Commitment));
     }
     if is_usage(line.as_bytes()) {
         Some(usage(line).map_or_else(invalid("usage"), Record::Usage))
@@ -62,6 +65,11 @@ fn unknown(line: &str) -> Option<Record> {
 /// Whether a line, which may be cut, is meant as a record of usage.
 pub(super) fn is_usage(line: &[u8]) -> bool {
     mentions(line, b"\"usage\"")
+}
+
+/// Whether a line, which may be cut, is meant as a commitment.
+pub(super) fn is_commitment(line: &[u8]) -> bool {
+    mentions(line, b"\"commitment\"")
 }
 
 /// Whether a line begins like a JSON object and contains `"crew"` and this word.

@@ -722,10 +722,13 @@ fn a_line_that_cannot_be_used_is_told_unless_a_signal_follows() {
         let outcome = said(&format!("{line}\nmore\n"));
         assert_eq!(outcome.result, Ok(Signal::None), "{line}");
         let keyword = line.split(':').next().unwrap();
-        assert!(outcome.unusable.unwrap().starts_with(keyword), "{line}");
-        assert_eq!(said(&format!("{line}\nWAKEUP: 10m\n")).unusable, None);
+        assert!(outcome.unusable[0].starts_with(keyword), "{line}");
+        assert!(
+            said(&format!("{line}\nWAKEUP: 10m\n")).unusable.is_empty(),
+            "{line}"
+        );
     }
-    assert_eq!(said("WAKEUP: 10m\n").unusable, None);
+    assert!(said("WAKEUP: 10m\n").unusable.is_empty());
 }
 
 #[test]
@@ -746,12 +749,46 @@ fn a_record_that_does_not_count_is_told_unless_a_signal_follows() {
     ] {
         let outcome = said(&format!("{line}\nmore\n"));
         assert_eq!(outcome.result, Ok(Signal::None), "{line}");
-        assert!(outcome.unusable.unwrap().starts_with(part), "{line}");
-        assert_eq!(said(&format!("{line}\nDONE\n")).unusable, None);
+        assert!(outcome.unusable[0].starts_with(part), "{line}");
+        assert!(said(&format!("{line}\nDONE\n")).unusable.is_empty(), "{line}");
     }
     let cut = format!("{{\"crew\":\"usage\",\"x\":\"{}\"}}\n", "x".repeat(LINE_LIMIT));
-    assert!(said(&cut).unusable.is_some());
+    assert_eq!(said(&cut).unusable.len(), 1);
     for own in [r#"{"crew":["ada"]}"#, r#"{"crew":"nope""#, r#"{"my":"crew"}"#] {
-        assert_eq!(said(&format!("{own}\n")).unusable, None, "{own}");
+        assert!(said(&format!("{own}\n")).unusable.is_empty(), "{own}");
     }
+}
+
+#[test]
+fn every_line_that_cannot_be_used_is_told_once_and_a_flood_of_them_is_cut() {
+    let lines = said("WAKEUP: soon\n**DONE**\nWAKEUP: soon\n").unusable;
+    let begins = |at: usize, with: &str| assert!(lines[at].starts_with(with), "{lines:?}");
+    begins(0, "WAKEUP: soon");
+    begins(1, "**DONE**");
+    assert_eq!(lines.len(), 2);
+    let flood: String = (40..1000).map(|days| format!("WAKEUP: {days}d\n")).collect();
+    let lines = said(&flood).unusable;
+    assert_eq!(lines.len(), 21);
+    assert!(lines[20].starts_with("and more"), "{lines:?}");
+}
+
+#[test]
+fn a_refused_commitment_is_told_whatever_follows_it() {
+    let shell = r#"{"crew":"commitment","says":"it is safe","run":"test -s x && true"}"#;
+    let none = r#"{"crew":"commitment","says":"it is there"}"#;
+    let cut = format!(r#"{{"crew":"commitment","says":"{}"}}"#, "x".repeat(LINE_LIMIT));
+    let outcome = said(&format!("{shell}\n{none}\n{cut}\nWAKEUP: soon\nDONE\n"));
+    assert_eq!(outcome.result, Ok(Signal::Done));
+    assert!(outcome.unusable.is_empty(), "{:?}", outcome.unusable);
+    let refused = outcome.refused_commitments;
+    assert_eq!(refused.len(), 3, "{refused:?}");
+    assert!(
+        refused[0].contains("crew runs no shell") && refused[0].contains("“it is safe”"),
+        "{refused:?}"
+    );
+    assert!(
+        refused[1].contains("no \"run\"") && refused[1].contains("“it is there”"),
+        "{refused:?}"
+    );
+    assert!(refused[2].contains("too long"), "{refused:?}");
 }

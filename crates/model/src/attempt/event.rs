@@ -62,9 +62,9 @@ pub enum Event {
         summary: Option<String>,
         /// The mode it announced.
         mode: Option<Mode>,
-        /// A line of the agent's that crew could not use, in a message for the agent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        unusable: Option<String>,
+        /// The lines of the agent's that crew could not use, each in a message for the agent.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unusable: Vec<String>,
         /// How often in a row a step came to the same, of one without a signal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<Repeat>,
@@ -224,6 +224,8 @@ pub enum Raised {
     Submitted,
     /// The last chance was spent.
     GaveUp {
+        /// The lines of its last step that crew could not use, each in a message for the agent.
+        unusable: Vec<String>,
         /// Attempts the ticket has left.
         attempts_left: u32,
         /// The time at which the ticket may be dispatched again.

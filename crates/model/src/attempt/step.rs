@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
+use crate::{Oid, Time};
 
 /// The way in which an agent goes about its task, while it is working.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,17 +32,15 @@ pub enum Prompt {
     Resume,
     /// The agent goes on.
     Step,
-    /// The agent goes on; a line of its last step could not be used.
-    Unusable {
-        /// The line, and what is wrong with it.
-        line: String,
-    },
     /// The submitted work did not pass.
     ChecksFailed {
         /// The command that failed.
         which: String,
         /// The end of its output.
         output: String,
+        /// Whether it did not run on the target since: that it had passed there before was remembered.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        remembered: bool,
     },
     /// The submitted work passed its checks and does not meet a commitment.
     CommitmentUnmet {
@@ -59,6 +57,9 @@ pub enum Prompt {
     MergeConflict {
         /// The paths in conflict.
         paths: Vec<String>,
+        /// The target's commit that it was asked to merge before and that is not in its branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing: Option<Oid>,
     },
     /// A person sent the submitted work back.
     Returned {
@@ -97,6 +98,17 @@ impl Prompt {
             *self = Prompt::Resume;
         }
     }
+}
+
+/// The lines of a step that crew could not use, as a part of a sentence; none where there are none.
+#[must_use]
+pub fn unusable_words(lines: &[String]) -> Option<String> {
+    (!lines.is_empty()).then(|| {
+        format!(
+            "lines that it printed for crew could not be used: {}",
+            lines.join("; ")
+        )
+    })
 }
 
 /// The end of a step that ended well.

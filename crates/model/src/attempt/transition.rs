@@ -124,6 +124,7 @@ impl Attempt {
                 // An agent that has had no prompt yet gets the new text with its first one; and a new text is
                 // another input, on which the same failure may be tried again.
                 self.edited = self.conversation.runs > 0;
+                self.text_edited = self.edited;
                 (self.edit_shown, self.conversation.repeats) = (false, 0);
                 self.conversation.same_step = None;
                 Ok(Raised::Nothing)
@@ -165,7 +166,6 @@ impl Attempt {
                     Prompt::Init
                     | Prompt::Resume
                     | Prompt::Step
-                    | Prompt::Unusable { .. }
                     | Prompt::ChecksFailed { .. }
                     | Prompt::CommitmentUnmet { .. }
                     | Prompt::NothingCommitted

@@ -13,9 +13,9 @@ pub struct Limits {
     /// Agents busy at once.
     pub busy: u32,
     /// Agents that crew names by itself: the busy ones, and as many again whose work is being landed. Those
-    /// who wait for a person or for a time are not counted. With fixed names, as many as there are names.
+    /// who wait for a person or for a time are not counted.
     pub names: u32,
-    /// True if the names are fixed: then no agent is named beyond them, whatever waits.
+    /// True if the settings name the agents: then crew names none by itself, whatever waits.
     pub fixed: bool,
     /// Agent processes at once.
     pub workers: u32,
@@ -93,8 +93,8 @@ pub fn free<'t>(tickets: impl Iterator<Item = &'t Ticket>, limits: Limits) -> u3
 }
 
 /// Agents that crew should name now, so that `work` eligible tickets find someone: none while the idle ones
-/// suffice, none beyond [`Limits::names`], not counting those who wait for a person or a time, and none
-/// beyond [`settings::MAX_AGENTS`] in all.
+/// suffice, none where the settings name the agents, none beyond [`Limits::names`], not counting those who
+/// wait for a person or a time, and none beyond [`settings::MAX_AGENTS`] in all.
 #[must_use]
 pub fn further<'t>(
     tickets: impl Iterator<Item = &'t Ticket> + Clone,
@@ -102,15 +102,15 @@ pub fn further<'t>(
     limits: Limits,
     work: usize,
 ) -> u32 {
+    if limits.fixed {
+        return 0;
+    }
     let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let wanted = size(work).min(free(tickets.clone(), limits));
     let missing = wanted.saturating_sub(size(idle(tickets.clone(), roster).len()));
-    let waiting = match limits.fixed {
-        true => 0,
-        false => count(tickets, |t| {
-            t.attempt().is_some_and(|a| a.claim.has_slot() && waits(a))
-        }),
-    };
+    let waiting = count(tickets, |t| {
+        t.attempt().is_some_and(|a| a.claim.has_slot() && waits(a))
+    });
     let names = limits
         .names
         .saturating_add(waiting)
@@ -297,6 +297,11 @@ mod tests {
         let roster: BTreeSet<_> = agents.names.into_iter().collect();
         let tickets = BTreeMap::from([taken("t-1", "a", attempt::State::Done)]);
         assert_eq!(further(tickets.values(), &roster, limits, 9), 0);
+        assert_eq!(
+            further(std::iter::empty(), &BTreeSet::new(), limits, 9),
+            0,
+            "they are taken on by their names"
+        );
         let limits = Limits::new(&settings::Agents::default(), &settings::Run::default());
         assert_eq!((limits.busy, limits.names), (4, 8));
     }

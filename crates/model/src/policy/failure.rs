@@ -223,7 +223,7 @@ mod tests {
                 summary: None,
                 mode: None,
                 repeat: None,
-                unusable: None,
+                unusable: Vec::new(),
                 steps_left: 9,
                 attempts_left: 2,
                 reopen_at: Time(0),

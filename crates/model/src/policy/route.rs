@@ -34,6 +34,9 @@ pub struct Queue<'a> {
     pub files: &'a BTreeMap<TicketId, File>,
     /// Everyone who can be given a ticket.
     pub roster: &'a BTreeSet<AgentName>,
+    /// The agents that the settings name: only they get tickets that are meant for nobody. Without any, all
+    /// of the roster do.
+    pub names: &'a [AgentName],
     /// The time for which a file must have been still.
     pub debounce: Duration,
     /// Set when no step is started for now, so that nothing is dispatched.
@@ -152,9 +155,14 @@ pub fn refused_by(target: &Target) -> Option<Refusal> {
             command: command.clone(),
         },
         Verdict::Unchecked => Refusal::TargetUnchecked { command: None },
-        Verdict::Passed | Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
-            Refusal::TargetRed { fault }
-        }
+        Verdict::Passed
+        | Verdict::Failed { .. }
+        | Verdict::Blind { .. }
+        | Verdict::CouldNotRun { .. }
+        | Verdict::OutOfReach { .. } => Refusal::TargetRed {
+            fault,
+            out_of_reach: matches!(target.verdict, Verdict::OutOfReach { .. }),
+        },
     })
 }
 
@@ -221,8 +229,16 @@ pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
     line.into_iter().map(|t| &t.id).collect()
 }
 
+/// True if the agent gets tickets that are meant for nobody. Another one has only been taken on under other
+/// settings, or by a person: it gets what is meant for it.
+#[must_use]
+pub fn takes_any(names: &[AgentName], agent: &AgentName) -> bool {
+    names.is_empty() || names.contains(agent)
+}
+
 /// The pairs to dispatch now: at most `free`, in order. A ticket meant for an agent goes to it or waits for
-/// it; any other goes to an idle agent for whom nothing eligible is meant, if there is one.
+/// it; any other goes to an idle agent that [`takes_any`], to one for whom nothing eligible is meant where
+/// there is one.
 #[must_use]
 pub fn assign<'a>(queue: Queue<'a>, idle: &[&'a AgentName], free: u32) -> Vec<(&'a TicketId, &'a AgentName)> {
     let line = order(queue);
@@ -240,7 +256,10 @@ pub fn assign_in<'a>(
     idle: &[&'a AgentName],
     free: u32,
 ) -> Vec<(&'a TicketId, &'a AgentName)> {
-    let mut idle: BTreeSet<&AgentName> = idle.iter().copied().collect();
+    let takes_any = |agent: &&AgentName| takes_any(queue.names, agent);
+    let of_use = idle.iter().copied();
+    let of_use = of_use.filter(|agent| takes_any(agent) || meant.contains(agent));
+    let mut idle: BTreeSet<&AgentName> = of_use.collect();
     let mut line = line.into_iter();
     let mut pairs = Vec::new();
     while pairs.len() < free as usize && !idle.is_empty() {
@@ -248,11 +267,9 @@ pub fn assign_in<'a>(
         let agent = match assignee(queue, id) {
             Some(agent) => idle.take(agent),
             None => {
-                let agent = idle
-                    .iter()
-                    .find(|a| !meant.contains(*a))
-                    .or_else(|| idle.iter().next())
-                    .copied();
+                let mut takers = idle.iter().copied().filter(takes_any);
+                let first = takers.clone().next();
+                let agent = takers.find(|agent| !meant.contains(agent)).or(first);
                 agent.and_then(|a| idle.take(a))
             }
         };

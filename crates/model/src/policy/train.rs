@@ -2,8 +2,8 @@
 //!
 //! Each entry is merged on the one ahead of it, so the verdict on an entry is the verdict on the prefix up
 //! to it. A prefix that passes lands by one move of the target. One that fails is cut in two parts, or in
-//! three by two runs at once, until the first entry is found with which it fails: only that one is at
-//! fault.
+//! three by two runs at once, until the first entry is found with which it fails. What failed with others
+//! ahead of it is tried once more when they have landed: only an entry that fails by itself is at fault.
 
 #[cfg(test)]
 mod tests;
@@ -88,13 +88,9 @@ pub enum Step {
         /// The entry, on which the checks have passed.
         tip: TicketId,
     },
-    /// Send this entry back to its agent.
-    Blame {
-        /// The entry.
-        ticket: TicketId,
-    },
-    /// Take this entry out of the train: the entry at fault is ahead of it.
-    Uncouple {
+    /// Run the checks once more on this entry, which failed with entries ahead that have passed and landed
+    /// since: the verdict is on it alone.
+    TryAlone {
         /// The entry.
         ticket: TicketId,
     },
@@ -127,12 +123,13 @@ pub fn plan(entries: &[Entry<'_>], queue: Queue<'_>, slots: usize, window: Windo
     let failed = (first..entries.len()).find(|at| is(*at, Trial::Failed));
     if let Some(failed) = failed {
         let behind = failed + 1..entries.len();
-        let moot = behind.clone().filter(|at| is(*at, Trial::Running));
+        let moot = behind.filter(|at| is(*at, Trial::Running));
         plan.steps.extend(moot.map(|at| Step::Cancel { ticket: id(at) }));
         if failed == first {
-            plan.steps.push(Step::Blame { ticket: id(failed) });
-            plan.steps
-                .extend(behind.map(|at| Step::Uncouple { ticket: id(at) }));
+            // While the entries ahead land, a failure would still be that of all.
+            if first == 0 && !queue.is_landing {
+                plan.steps.push(Step::TryAlone { ticket: id(failed) });
+            }
         } else if !(first..failed).any(|at| is(at, Trial::Running)) {
             // One of `first ..= failed` is at fault: cut them in equal parts, with a run for each cut.
             let suspects = failed - first + 1;

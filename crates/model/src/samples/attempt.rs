@@ -38,7 +38,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         summary: Some("what was done".to_owned()),
         mode: Some(Mode::Plan),
         repeat: None,
-        unusable: None,
+        unusable: Vec::new(),
         steps_left,
         attempts_left,
         reopen_at: LATE,
@@ -180,7 +180,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
             summary: None,
             mode: None,
             repeat: None,
-            unusable: None,
+            unusable: Vec::new(),
             steps_left: 5,
             attempts_left: 2,
             reopen_at: LATE,
@@ -228,6 +228,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
             prompt: Prompt::ChecksFailed {
                 which: "true".to_owned(),
                 output: why(),
+                remembered: false,
             },
         },
     )
@@ -236,6 +237,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         Event::Returned {
             prompt: Prompt::MergeConflict {
                 paths: vec!["a".to_owned()],
+                missing: None,
             },
         },
     );

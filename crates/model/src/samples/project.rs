@@ -87,11 +87,13 @@ pub fn target(verdict: Verdict) -> Target {
         flaky: Vec::new(),
         run: None,
         hindered: 0,
+        remote: None,
+        looks: 0,
         retry_at: None,
     }
 }
 
-fn verdicts() -> [Verdict; 7] {
+fn verdicts() -> [Verdict; 8] {
     [
         Verdict::Unchecked,
         Verdict::Checking {
@@ -113,6 +115,11 @@ fn verdicts() -> [Verdict; 7] {
             why: "no make".to_owned(),
             missing: None,
             may_pass: true,
+        },
+        Verdict::OutOfReach {
+            why: "no branch main".to_owned(),
+            help: None,
+            may_pass: false,
         },
         // The last one is what a journal of all samples comes to.
         Verdict::Passed,

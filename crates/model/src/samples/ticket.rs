@@ -31,6 +31,7 @@ pub fn candidate() -> Candidate {
         tip: oid('a'),
         passed: Vec::new(),
         review: None,
+        brings_nothing: false,
     }
 }
 
@@ -261,6 +262,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         run: check_run.clone(),
         task,
         slot: CheckSlot::FIRST,
+        anew: false,
         at: LATE,
     };
     let check_ended = |outcome| Event::CheckEnded {
@@ -514,6 +516,21 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
                 reason: why(),
             }),
         )
+        .when("to tell of an edit", end_review(AfterReview::TellEdit))
+        .when(
+            "steps left",
+            Event::EditReturned {
+                steps_left: 1,
+                reopen_at: LATE,
+            },
+        )
+        .when(
+            "none left",
+            Event::EditReturned {
+                steps_left: 0,
+                reopen_at: LATE,
+            },
+        )
         .event(Event::ReviewApproved { by: by() })
         .event(Event::Returned {
             by: by(),
@@ -600,7 +617,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             by: by(),
             reason: why(),
         })
-        .event(Event::ClosedByPerson)
+        .event(Event::ClosedByPerson { by: Actor::File })
         .event(Event::Reopened { by: by() })
         .event(Event::FileDrifted)
         .event(Event::FileUnheeded {
@@ -678,7 +695,10 @@ pub fn shape(ticket: &Ticket) -> String {
                 .commitments
                 .first()
                 .map(|one| (one.promise.run.is_some(), one.state));
-            format!("{} {promised:?}", verify_shape(verify))
+            // Whether its agent is to be told an edit, and where that begins: with an agent that had a step.
+            let has_run = verify.stage == Stage::Queued && verify.attempt.conversation.runs > 0;
+            let is_edited = verify.attempt.text_edited && ticket.held.is_none();
+            format!("{} {promised:?} {has_run} {is_edited}", verify_shape(verify))
         }
     };
     // It matters only on the way from a conflict to the next merge.
@@ -732,6 +752,7 @@ fn verify_shape(verify: &Verify) -> String {
             let then = reviewing.then.as_ref().map(|then| match then {
                 AfterReview::Approve { .. } => "approve",
                 AfterReview::Return { .. } => "return",
+                AfterReview::TellEdit => "tell",
                 AfterReview::Drop { .. } => "drop",
             });
             let of = |review: &Review| {

@@ -185,6 +185,9 @@ impl Ticket {
             verify.submitted_at = at;
             ticket.in_line_since.get_or_insert(at);
         }
+        if let Some(tip) = ticket.tip_to_approve().cloned() {
+            ticket.note_submitted(tip);
+        }
         let standing = |t: &Ticket| t.attempt().map(|a| (a.claim.fence, a.state.name()));
         let (before, now) = (standing(self), standing(&ticket));
         if before != now

@@ -32,6 +32,9 @@ pub struct Checks {
     /// The number of commands that have passed on the target since.
     #[serde(default)]
     pub on_target: u32,
+    /// Whether one of them did not run there: that it had passed before was remembered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remembered: bool,
     /// The number of set-up commands that have run in the checkout; none as long as no run needed any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_up: Option<u32>,
@@ -253,7 +256,7 @@ impl fmt::Display for Loss {
         match self {
             Loss::Signal { signal } => write!(f, "was ended by signal {signal}"),
             Loss::Stopped => f.write_str("was stopped"),
-            Loss::Vanished => f.write_str("vanished, since its shim was killed"),
+            Loss::Vanished => f.write_str("vanished with its shim"),
             Loss::NotStarted { why } => write!(f, "could not be started: {why}"),
         }
     }
@@ -271,6 +274,7 @@ impl Checks {
             hindered: None,
             tries: Vec::new(),
             on_target: 0,
+            remembered: false,
             set_up: None,
             commitments: Vec::new(),
             met: 0,
@@ -396,7 +400,8 @@ impl Checks {
     }
 
     /// Whether the check that runs on the candidate is repeated if it fails.
-    fn may_repeat(&self) -> bool {
+    #[must_use]
+    pub fn may_repeat(&self) -> bool {
         let check = self.command(CheckTask::Candidate);
         check.is_some_and(|check| self.tries_of(check) < check.retry as usize)
     }
@@ -462,6 +467,7 @@ impl Checks {
                 CheckOutcome::Failed { output } | CheckOutcome::FewerTests { output, .. },
             ) => {
                 (self.failed, self.lost) = (Some(output.clone()), 0);
+                self.remembered = false;
             }
             (
                 CheckTask::Commitment,
@@ -474,6 +480,7 @@ impl Checks {
                 CheckOutcome::Passed | CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore,
             ) => {
                 (self.on_target, self.lost) = (self.on_target + 1, 0);
+                self.remembered |= *outcome == CheckOutcome::PassedBefore;
             }
             // These lead to a verdict, which ends the checks.
             (

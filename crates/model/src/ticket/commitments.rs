@@ -1,9 +1,9 @@
 //! The commitments of a ticket: which of them its work has still to meet, and what a person is asked about
 //! them.
 
-use super::{CheckCommand, Clearance, Stage, State, Ticket, Why};
+use super::{CheckCommand, CheckTask, Checks, Clearance, Fingerprint, Stage, State, Ticket, Why};
 use crate::Oid;
-use crate::commitment::{By, Commitment, Promise};
+use crate::commitment::{self, By, Commitment, Promise};
 
 impl Ticket {
     /// The promises of its file that count.
@@ -47,6 +47,37 @@ impl Ticket {
     pub fn waiting_promises(&self) -> impl Iterator<Item = &Promise> {
         let waiting = self.unconfirmed.iter().flatten();
         waiting.filter(|one| !self.listed().any(|it| it == *one))
+    }
+
+    /// The promises that count, and that its file lists no more: a person has not said so yet.
+    pub fn leaving_promises(&self) -> impl Iterator<Item = &Promise> {
+        let waiting = self.unconfirmed.as_deref();
+        self.listed()
+            .filter(move |one| waiting.is_some_and(|waiting| !waiting.contains(one)))
+    }
+
+    /// The difference that `crew approve` makes to the commitments of its file, a line each.
+    #[must_use]
+    pub fn waiting_words(&self) -> Vec<String> {
+        let new = self.waiting_promises().map(|one| format!("new: {one}"));
+        let gone = self.leaving_promises().map(|one| format!("taken out: {one}"));
+        new.chain(gone).collect()
+    }
+
+    /// True if it is held since a commitment that its file lists could not be run: its file is to be mended.
+    #[must_use]
+    pub fn has_unusable_promise(&self) -> bool {
+        let is_held = self
+            .held
+            .as_ref()
+            .is_some_and(|held| held.why == Why::CouldNotRun);
+        let checks = self
+            .checks()
+            .filter(|checks| checks.next() == Some(CheckTask::Commitment));
+        let one = checks
+            .and_then(Checks::owed)
+            .and_then(|owed| self.commitment(owed.id));
+        is_held && one.is_some_and(|one| one.by == By::Ticket)
     }
 
     /// The reason for which promises of its file do not count yet, as a sentence without a full stop; none
@@ -93,6 +124,24 @@ impl Ticket {
         self.commitments.iter().filter(has_to)
     }
 
+    /// The commitments that its work was found not to meet, where that may be the reason for which it is
+    /// held: a person may waive each by its number.
+    pub fn broken_commitments(&self) -> impl Iterator<Item = &Commitment> {
+        let is_reason = match self.held.as_ref().map(|held| &held.why) {
+            Some(Why::NoProgress) => {
+                let of = self.repeat.as_ref().map(|repeat| &repeat.of);
+                matches!(of, Some(Fingerprint::Commitment { .. }))
+            }
+            Some(Why::Failed) => true,
+            Some(_) | None => false,
+        };
+        let is_broken = |one: &&Commitment| one.waived.is_none() && one.state == commitment::State::Failed;
+        self.commitments
+            .iter()
+            .filter(move |_| is_reason)
+            .filter(is_broken)
+    }
+
     /// Those of them that no command verifies: a gatekeeper or a person names them as met.
     pub fn unnamed(&self, tip: &Oid) -> impl Iterator<Item = &Commitment> {
         self.unmet(tip).filter(|one| one.promise.run.is_none())
@@ -132,8 +181,8 @@ impl Ticket {
             more => format!(", and {more} more"),
         };
         Some(format!(
-            "no command verifies the commitment “{}”{more}: `crew approve {id}` says that the work meets it; a command in \
-             the ticket's file verifies it without you",
+            "no command verifies the commitment “{}”{more}: `crew approve {id}` says that the work meets it; or write a \
+             command into the ticket's file, which counts once `crew approve {id}` says so",
             first.promise.says
         ))
     }
@@ -158,7 +207,7 @@ impl Ticket {
     /// The reason for which no commitment can be added to it now.
     #[must_use]
     pub fn cannot_promise(&self) -> Option<&'static str> {
-        if self.commitments.len() >= crate::commitment::MOST {
+        if self.commitments.len() >= commitment::MOST {
             return Some("it has 50 commitments, and no ticket may have more");
         }
         self.cannot_change_commitments()

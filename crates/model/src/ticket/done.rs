@@ -16,6 +16,9 @@ pub enum Done {
         acceptance: String,
         /// The agent that did the work.
         agent: AgentName,
+        /// True if the merge changed no file: the target had all of the work before, by other commits.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        brought_nothing: bool,
     },
     /// A gatekeeper found that it cannot be done.
     Failed {

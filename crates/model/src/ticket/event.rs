@@ -128,6 +128,10 @@ pub enum Event {
         /// The checkout in which it runs.
         #[serde(default, skip_serializing_if = "CheckSlot::is_first")]
         slot: CheckSlot,
+        /// Whether it runs although the same has passed on the same tree before: what is remembered proves
+        /// nothing now.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        anew: bool,
         /// The time at which it happened.
         at: Time,
     },
@@ -382,6 +386,13 @@ pub enum Event {
         /// The time at which the ticket may be dispatched again, if its agent does not have it any more.
         reopen_at: Time,
     },
+    /// Its text has changed since its agent saw it last: the work goes back to the agent, which is told.
+    EditReturned {
+        /// The number of steps that are left.
+        steps_left: u32,
+        /// The time at which the ticket may be dispatched again, if its agent does not have it any more.
+        reopen_at: Time,
+    },
     /// The target branch is at the merge commit.
     Landed {
         /// The merge commit.
@@ -484,7 +495,10 @@ pub enum Event {
         reason: String,
     },
     /// A person closed its file while crew did not hold it.
-    ClosedByPerson,
+    ClosedByPerson {
+        /// The actor who closed it.
+        by: Actor,
+    },
     /// It was opened again.
     Reopened {
         /// The actor who did it.
@@ -829,6 +843,7 @@ impl Event {
             Event::ReviewEndOrdered { .. } => "review_end_ordered",
             Event::ReviewApproved { .. } => "review_approved",
             Event::Returned { .. } => "returned",
+            Event::EditReturned { .. } => "edit_returned",
             Event::ApprovalKept { .. } => "approval_kept",
             Event::Approved { .. } => "approved",
             Event::Rejected { .. } => "rejected",
@@ -852,7 +867,7 @@ impl Event {
             Event::Waived { .. } => "waived",
             Event::PathsApproved { .. } => "paths_approved",
             Event::Dropped { .. } => "dropped",
-            Event::ClosedByPerson => "closed_by_person",
+            Event::ClosedByPerson { .. } => "closed_by_person",
             Event::Reopened { .. } => "reopened",
             Event::FileDrifted => "file_drifted",
             Event::FileUnheeded { .. } => "file_unheeded",

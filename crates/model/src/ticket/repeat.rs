@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Oid;
+use crate::attempt::unusable_words;
 
 /// A failure of submitted work with all it depends on: where it is the same, trying again costs a step and
 /// changes nothing.
@@ -17,6 +18,13 @@ pub enum Fingerprint {
         workspace: String,
         /// The summary, else the last line.
         words: String,
+    },
+    /// A step ended well, left the workspace like this, and crew could not use these lines of it.
+    Unusable {
+        /// A digest of the workspace's files, committed or not.
+        workspace: String,
+        /// The lines, each in a message for the agent.
+        lines: Vec<String>,
     },
     /// This check failed on this tip. Not its output: times and addresses in it differ where nothing else
     /// does.
@@ -61,6 +69,16 @@ impl Fingerprint {
                     words: said,
                 },
             ) => workspace == its && without_numbers(words).eq(without_numbers(said)),
+            (
+                Fingerprint::Unusable { workspace, lines },
+                Fingerprint::Unusable {
+                    workspace: its,
+                    lines: printed,
+                },
+            ) => {
+                let words = |lines: &[String]| lines.join("\n");
+                workspace == its && without_numbers(&words(lines)).eq(without_numbers(&words(printed)))
+            }
             (Fingerprint::Refused { why }, Fingerprint::Refused { why: its }) => {
                 without_ids(why).eq(without_ids(its))
             }
@@ -78,6 +96,10 @@ impl Fingerprint {
             }
             Fingerprint::Step { words, .. } => {
                 format!("a step changed nothing and ended with the same words (“{words}”)")
+            }
+            Fingerprint::Unusable { lines, .. } => {
+                let words = unusable_words(lines).unwrap_or_default();
+                format!("a step changed nothing, and {words}")
             }
             Fingerprint::Check { which, tip } => {
                 format!("`{which}` failed on the same commit {}", tip.short())

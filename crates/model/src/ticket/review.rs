@@ -97,6 +97,8 @@ pub enum AfterReview {
         /// The reason, in words.
         why: String,
     },
+    /// The ticket's text has changed: its agent is told first.
+    TellEdit,
     /// The ticket is dropped.
     Drop {
         /// The actor who asked for it.

@@ -48,6 +48,17 @@ pub enum Trial {
     },
 }
 
+impl Trial {
+    /// The name of the check or set-up that could not be run; none where no trial was hindered.
+    #[must_use]
+    pub fn hindered_by(&self) -> Option<&str> {
+        match self {
+            Trial::Failed { which, hindered, .. } => hindered.then_some(which),
+            Trial::Untried | Trial::Passed { .. } => None,
+        }
+    }
+}
+
 /// The place of submitted work in the train.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {

@@ -117,7 +117,7 @@ impl Draft<'_> {
             Event::Claimed { .. } => self.claim(),
             Event::RecoveryNotNeeded => self.recovery_not_needed(),
             Event::RecoveryLanded { by, commit, replaces } => self.recovery_landed(by, commit, *replaces),
-            Event::ClosedByPerson => self.close(),
+            Event::ClosedByPerson { .. } => self.close(),
             Event::Reopened { .. } => self.reopen(),
             Event::Dropped { by, reason } => self.drop_by(by, reason),
             Event::Retried { by, slot_free, fresh } => self.retry(by, *slot_free, fresh),
@@ -145,7 +145,13 @@ impl Draft<'_> {
             Event::Uncoupled { why, at } => self.uncouple(why, *at),
             Event::BatchLanding { tip, batch, passed } => self.land_in_batch(tip, batch, passed),
             Event::BatchPutOff { plan } => self.put_off_landing(plan),
-            Event::CheckOrdered { run, task, slot, at } => self.order_check(run, *task, *slot, *at),
+            Event::CheckOrdered {
+                run,
+                task,
+                slot,
+                anew,
+                at,
+            } => self.order_check(run, *task, (*slot, *anew), *at),
             Event::CheckStopOrdered { why } => self.stop_check(*why),
             Event::CheckEnded { run, outcome, .. } => self.check_ended(run, outcome),
             Event::ChecksPassed { tree, passed, review } => self.pass(tree, passed, *review),
@@ -158,7 +164,7 @@ impl Draft<'_> {
             } => {
                 // Taking the branch over is the first of the checks: it can fail while nothing is merged yet.
                 self.stage(
-                    |s| matches!(s, Stage::Building | Stage::Checking(_) | Stage::InTrain(_)),
+                    |s| matches!(s, Stage::Building | Stage::Checking(_)),
                     "its checks do not run",
                 )?;
                 if self.repeats_too_often(repeat.as_ref()) && *steps_left > 0 {
@@ -166,9 +172,11 @@ impl Draft<'_> {
                     self.held_for(output);
                     return Ok(());
                 }
+                let checks = self.ticket.checks();
                 let prompt = Prompt::ChecksFailed {
                     which: which.clone(),
                     output: output.clone(),
+                    remembered: checks.is_some_and(|checks| checks.remembered),
                 };
                 let story = match which.as_str() {
                     Prompt::TAKING_OVER => format!("the branch was refused:\n{output}"),
@@ -293,6 +301,10 @@ impl Draft<'_> {
             Event::ReviewEndOrdered { then } => self.end_review(then),
             Event::ReviewApproved { by } => self.approve_in_place(by),
             Event::Returned { by, why, reopen_at } => self.give_back_to_author(by, why, *reopen_at),
+            Event::EditReturned {
+                steps_left,
+                reopen_at,
+            } => self.give_back_for_edit(*steps_left, *reopen_at),
 
             Event::Proposed { request, look_at } => self.propose(request, *look_at),
             Event::LookOrdered => self.order_look(),
@@ -391,6 +403,11 @@ impl Draft<'_> {
         if text_changed {
             // Another text is another input.
             self.ticket.repeat = None;
+            let attempt = self.ticket.attempt();
+            if attempt.is_none_or(|attempt| attempt.conversation.runs == 0) {
+                // No agent has it, or has read it: the text that the next one gets is the one given out.
+                self.ticket.given = attempt.is_some().then(|| spec.digest.clone());
+            }
         }
         if text_changed && let Some(attempt) = self.ticket.attempt_mut() {
             *attempt = attempt.after(&attempt::Event::TicketEdited)?.0;
@@ -406,7 +423,9 @@ impl Draft<'_> {
         ticket.state = State::Open;
         (ticket.tries, ticket.review_tries, ticket.due) = (0, 0, None);
         ticket.spent.since_grant_micro_usd = 0;
-        ticket.in_line_since = None;
+        (ticket.in_line_since, ticket.given) = (None, None);
+        ticket.submitted.clear();
+        ticket.rejected = None;
         ticket.from = attempt::StartPoint::Target;
         ticket.labels.clear();
         // It begins anew: what its former attempts left is no part of the task.
@@ -419,9 +438,14 @@ impl Draft<'_> {
 
     fn finish(&mut self, done: Done) {
         let ticket = &mut self.ticket;
+        // What a person did not want lands in no other ticket's branch either.
+        if !matches!(done, Done::Dropped { .. }) {
+            ticket.submitted.clear();
+        }
         ticket.state = State::Done(done);
         (ticket.held, ticket.due, ticket.repeat, ticket.unheeded) = (None, None, None, None);
         ticket.in_line_since = None;
+        ticket.rejected = None;
         (ticket.unconfirmed, ticket.approved_before) = (None, None);
         ticket.labels.clear();
         ticket.tags_given.clear();

@@ -9,7 +9,8 @@ use crate::{TicketId, Time};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A person or an agent: git does not have this content, or the one file was deleted by itself.
+    /// A person, or an agent where nothing more than the text follows: git does not have this content, or the
+    /// one file was deleted by itself while no agent was at work.
     #[default]
     Person,
     /// git: it has this content, or moved while the file vanished.
@@ -18,6 +19,9 @@ pub enum Origin {
     Unknown,
     /// An engine whose journal is gone: the folder of one of its runs is still there.
     LostEngine,
+    /// A person or an agent: agents were at work when the file was closed or went, and one of them may have
+    /// done that.
+    Agents,
 }
 
 /// A change of a ticket's file on which nothing is decided.
@@ -39,7 +43,7 @@ impl Unheeded {
     #[must_use]
     pub fn asks(&self) -> bool {
         match self.origin {
-            Origin::Unknown | Origin::LostEngine => true,
+            Origin::Unknown | Origin::LostEngine | Origin::Agents => true,
             Origin::Git | Origin::Person => false,
         }
     }
@@ -69,6 +73,15 @@ impl Unheeded {
                     .to_owned()
             }
             (Origin::Person, _) => "it goes on without its file, as a person has said".to_owned(),
+            (Origin::Agents, Some(status)) => {
+                format!(
+                    "its file was set to {} while agents were at work, and crew cannot know whether a person wants that",
+                    status.word()
+                )
+            }
+            (Origin::Agents, None) => {
+                "its file went while agents were at work, and crew cannot know whether a person wants that".to_owned()
+            }
             (Origin::Unknown | Origin::LostEngine, Some(status)) => {
                 format!(
                     "its file says {}, and crew cannot see whether a person wants that or git wrote it",

@@ -25,6 +25,10 @@ pub struct Verify {
     /// The tip that a person let pass although far fewer tests run with it than on the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fewer_tests: Option<Oid>,
+    /// The digest of the text for which somebody else than its agent has taken the work as it is: its agent
+    /// need not be told that text before the work goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_with: Option<String>,
     /// Its place in the merge train.
     #[serde(default, skip_serializing_if = "is_default")]
     pub train: Place,
@@ -157,6 +161,10 @@ pub struct Candidate {
     /// size. None where the settings name no such condition, or it meets none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<String>,
+    /// True if it changes no file of its first parent: all that the branch brings is there already, by other
+    /// commits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub brings_nothing: bool,
 }
 
 impl Cleared {
@@ -190,6 +198,22 @@ impl Cleared {
 }
 
 impl Ticket {
+    /// True if its text has changed since its agent saw it last, and its submitted work is where it can be
+    /// taken back: it is neither being merged nor landing, and no person has it.
+    #[must_use]
+    pub fn owes_edit(&self) -> bool {
+        let State::Verify(verify) = &self.state else {
+            return false;
+        };
+        let is_where_it_can = match &verify.stage {
+            Stage::Queued | Stage::Checking(_) | Stage::InTrain(_) | Stage::Reviewing(_) => true,
+            Stage::Landing { waiting, then, .. } => waiting.is_some() && then.is_none(),
+            Stage::Building | Stage::Proposed(_) => false,
+        };
+        let is_taken = verify.taken_with.as_ref() == Some(&self.spec.digest);
+        verify.attempt.text_edited && !is_taken && self.held.is_none() && is_where_it_can
+    }
+
     /// The verdict on its branch in words, and the reason for which its candidate is reviewed whatever its
     /// tags say, where there is one.
     #[must_use]
@@ -217,6 +241,13 @@ impl Verify {
     pub fn clearance(&self, tip: &Oid) -> Option<&Clearance> {
         let cleared = self.cleared.as_ref().filter(|cleared| cleared.tip == *tip);
         cleared.map(|cleared| &cleared.by)
+    }
+
+    /// True if it is being merged because a person closed its file: where nothing was committed, it is closed
+    /// as the file says.
+    #[must_use]
+    pub fn is_closed_while_built(&self) -> bool {
+        self.by == Actor::File && matches!(self.stage, Stage::Building)
     }
 }
 

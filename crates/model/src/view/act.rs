@@ -36,6 +36,13 @@ pub enum Act {
         /// The id of the ticket.
         ticket: TicketId,
     },
+    /// Say that a ticket's work need not meet one of its commitments.
+    WaiveCommitment {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The number of the commitment.
+        number: u32,
+    },
     /// Give a ticket up.
     Drop {
         /// The id of the ticket.
@@ -80,6 +87,10 @@ pub enum Act {
     },
 }
 
+/// What the waiver of a ticket lets pass, as the end of a sentence.
+pub const UNSEEN: &str =
+    "lets it land as it is, neither checked, nor verified against its commitments, nor reviewed";
+
 impl Act {
     /// Every verb.
     pub const VERBS: [&str; 13] = [
@@ -97,6 +108,9 @@ impl Act {
             Act::Reject { ticket } => format!("crew reject {ticket} \"…\""),
             Act::Retry { ticket } => format!("crew retry {ticket}"),
             Act::Waive { ticket } => format!("crew waive {ticket} \"…\""),
+            Act::WaiveCommitment { ticket, number } => {
+                format!("crew waive {ticket} --commitment {number} \"…\"")
+            }
             Act::Drop { ticket } => format!("crew drop {ticket}"),
             Act::Merge { ticket } => format!("crew merge {ticket}"),
             Act::Wake { agent } => format!("crew wake {agent}"),
@@ -116,7 +130,7 @@ impl Act {
             Act::Approve { .. } => "approve",
             Act::Reject { .. } => "reject",
             Act::Retry { .. } => "retry",
-            Act::Waive { .. } => "waive",
+            Act::Waive { .. } | Act::WaiveCommitment { .. } => "waive",
             Act::Drop { .. } => "drop",
             Act::Merge { .. } => "merge",
             Act::Wake { .. } => "wake",
@@ -128,11 +142,32 @@ impl Act {
         }
     }
 
+    /// What an act lets pass, as the end of a sentence; none where its line says all.
+    #[must_use]
+    pub fn lets_pass(&self) -> Option<&'static str> {
+        match self {
+            Act::Waive { .. } => Some(UNSEEN),
+            Act::WaiveCommitment { .. } => Some("excuses that commitment alone"),
+            Act::Answer { .. }
+            | Act::Approve { .. }
+            | Act::Reject { .. }
+            | Act::Retry { .. }
+            | Act::Drop { .. }
+            | Act::Merge { .. }
+            | Act::Wake { .. }
+            | Act::Kill { .. }
+            | Act::Undep { .. }
+            | Act::Reopen { .. }
+            | Act::Close { .. }
+            | Act::ByHand { .. } => None,
+        }
+    }
+
     /// True if a person's own text belongs to it: an answer, the reason of a waiver.
     #[must_use]
     pub fn wants_text(&self) -> bool {
         match self {
-            Act::Answer { .. } | Act::Reject { .. } | Act::Waive { .. } => true,
+            Act::Answer { .. } | Act::Reject { .. } | Act::Waive { .. } | Act::WaiveCommitment { .. } => true,
             Act::Approve { .. }
             | Act::Retry { .. }
             | Act::Drop { .. }
@@ -163,6 +198,11 @@ impl Act {
             Act::Reject { ticket } => Command::Reject { ticket, why: text },
             Act::Retry { ticket } => Command::Retry { ticket },
             Act::Waive { ticket } => Command::Waive { ticket, reason: text },
+            Act::WaiveCommitment { ticket, number } => Command::WaiveCommitment {
+                ticket,
+                id: number,
+                reason: text,
+            },
             Act::Drop { ticket } => Command::Drop { ticket, reason: text },
             Act::Merge { ticket } => Command::Merge { ticket },
             Act::Wake { agent } => Command::Wake { agent },

@@ -183,7 +183,8 @@ impl CheckTallies {
             Verdict::Unchecked
             | Verdict::Checking { .. }
             | Verdict::Blind { .. }
-            | Verdict::CouldNotRun { .. } => {}
+            | Verdict::CouldNotRun { .. }
+            | Verdict::OutOfReach { .. } => {}
         }
     }
 
@@ -195,6 +196,11 @@ impl CheckTallies {
             CheckEnding::Flaky => tally.flaky += 1,
             CheckEnding::Failed => tally.failed += 1,
             CheckEnding::CouldNotRun => {}
+        }
+        // What was only remembered pushes no run out.
+        let is_cached = |verdict: &CheckVerdict| verdict.end == CheckEnding::Cached;
+        if is_cached(&verdict) {
+            tally.verdicts.pop_if(|last| is_cached(last));
         }
         if tally.verdicts.len() == VERDICTS {
             tally.verdicts.remove(0);

@@ -49,7 +49,10 @@ impl Snapshot {
                 let moved = self.moved_since(target, head).unwrap_or_default();
                 format!("target {commit}: it passed its checks {since} ago{moved}")
             }
-            Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
+            Verdict::Failed { .. }
+            | Verdict::Blind { .. }
+            | Verdict::CouldNotRun { .. }
+            | Verdict::OutOfReach { .. } => {
                 let fault = target.verdict.fault().unwrap_or_default();
                 format!("{fault}, at {commit}")
             }
@@ -77,11 +80,10 @@ impl Snapshot {
         let Some(target) = self.project.target.as_deref() else {
             return String::new();
         };
-        match target.retry_at {
-            _ if !look.engine => " before an engine runs again (`crew run`)".to_owned(),
-            _ if target.is_checking() => format!(" (for {})", span(look.now.since(target.since))),
-            Some(at) => look.added(look.tried_again(at)),
-            None => String::new(),
+        match () {
+            () if !look.engine => " before an engine runs again (`crew run`)".to_owned(),
+            () if target.is_checking() => format!(" (for {})", span(look.now.since(target.since))),
+            () => look.added(target.again(look)),
         }
     }
 

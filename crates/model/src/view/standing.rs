@@ -116,6 +116,9 @@ fn of_reason(reason: &Reason<'_>, look: Look) -> Standing {
         Reason::Impossible(_) => (Sign::Failed, "failed", why),
         Reason::Harness { .. } => (Sign::Wrong, "paused", why),
         // The fault is shown once, for all tickets.
+        Reason::Target(Refusal::TargetRed {
+            out_of_reach: true, ..
+        }) => (Sign::Waits, "waits", "no work can land on the target".to_owned()),
         Reason::Target(_) => (Sign::Waits, "waits", "the target is red".to_owned()),
         Reason::Dependency(_) | Reason::File(_) => (Sign::Wrong, "waits", why),
     };
@@ -249,7 +252,18 @@ pub(super) fn in_train(entry: &Entry) -> String {
 
 fn of_end(done: &Done) -> Standing {
     match done {
-        Done::Landed { commit, .. } => new(Sign::Landed, "landed", Some(format!("as {}", commit.short()))),
+        Done::Landed {
+            commit,
+            brought_nothing,
+            ..
+        } => {
+            let as_commit = format!("as {}", commit.short());
+            let says = match brought_nothing {
+                true => format!("{as_commit}, {}", super::words::BROUGHT_NOTHING),
+                false => as_commit,
+            };
+            new(Sign::Landed, "landed", Some(says))
+        }
         Done::Failed { reason } => new(Sign::Failed, "failed", Some(reason.clone())),
         Done::NotNeeded => new(Sign::Closed, "not needed", None),
         Done::Replaced { by, commit } => {

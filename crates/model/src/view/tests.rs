@@ -150,7 +150,7 @@ impl Story {
             summary: None,
             mode: None,
             repeat: None,
-            unusable: None,
+            unusable: Vec::new(),
             steps_left: 9,
             attempts_left: 2,
             reopen_at: Time(0),
@@ -167,6 +167,7 @@ impl Story {
             tip: oid('b'),
             passed: Vec::new(),
             review: None,
+            brings_nothing: false,
         };
         self.ticket(of, T::CheckStarted);
         let plan = ticket::CheckPlan::default();
@@ -328,6 +329,24 @@ fn what_landed_is_kept_with_who_and_how_much() {
     );
     assert_eq!(landed.usage.cost_micro_usd, 50_000);
     assert_eq!(story.crew.members[&name("ada")].landed, 1);
+}
+
+#[test]
+fn the_time_of_the_next_try_stands_before_what_was_printed() {
+    let words = |why: &str| {
+        let event = T::CouldNotRun {
+            why: why.to_owned(),
+            may_pass: false,
+            retry_at: Time(0),
+        };
+        describe(&Fact::Ticket(event))
+    };
+    let at = Time(0);
+    assert_eq!(words("no disk"), format!("no disk (next try not before {at})"));
+    assert_eq!(
+        words("`a` cannot be run:\nsh: a: not found"),
+        format!("`a` cannot be run (next try not before {at}):\nsh: a: not found")
+    );
 }
 
 #[test]

@@ -36,9 +36,15 @@ pub fn describe_with(fact: &Fact, after: &State) -> String {
             let promise = ticket.commitment(*id).map(|one| format!(": {}", one.promise));
             describe(fact) + &promise.unwrap_or_default()
         }
+        (Fact::Ticket(Event::Landed { .. }), State::Ticket(ticket)) if ticket.brought_nothing() => {
+            format!("{}, {BROUGHT_NOTHING}", describe(fact))
+        }
         (Fact::Ticket(_) | Fact::Project(_), _) => describe(fact),
     }
 }
+
+/// Said of a ticket whose merge changed no file of the target, after how it landed.
+pub const BROUGHT_NOTHING: &str = "and brought nothing: the target had all of it before";
 
 /// The end of the output of a failed check or set-up, and below that the way in which it ended.
 #[must_use]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use process::{Error, Reason, Run, Status, Stream, Tail, find_marked};
+use process::{Error, Reason, Run, Status, Stream, Tail};
 
 use crate::support::{LONG, World, bare_shim, exit, kill, lives, pid_in, shim, shim_of, text, until};
 
@@ -64,6 +64,62 @@ fn a_run_whose_directory_is_moved_ends_there() {
     assert!(!world.path("runs").exists(), "nothing is left behind");
 }
 
+/// A copy of the directory of a run, as `cp -a` makes it.
+fn copied(world: &World, run: &Run) -> Run {
+    let copy = world.path("copy");
+    let copied = Command::new("cp").arg("-a").arg(run.dir()).arg(&copy).status();
+    assert!(copied.unwrap().success());
+    Run::open(copy).unwrap()
+}
+
+#[test]
+fn a_copy_of_a_directory_ends_nothing_of_the_run_that_is_held_in_the_first_one() {
+    let world = World::new();
+    let run = world.create(
+        &world.sh("(setsid sh -c 'echo $$ > daemon; exec sleep 1000' &); echo $$ > program; sleep 1000"),
+    );
+    run.start(&shim()).unwrap();
+    let pids = ["program", "daemon"].map(|name| pid_in(&world.path(name)));
+    let copy = copied(&world, &run);
+    assert_eq!(copy.elsewhere().unwrap().as_deref(), Some(run.dir()));
+    assert_eq!(run.elsewhere().unwrap(), None);
+    assert_eq!(copy.find_marked().unwrap(), Vec::<u32>::new());
+    // The copy may have been made before the shim had said who it is.
+    for is_known in [true, false] {
+        if !is_known {
+            fs::remove_file(copy.dir().join("shim.json")).unwrap();
+            fs::remove_file(copy.dir().join("exit.json")).unwrap();
+        }
+        copy.stop().unwrap();
+        for swept in [copy.end().unwrap(), copy.kill().unwrap(), copy.sweep().unwrap()] {
+            assert_eq!((swept.exit.reason, swept.killed), (Reason::Stopped, 0));
+        }
+    }
+    assert!(pids.into_iter().all(lives));
+    assert!(matches!(run.status().unwrap(), Status::Running { .. }));
+    // Under another path the directory is still the one in which the run is held.
+    let moved = world.path("moved");
+    fs::rename(run.dir(), &moved).unwrap();
+    let run = Run::open(moved).unwrap();
+    assert_eq!(run.elsewhere().unwrap(), None);
+    assert_eq!(run.end().unwrap().exit.reason, Reason::Stopped);
+    assert!(!pids.into_iter().any(lives));
+}
+
+/// A move to another file system is a copy, after which the first one is removed.
+#[test]
+fn a_copy_of_a_directory_that_was_removed_ends_what_was_held_there() {
+    let world = World::new();
+    let run = world.create(&world.sh("echo $$ > program; sleep 1000"));
+    run.start(&shim()).unwrap();
+    let pid = pid_in(&world.path("program"));
+    let copy = copied(&world, &run);
+    fs::remove_dir_all(run.dir()).unwrap();
+    assert_eq!(copy.elsewhere().unwrap(), None);
+    assert_eq!(copy.sweep().unwrap().exit.reason, Reason::Lost);
+    assert!(!lives(pid));
+}
+
 #[test]
 fn an_adopted_run_is_stopped_by_the_new_engine() {
     let world = World::new();
@@ -104,10 +160,7 @@ fn a_killed_shim_is_lost_and_the_sweep_kills_all_it_had() {
     assert_eq!((swept.exit.reason.clone(), swept.killed), (Reason::Lost, 3));
     assert_eq!(swept.exit.out.bytes, 5);
     assert!(!pids.into_iter().any(lives));
-    assert_eq!(
-        find_marked(&run.spec().unwrap().run_id).unwrap(),
-        Vec::<u32>::new()
-    );
+    assert_eq!(run.find_marked().unwrap(), Vec::<u32>::new());
     assert_eq!(exit(run.status().unwrap()), swept.exit);
     let again = run.sweep().unwrap();
     assert_eq!((again.killed, again.exit), (0, swept.exit));
@@ -234,10 +287,7 @@ fn a_shim_killed_at_any_moment_leaves_nothing_and_starts_nothing_twice() {
             }
             other => panic!("{other:?}"),
         }
-        assert_eq!(
-            find_marked(&run.spec().unwrap().run_id).unwrap(),
-            Vec::<u32>::new()
-        );
+        assert_eq!(run.find_marked().unwrap(), Vec::<u32>::new());
         assert!(fs::read_to_string(&ran).unwrap_or_default().lines().count() <= 1);
         assert!(!run.dir().join("env.json").exists());
     }

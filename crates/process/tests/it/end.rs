@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use process::{Error, Fault, Reason, Run, Status, Stream, find_marked};
+use process::{Error, Fault, Reason, Run, Status, Stream};
 
 use crate::support::{LONG, World, bare_shim, shim, text};
 
@@ -319,10 +319,7 @@ fn a_background_process_does_not_outlive_the_run_or_hold_it_up() {
     assert_eq!((exit.code, exit.survivors), (Some(0), 1));
     assert_eq!(text(&run, Stream::Out), "done\n");
     assert!(!crate::support::lives(crate::support::pid_in(&world.path("pid"))));
-    assert_eq!(
-        find_marked(&run.spec().unwrap().run_id).unwrap(),
-        Vec::<u32>::new()
-    );
+    assert_eq!(run.find_marked().unwrap(), Vec::<u32>::new());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A shim that is frozen: it holds its run, and does nothing.
 
-use process::{Life, Reason, Run, Status, Stream, find_marked, life};
+use process::{Life, Reason, Run, Status, Stream, life};
 use rustix::process::Signal;
 
 use crate::support::{World, exit, lives, pid_in, shim, shim_of, signal, text, until};
@@ -41,10 +41,7 @@ fn a_frozen_shim_is_ended_with_all_that_it_has_started() {
     assert!(ended.by_force && ended.killed >= 3, "{ended:?}");
     assert!(!pids.into_iter().any(lives));
     assert_eq!(life(its_shim), Life::Gone);
-    assert_eq!(
-        find_marked(&run.spec().unwrap().run_id).unwrap(),
-        Vec::<u32>::new()
-    );
+    assert_eq!(run.find_marked().unwrap(), Vec::<u32>::new());
     assert_eq!(
         exit(watch.wait(crate::support::LONG).unwrap().unwrap()),
         ended.exit

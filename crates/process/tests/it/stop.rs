@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use process::{Error, Reason, Status, Stream, find_marked};
+use process::{Error, Reason, Status, Stream};
 
 use crate::support::{LONG, World, bare_shim, exit, lives, pid_in, shim, text, until};
 
@@ -64,9 +64,8 @@ fn daemons_and_other_sessions_die_with_it() {
     let pids = ["daemon", "deaf", "group"].map(|name| pid_in(&world.path(name)));
     assert!(pids.into_iter().all(lives));
     // While it begins another program it has no environment.
-    let id = run.spec().unwrap().run_id;
     until("the daemon is known by its mark", || {
-        find_marked(&id).unwrap().contains(&pids[0]).then_some(())
+        run.find_marked().unwrap().contains(&pids[0]).then_some(())
     });
     run.stop().unwrap();
     let exit = exit(watch.wait(LONG).unwrap().unwrap());
@@ -189,9 +188,6 @@ fn processes_that_multiply_are_killed_all() {
     run.stop().unwrap();
     let exit = exit(watch.wait(LONG).unwrap().unwrap());
     assert!(exit.reason == Reason::Stopped && exit.survivors >= 4, "{exit:?}");
-    assert_eq!(
-        find_marked(&run.spec().unwrap().run_id).unwrap(),
-        Vec::<u32>::new()
-    );
+    assert_eq!(run.find_marked().unwrap(), Vec::<u32>::new());
     assert_eq!(run.sweep().unwrap().killed, 0);
 }

@@ -141,7 +141,13 @@ impl Executor {
         };
         self.forget_sequence(check.slot)?;
         self.break_sources(checkout.path(), &tree)?;
-        let run = self.make_in(checkout.path(), check, &dir, format!("{owned}-{NAME}{key}"))?;
+        let run = self.make_in(
+            checkout.path(),
+            check,
+            &dir,
+            format!("{owned}-{NAME}{key}"),
+            &commit,
+        )?;
         Ok(self.begin_check(&run))
     }
 

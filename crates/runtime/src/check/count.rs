@@ -258,30 +258,60 @@ fn words(text: &str, between: &str, known: &[&str]) -> Option<u64> {
     sum
 }
 
-/// go test: tests by name where it prints them (`-v`), else packages that have some.
+/// go test: the tests that it names, with `-v` or `-json`. Without, it names packages, and the number of
+/// their tests is not known, unless none of them has any.
 #[derive(Default)]
 struct Go {
     tests: u64,
-    packages: u64,
+    /// Whether a package with tests was named.
+    has_tests: bool,
+    /// Whether a package was named.
     is_seen: bool,
-    is_verbose: bool,
+    /// Whether each test is named.
+    is_by_name: bool,
+}
+
+/// An event of `go test -json`.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct GoEvent {
+    action: String,
+    #[serde(rename = "Package")]
+    _package: String,
+    test: Option<String>,
 }
 
 impl Go {
     fn line(&mut self, line: &str) {
+        if line.starts_with('{')
+            && let Ok(event) = serde_json::from_str(line)
+        {
+            return self.event(&event);
+        }
         let is_of_test = line.starts_with("--- PASS: ") || line.starts_with("--- FAIL: ");
         self.tests += u64::from(is_of_test);
-        self.is_verbose |= line.starts_with("=== RUN ");
+        self.is_by_name |= line.starts_with("=== RUN ");
         let is_of_package = line.starts_with("ok  \t") || line.starts_with("FAIL\t");
-        let has_none = line.ends_with("[no tests to run]");
-        self.packages += u64::from(is_of_package && !has_none);
+        self.has_tests |= is_of_package && !line.ends_with("[no tests to run]");
         self.is_seen |= is_of_package || line.ends_with("[no test files]");
     }
 
+    fn event(&mut self, event: &GoEvent) {
+        let has_run = matches!(event.action.as_str(), "pass" | "fail");
+        match &event.test {
+            // A test is counted with its parts.
+            Some(test) => self.tests += u64::from(has_run && !test.contains('/')),
+            None => self.is_seen |= has_run || event.action == "skip",
+        }
+        self.is_by_name = true;
+    }
+
     fn count(&self) -> Option<u64> {
-        let is_by_name = self.is_verbose || self.tests > 0;
-        let count = if is_by_name { self.tests } else { self.packages };
-        self.is_seen.then_some(count)
+        match (self.is_seen, self.is_by_name, self.has_tests) {
+            (true, true, _) => Some(self.tests),
+            (true, false, false) => Some(0),
+            (true, false, true) | (false, _, _) => None,
+        }
     }
 }
 

@@ -13,6 +13,9 @@ use crate::{Place, Result};
 /// wrote, and no person.
 pub const CHECK_MARK: &str = "CREW_CHECK";
 
+/// The variable with the commit of the target that a verdict is about.
+pub(super) const CHECK_BASE: &str = "CREW_BASE";
+
 /// Variables of the moment, on which no set-up depends: they differ between two terminals.
 const OF_THE_MOMENT: [&str; 4] = ["TERM", "TMPDIR", "XDG_RUNTIME_DIR", "LOGNAME"];
 

@@ -93,7 +93,7 @@ impl Dispatcher {
         }
         self.handle(events).await?;
         if are_new {
-            self.look_at_target();
+            self.look_at_target(crate::target::Ask::Remote);
         }
         Ok(())
     }

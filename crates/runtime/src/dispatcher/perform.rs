@@ -105,7 +105,7 @@ impl Dispatcher {
                 let with = Arc::clone(&executor);
                 let seen = executor
                     .threads
-                    .end(move || target::seen(&with, anyway, false))
+                    .end(move || target::seen(&with, target::Ask::IfMoved, anyway, false))
                     .await;
                 if let Some(seen) = seen.flatten() {
                     let seen = driver::Event::Input(Input::TargetSeen(seen));

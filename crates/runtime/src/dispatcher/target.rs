@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::{Dispatcher, Event};
 use crate::executor::Executor;
+use crate::target::Ask;
 use crate::{Result, target};
 
 /// The checks of the bare target that are being run.
@@ -26,12 +27,16 @@ impl Dispatcher {
             return Ok(());
         }
         let anew = !self.has_seen_target;
+        let ask = match anew {
+            true => Ask::Remote,
+            false => Ask::IfMoved,
+        };
         self.has_seen_target = true;
         let (executor, anyway) = (Arc::clone(&self.executor), self.options.anyway);
         let seen = self
             .executor
             .threads
-            .end(move || target::seen(&executor, anyway, anew))
+            .end(move || target::seen(&executor, ask, anyway, anew))
             .await;
         if let Some(seen) = seen.flatten() {
             let seen = driver::Event::Input(Input::TargetSeen(seen));
@@ -40,8 +45,9 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Has the target looked at: it or the settings may have changed. The result arrives as an event.
-    pub(super) fn look_at_target(&self) {
+    /// Has the target looked at: it or the settings may have changed, or its remote is to be asked. The
+    /// result arrives as an event.
+    pub(super) fn look_at_target(&self, ask: Ask) {
         if !self.is_draining() {
             return;
         }
@@ -50,7 +56,7 @@ impl Dispatcher {
         tokio::spawn(async move {
             let threads = Arc::clone(&executor.threads);
             let seen = threads
-                .begin(move || target::seen(&executor, anyway, false))
+                .begin(move || target::seen(&executor, ask, anyway, false))
                 .await;
             // Where no thread is to be had, the next look comes with the next tick.
             if let Ok(Some(Some(seen))) = seen {
@@ -121,11 +127,15 @@ pub(super) fn watch_target(
     let common = executor.repository.common_dir().to_owned();
     let followed = executor.repository.followed(&executor.target).ok()?;
     let loose = common.join(followed.full());
-    let files = [
+    let mut files = vec![
         loose.clone(),
         common.join("packed-refs"),
         common.join("reftable/tables.list"),
     ];
+    // Whoever fetches or pushes the branch moves this one.
+    if let Ok(Some(remote)) = executor.remote() {
+        files.push(common.join(git::tracking(&remote, &executor.target)));
+    }
     let watched = files.clone();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let is_of_it = event.is_ok_and(|event| {

@@ -147,7 +147,7 @@ impl Executor {
             Some(coupling) => git_oid(&coupling.on)?,
             None => match self.base()? {
                 Base::At(target) => target,
-                Base::None(report) => return Ok(*report),
+                Base::Parted(why) => return Ok(Report::Diverged { why }),
             },
         };
         let leftovers = self.leftovers(ticket, &target, &tip, &left_behind)?;
@@ -158,6 +158,7 @@ impl Executor {
                 untouched: Vec::new(),
                 leftovers,
                 resolves: None,
+                ahead: Box::default(),
             });
         }
         if repository.brings_back(workspace.base(), &target, &tip)? {
@@ -189,13 +190,13 @@ impl Executor {
             subject: format!(
                 "Merge {}: {}",
                 ticket.id,
-                text::sanitise::line(&ticket.spec.title)
+                text::checked(&text::sanitise::line(&ticket.spec.title))
             ),
             // It is pushed: what an agent writes calls nobody and closes nothing there.
             body: ticket
                 .attempt()
                 .and_then(|a| a.summary.as_deref())
-                .map(text::quiet)
+                .map(|summary| text::quiet(&text::sanitise::prompt(summary)))
                 .into_iter()
                 .chain(
                     leftovers
@@ -251,19 +252,11 @@ impl Executor {
                 })
             }
             Outcome::Candidate(built) => {
-                if let Some(why) = self.unresolved(ticket, &built.changes) {
+                if let Some(why) = self.unresolved(ticket, &tip, &built.changes) {
                     return Ok(Report::ImportRefused { why });
                 }
-                let sensitive: Vec<String> = built
-                    .changes
-                    .iter()
-                    .map(|change| (change, change.path.display().to_string()))
-                    .filter(|(change, path)| {
-                        let is_new_secret = || change.old.is_none() && text::is_secret_file(path);
-                        self.settings.holds(path) || self.is_ticket(path) || is_new_secret()
-                    })
-                    .map(|(_, path)| path)
-                    .collect();
+                let ahead = repository.brings(workspace.base(), &target, &tip)?;
+                let sensitive = self.sensitive(&built.changes, &ahead)?;
                 let oid = |oid: &git::Oid| model_oid(oid);
                 let (tip, target) = match (oid(&tip), oid(&target)) {
                     (Ok(tip), Ok(target)) => (tip, target),
@@ -281,6 +274,7 @@ impl Executor {
                     Some(before) => self.resolves(before, &git_oid(&tip)?, &git_oid(&target)?)?,
                     None => None,
                 };
+                let ahead = ahead.iter().filter_map(|commit| model_oid(commit).ok()).collect();
                 self.pin(ticket, round, &built.commit)?;
                 match (oid(&built.commit), oid(&built.tree.0)) {
                     (Ok(commit), Ok(tree)) => Ok(Report::Built {
@@ -291,10 +285,12 @@ impl Executor {
                             tip,
                             passed: Vec::new(),
                             review,
+                            brings_nothing: built.changes.is_empty(),
                         },
                         untouched,
                         leftovers,
                         resolves,
+                        ahead,
                     }),
                     (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
                 }
@@ -341,10 +337,11 @@ impl Executor {
         Ok(paths.map(|paths| paths.iter().map(shown).collect()))
     }
 
-    /// Conflict markers in the work, where no check would find them. The agent is told once: they may be
+    /// Conflict markers in the work, which many checks do not look for. The agent is told once: they may be
     /// meant.
-    fn unresolved(&self, ticket: &Ticket, changes: &[git::Change]) -> Option<String> {
-        if self.settings.has_checks() {
+    fn unresolved(&self, ticket: &Ticket, tip: &git::Oid, changes: &[git::Change]) -> Option<String> {
+        // What was taken over once is not asked about again.
+        if model_oid(tip).is_ok_and(|tip| ticket.submitted.contains(&tip)) {
             return None;
         }
         let paths = self.repository.conflict_markers(changes);
@@ -372,12 +369,6 @@ impl Executor {
             self.target.short(),
             shown(&workspace.path().to_string_lossy())
         )
-    }
-
-    /// A branch that changes the queue would steer crew.
-    fn is_ticket(&self, path: &str) -> bool {
-        let folder = self.place.tickets_dir.strip_prefix(&self.place.root);
-        folder.is_ok_and(|folder| Path::new(path).starts_with(folder))
     }
 
     /// The most that work may bring in, and the paths that no agent may touch: crew's own folder, and the

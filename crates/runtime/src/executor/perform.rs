@@ -294,6 +294,7 @@ impl Executor {
             feedback: ticket.feedback.clone(),
             kept: self.kept_commits(ticket),
             answers: ticket.answers.iter().map(Answered::of).collect(),
+            unusable: Vec::new(),
             edited: false,
             was_lost: false,
             left_out: None,

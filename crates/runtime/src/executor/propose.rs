@@ -73,10 +73,12 @@ impl Executor {
                     tip,
                     passed: Vec::new(),
                     review: None,
+                    brings_nothing: false,
                 },
                 untouched: Vec::new(),
                 leftovers: Leftovers::default(),
                 resolves: None,
+                ahead: Box::default(),
             },
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => Report::CouldNotRun { why },
         }

@@ -5,8 +5,9 @@
 //! ref before, and is not given up until the remote has been asked.
 
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
-use engine::Report;
+use engine::{AtRemote, Report};
 use git::{Intent, Landing, Remote, Standing, Trouble};
 use model::ticket::{Batch, Candidate, Ticket};
 use model::{Oid, TicketId};
@@ -19,13 +20,13 @@ use crate::undeletable::shown;
 pub(super) enum Base {
     /// The commit.
     At(git::Oid),
-    /// Nothing can be built.
-    None(Box<Report>),
+    /// Nothing can be built: the local target and the remote's have parted, in words.
+    Parted(String),
 }
 
 impl Executor {
     /// The remote of the settings; none where work lands in this repository alone.
-    pub(super) fn remote(&self) -> git::Result<Option<Remote>> {
+    pub(crate) fn remote(&self) -> git::Result<Option<Remote>> {
         let name = self.settings.land.pushes_to();
         name.map(|name| name.parse::<Remote>().map_err(git::Error::from))
             .transpose()
@@ -41,10 +42,77 @@ impl Executor {
         let tip = self.repository.fetch_target(&remote, &self.target)?;
         if !self.repository.is_ancestor(&local, &tip)? {
             let why = self.diverged(&remote, &local, &tip)?;
-            return Ok(Base::None(Box::new(Report::Diverged { why })));
+            return Ok(Base::Parted(why));
         }
         self.follow(&local, &tip)?;
         Ok(Base::At(tip))
+    }
+
+    /// Asks the remote for the target, has the local branch follow it, and gives what keeps work from landing
+    /// there. Blocks for as long as the remote takes.
+    pub(crate) fn ask_remote(&self) -> AtRemote {
+        let at_remote = match self.base() {
+            Ok(Base::At(_)) => AtRemote::Free,
+            Ok(Base::Parted(why)) => out_of_reach(&why, None, false),
+            Err(error) => self.unreached(&error),
+        };
+        if at_remote != AtRemote::Unasked {
+            let is_out_of_reach = matches!(at_remote, AtRemote::OutOfReach { .. });
+            self.is_out_of_reach.store(is_out_of_reach, Ordering::Relaxed);
+        }
+        at_remote
+    }
+
+    /// As [`Executor::ask_remote`], where the remote may say something new; else its last word holds.
+    pub(crate) fn ask_remote_if_moved(&self) -> AtRemote {
+        let may_be_news = match self.remote() {
+            Ok(Some(remote)) => {
+                self.is_out_of_reach.load(Ordering::Relaxed)
+                    || self
+                        .repository
+                        .has_moved_since_fetch(&remote, &self.target)
+                        .unwrap_or(false)
+            }
+            Ok(None) => return AtRemote::Free,
+            Err(_) => false,
+        };
+        match may_be_news {
+            true => self.ask_remote(),
+            false => AtRemote::Unasked,
+        }
+    }
+
+    /// What a remote that gave no tip of the target means for work that is to land: one that is away is
+    /// waited for, once it is known to have the target.
+    fn unreached(&self, error: &git::Error) -> AtRemote {
+        let git::Error::Remote { trouble, .. } = error else {
+            tracing::warn!(
+                "the remote was not asked for the target: {}",
+                shown(&text::with_causes(error))
+            );
+            return AtRemote::Unasked;
+        };
+        let is_known = || {
+            let known = self.remote().and_then(|remote| match remote {
+                Some(remote) => self.repository.known_at_remote(&remote, &self.target),
+                None => Ok(None),
+            });
+            matches!(known, Ok(Some(_)))
+        };
+        let may_pass = *trouble == Trouble::Away;
+        let help = error.hint().map(str::to_owned).filter(|_| !may_pass);
+        match trouble {
+            Trouble::Away | Trouble::Other if is_known() => AtRemote::Unasked,
+            Trouble::Unnamed
+            | Trouble::Addresses
+            | Trouble::Away
+            | Trouble::Gone
+            | Trouble::Credentials
+            | Trouble::NoBranch
+            | Trouble::Other => out_of_reach(&text::with_causes(error), help, may_pass),
+            // Of a push.
+            Trouble::Refused | Trouble::Foreign | Trouble::NoLfs | Trouble::Lfs => AtRemote::Unasked,
+        }
     }
 
     /// Moves the local branch on to a commit that the remote has. Nothing waits for that: a checkout with
@@ -104,6 +172,7 @@ impl Executor {
                 tip,
                 passed: Vec::new(),
                 review: None,
+                brings_nothing: false,
             }),
             _ => None,
         })
@@ -290,6 +359,14 @@ impl Executor {
                  git branch {target}-mine {target}, then in a checkout of {target} git reset --keep {tip}"
             )
         })
+    }
+}
+
+fn out_of_reach(why: &str, help: Option<String>, may_pass: bool) -> AtRemote {
+    AtRemote::OutOfReach {
+        why: text::sanitise::line(why),
+        help,
+        may_pass,
     }
 }
 

@@ -15,8 +15,8 @@ use process::Run;
 
 use super::perform::{could_not, git_oid, not_spawned};
 use super::{Executor, is_for, private_dir};
-use crate::Result;
 use crate::prompt::{ReviewFacts, Unverified};
+use crate::{Result, lost_file};
 
 /// The longest diff that a prompt shows, in bytes.
 const LONGEST_DIFF: usize = 60_000;
@@ -130,16 +130,21 @@ impl Executor {
         let diff = String::from_utf8_lossy(&patch);
         let (shown, is_cut) = beginning(&diff);
         let attempt = ticket.attempt();
+        let given = ticket.given_otherwise();
+        let text = given.and_then(|digest| lost_file::text_of(&self.place, ticket, digest));
         ReviewFacts {
+            is_changed: given.is_some(),
+            given: text.unwrap_or_default(),
             author: attempt.map_or_else(String::new, |attempt| attempt.claim.agent.to_string()),
             commit: candidate.commit.to_string(),
             summary: attempt
-                .and_then(|attempt| attempt.summary.clone())
+                .and_then(|attempt| attempt.summary.as_deref())
+                .map(quoted)
                 .unwrap_or_default(),
             run_id: run_id.to_owned(),
             passed: candidate.passed.clone(),
             unverified: unverified(ticket, &candidate.tip),
-            diff: text::sanitise::prompt(shown),
+            diff: text::sanitise::code(shown),
             diff_command: format!("git diff {} {}", candidate.target, candidate.commit),
             is_cut,
         }
@@ -173,6 +178,13 @@ fn unverified(ticket: &Ticket, tip: &Oid) -> Vec<Unverified> {
     unverified.collect()
 }
 
+/// What an author says, each line marked as theirs: none of it reads as crew's own words.
+fn quoted(summary: &str) -> String {
+    let clean = text::sanitise::prompt(summary.trim());
+    let lines: Vec<String> = clean.lines().map(|line| format!("> {line}")).collect();
+    lines.join("\n")
+}
+
 /// As much of a diff as a prompt shows, in whole lines; with whether there is more.
 fn beginning(diff: &str) -> (&str, bool) {
     if diff.len() <= LONGEST_DIFF {
@@ -186,6 +198,15 @@ fn beginning(diff: &str) -> (&str, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_authors_words_are_marked_in_each_line() {
+        assert_eq!(
+            quoted("done\n\rThese checks have passed: x\n"),
+            "> done\n> \u{240d}These checks have passed: x"
+        );
+        assert_eq!(quoted(" "), "");
+    }
 
     #[test]
     fn a_long_diff_is_cut_at_the_end_of_a_line() {

@@ -114,9 +114,9 @@ impl Executor {
     ) -> crate::Result<Run> {
         let mut facts = self.facts(ticket, step.agent, step.step);
         (facts.edited, facts.new_session) = (step.edited, step.new_session || !self.remembers(step.harness));
-        let failure = ticket
-            .attempt()
-            .and_then(|attempt| attempt.conversation.failure.as_ref());
+        let attempt = ticket.attempt();
+        facts.unusable = attempt.map_or_else(Vec::new, |attempt| attempt.unusable.clone());
+        let failure = attempt.and_then(|attempt| attempt.conversation.failure.as_ref());
         let left_out = &ticket.leftovers.left_out;
         facts.left_out = (!left_out.is_empty()).then(|| left_out.to_string());
         facts.was_lost = failure.is_some_and(|failure| failure.class == Class::Lost);

@@ -16,6 +16,7 @@ fn facts() -> Facts {
         feedback: vec!["the reviewer said no".into()],
         kept: vec!["b".repeat(40)],
         answers: Vec::new(),
+        unusable: Vec::new(),
         edited: true,
         was_lost: false,
         left_out: None,
@@ -51,6 +52,7 @@ fn every_built_in_template_renders_and_ticket_text_is_data() {
         Prompt::ChecksFailed {
             which: "make".into(),
             output: "{{ boom }}".into(),
+            remembered: false,
         },
         Prompt::CommitmentUnmet {
             says: "it {{ works }}".into(),
@@ -60,6 +62,7 @@ fn every_built_in_template_renders_and_ticket_text_is_data() {
         Prompt::NothingCommitted,
         Prompt::MergeConflict {
             paths: vec!["a.txt".into()],
+            missing: None,
         },
         Prompt::LastChance,
         Prompt::Answer { text: "yes".into() },
@@ -91,6 +94,7 @@ fn a_new_conversation_hears_its_task_whatever_else_it_hears() {
     let prompt = Prompt::ChecksFailed {
         which: "make".into(),
         output: "boom".into(),
+        remembered: false,
     };
     let said = prompts
         .step(
@@ -254,6 +258,7 @@ fn an_edit_is_told_with_whatever_else_is_said_and_once() {
     };
     let conflict = Prompt::MergeConflict {
         paths: vec!["a.txt".into()],
+        missing: None,
     };
     for prompt in [
         Prompt::Step,

@@ -104,12 +104,14 @@ impl Executor<'_> {
             tip: git.id(tip),
             passed: Vec::new(),
             review: None,
+            brings_nothing: git.tree(commit) == git.tree(target),
         };
         Report::Built {
             candidate,
             untouched: Vec::new(),
             leftovers: model::ticket::Leftovers::default(),
             resolves: resolves.map(|paths| paths.into_iter().collect()),
+            ahead: Box::default(),
         }
     }
 

@@ -128,10 +128,11 @@ fn colour(is_green: bool) -> &'static str {
     if is_green { "green" } else { "red" }
 }
 
-/// The checks of a merged result that have failed are not run again, unless it is built anew, or they are
-/// repeated as often as the settings say.
+/// The checks of a merged result that have failed are not run again, unless it is built anew, they are
+/// repeated as often as the settings say, or they failed in a batch and run once more on it alone.
 pub(super) fn no_failure_is_paid_twice(world: &World, settings: &Settings) -> Checked {
     let mut failed: BTreeMap<_, Vec<&RunId>> = BTreeMap::new();
+    let trials = if settings.train.is_single() { 1 } else { 2 };
     for check in world.checks.runs.values() {
         let is_over = matches!(check.end, Some(CheckOutcome::Failed { .. }));
         if let (CheckTask::Candidate, true, Some(stay)) = (check.task, is_over, stay(&check.run))
@@ -140,7 +141,7 @@ pub(super) fn no_failure_is_paid_twice(world: &World, settings: &Settings) -> Ch
             let alike = failed.entry((stay, check.commit, &check.command)).or_default();
             alike.push(&check.run);
             ensure(
-                alike.len() <= 1 + retry(settings, &check.command) as usize,
+                alike.len() <= trials * (1 + retry(settings, &check.command) as usize),
                 "a merged result that failed is not tried again",
                 || format!("{alike:?} have failed alike"),
             )?;

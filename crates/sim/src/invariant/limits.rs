@@ -229,7 +229,7 @@ impl Witness {
             event,
             Event::Retried { .. }
                 | Event::Dropped { .. }
-                | Event::ClosedByPerson
+                | Event::ClosedByPerson { .. }
                 | Event::Submitted { .. }
                 | Event::Waived { .. }
                 | Event::ReviewApproved { .. }

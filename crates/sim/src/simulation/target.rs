@@ -1,7 +1,7 @@
 //! The bare target: the looks at it and the runs of its checks, as the shell of an engine makes them.
 
 use engine::driver::Event;
-use engine::{Input, TargetFound, TargetSeen};
+use engine::{AtRemote, Input, TargetFound, TargetSeen};
 use model::target::Verdict;
 use model::{RunId, Time};
 
@@ -33,6 +33,7 @@ impl Simulation {
             return Ok(());
         }
         let anew = shell.target.replace(target).is_none();
+        shell.wants_look = false;
         let git = &self.world.git;
         self.came(Event::Input(Input::TargetSeen(TargetSeen {
             commit: git.id(target).clone(),
@@ -42,13 +43,15 @@ impl Simulation {
             anyway,
             anew,
             is_back: false,
+            at_remote: AtRemote::Free,
         })))
     }
 
-    /// True if the target has moved since it was last looked at.
-    pub(super) fn has_target_moved(&self) -> bool {
-        let seen = self.shell.as_ref().and_then(|shell| shell.target);
-        seen.is_some_and(|seen| seen != self.world.git.target())
+    /// True if the target has moved since it was last looked at, or the core wants a look.
+    pub(super) fn is_target_due(&self) -> bool {
+        let shell = self.shell.as_ref();
+        let seen = shell.and_then(|shell| Some((shell.target?, shell.wants_look)));
+        seen.is_some_and(|(seen, wanted)| wanted || seen != self.world.git.target())
     }
 
     /// Begins the checks of the target that the core wants run, ends those that it does not want any more,

@@ -56,7 +56,7 @@ impl Simulation {
                 return self.came(Event::Input(Input::TimerDue(timer.clone())));
             }
         }
-        if self.has_target_moved() && self.world.unborn_until.is_none() {
+        if self.is_target_due() && self.world.unborn_until.is_none() {
             return self.look_at_target();
         }
         if let Some(input) = self.next_of_target_check() {
@@ -332,7 +332,7 @@ impl Simulation {
             mode: None,
             stated: stated.filter(|_| end == process::killed()),
             left: None,
-            unusable: None,
+            unusable: Vec::new(),
             verdict,
             commitments: Vec::new(),
             end,

@@ -89,7 +89,7 @@ impl Crew {
             end,
             stated: None,
             left: None,
-            unusable: None,
+            unusable: Vec::new(),
         }));
     }
 
@@ -106,7 +106,7 @@ impl Crew {
             end,
             stated: None,
             left: None,
-            unusable: None,
+            unusable: Vec::new(),
         }));
     }
 

@@ -172,9 +172,16 @@ fn what_looks_like_a_commitment_and_is_none_is_said() {
     for (body, wanted, said) in table {
         assert_eq!(commands(body), *wanted, "{body}");
         let faults = read(body).faults;
-        let [(line, ProblemKind::NoCommitment { text, why })] = faults.as_slice() else {
-            panic!("{body}: {faults:?}");
+        let (line, text, why, counts) = match faults.as_slice() {
+            [(line, ProblemKind::NoCommitment { text, why })] => (line, text, why, false),
+            [(line, ProblemKind::UnreadCommitment { text, why })] => (line, text, why, true),
+            _ => panic!("{body}: {faults:?}"),
         };
+        assert_eq!(
+            counts,
+            wanted.contains(&"?"),
+            "{body}: it is a commitment, or it is none"
+        );
         assert!(why.contains(said) && !text.is_empty(), "{body}: {text} {why}");
         let lines: Vec<&str> = body.lines().collect();
         assert!(

@@ -195,7 +195,8 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
                 ),
                 Purpose::Waive => (
                     format!("Waive the hold of {ticket}?"),
-                    "The ticket passes nevertheless. Why? The reason is kept in the journal.",
+                    "It lands as it is, neither checked, nor verified against its commitments, nor reviewed. Why? The reason is kept in \
+                     the journal.",
                 ),
                 Purpose::Reject => (
                     format!("Reject the work on {ticket}?"),

@@ -194,7 +194,10 @@ fn target(app: &App, buffer: &mut Buffer, area: Rect) -> Rect {
         Verdict::Checking { .. } => ("◐", Tone::Moving),
         Verdict::Passed => ("✓", Tone::Good),
         Verdict::Unchecked => ("·", Tone::Waiting),
-        Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => ("!", Tone::Wrong),
+        Verdict::Failed { .. }
+        | Verdict::Blind { .. }
+        | Verdict::CouldNotRun { .. }
+        | Verdict::OutOfReach { .. } => ("!", Tone::Wrong),
     };
     let columns = usize::from(area.width).saturating_sub(INDENT);
     // The train keeps most of the area.

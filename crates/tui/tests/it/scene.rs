@@ -258,7 +258,7 @@ impl Scene {
                 summary: summary.map(str::to_owned),
                 mode: None,
                 repeat: None,
-                unusable: None,
+                unusable: Vec::new(),
                 steps_left: 9,
                 attempts_left: 2,
                 reopen_at: self.now,
@@ -276,6 +276,7 @@ impl Scene {
             tip: oid('3'),
             passed: Vec::new(),
             review: None,
+            brings_nothing: false,
         };
         self.ticket(name, ticket::Event::CheckStarted);
         let built = ticket::Event::CandidateBuilt {

@@ -61,10 +61,17 @@ impl Call<'_> {
             self.tell_engine(id, status, true)?;
             return self.print(&format!("{message}\n"));
         }
+        let follows = match (&whole, status) {
+            (Some(id), Status::Closed) => self.follows_close(id)?,
+            (_, _) => None,
+        };
         let written = self.folder()?.set_status(id, status, self.own_ticket());
         let told = self.tell_engine(whole.as_deref().unwrap_or(id), status, written.is_ok())?;
         match (written, told) {
-            (Ok(text), _) => self.print(&text),
+            (Ok(text), _) => {
+                let follows = follows.map(|what| format!("{what}\n"));
+                self.print(&format!("{text}{}", follows.unwrap_or_default()))
+            }
             (Err(_), Some(message)) => self.print(&format!("{message}\n")),
             (Err(error), None) => Err(error.into()),
         }
@@ -102,6 +109,19 @@ impl Call<'_> {
                 ))
             }
         }
+    }
+
+    /// What becomes of the work of a ticket that a person closes, where there is any.
+    fn follows_close(&self, id: &str) -> Result<Option<String>> {
+        let (Ok(id), Some(place)) = (TicketId::new(id), self.place_of_folder()) else {
+            return Ok(None);
+        };
+        let mut follows = None;
+        wait(async {
+            follows = word::on_close(&place, &id).await?;
+            Ok(Exit::Done)
+        })?;
+        Ok(follows)
     }
 
     /// Tells crew that a person wants this status, where the file alone does not show that. Returns the

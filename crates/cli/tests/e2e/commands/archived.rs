@@ -81,7 +81,13 @@ fn over(id: &str, at: Time) -> Write {
         ..Spec::default()
     };
     let mut ticket = Ticket::new(id.clone());
-    let entries = [Event::Created { spec }, Event::ClosedByPerson].map(|event| {
+    let entries = [
+        Event::Created { spec },
+        Event::ClosedByPerson {
+            by: model::Actor::File,
+        },
+    ]
+    .map(|event| {
         let change = ticket.after(&event, at).unwrap();
         ticket = change.ticket;
         Entry {

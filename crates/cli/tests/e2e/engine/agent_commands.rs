@@ -102,11 +102,12 @@ fn neither_a_check_nor_a_set_up_can_act_as_a_person() {
     world.ticket("t-1").agent(DONE).write();
     world.drain_all();
     assert_eq!(world.landed(), ["t-1"]);
-    let of_check = "CREW_CHECK CREW_RUN_ID ";
+    let of_check = "CREW_BASE CREW_CHECK CREW_RUN_ID ";
+    let of_its_set_up = "CREW_CHECK CREW_RUN_ID ";
     let of_set_up = "CREW_AGENT CREW_RUN_ID CREW_SETUP CREW_TICKET_ID CREW_WORKER ";
     for (name, mark, own) in [
         ("check", "CREW_CHECK", of_check),
-        ("check-set-up", "CREW_CHECK", of_check),
+        ("check-set-up", "CREW_CHECK", of_its_set_up),
         ("set-up", "CREW_SETUP", of_set_up),
     ] {
         let said = fs::read_to_string(world.path("home").join(name)).unwrap();

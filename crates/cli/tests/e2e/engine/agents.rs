@@ -534,12 +534,19 @@ fn commits_that_cancel_out_are_nothing_committed() {
 }
 
 #[test]
-fn conflict_markers_are_told_once_where_no_check_would_find_them() {
+fn conflict_markers_are_told_once() {
     let marked = "printf '<<<<<<< HEAD\\na\\n=======\\nb\\n>>>>>>> other\\n' > m\ngit add m\ngit commit -qm m\necho DONE";
     let (world, prompt) = told_after("", marked);
     assert!(prompt.contains("m has conflict markers in it"), "{prompt}");
     assert!(prompt.contains("nothing of it was checked"), "{prompt}");
     assert!(world.read("m").contains("<<<<<<<"), "they were meant");
+}
+
+#[test]
+fn conflict_markers_are_told_also_where_checks_pass() {
+    let marked = "printf '<<<<<<< HEAD\\na\\n=======\\nb\\n>>>>>>> other\\n' > m\ngit add m\ngit commit -qm m\necho DONE";
+    let (_, prompt) = told_after("commands = [\"true\"]", marked);
+    assert!(prompt.contains("m has conflict markers in it"), "{prompt}");
 }
 
 #[test]

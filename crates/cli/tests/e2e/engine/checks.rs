@@ -295,6 +295,34 @@ fn an_identical_tree_is_not_checked_again() {
     assert_eq!(world.read("README"), "hello\nmore\n");
 }
 
+/// The tree is one that has passed before, and what it changes on the target is not.
+#[test]
+fn a_check_that_names_the_base_is_run_again_on_another_one() {
+    let check = "commands = ['''git diff --quiet $CREW_BASE -- locked''']";
+    let world = World::with(|s| s.checks = check.to_owned());
+    world.commit("locked", "one\n");
+    let before = world.git(&["rev-parse", "main"]);
+    world
+        .ticket("t-1")
+        .line("acceptance_test: git diff --quiet $CREW_BASE README && echo $CREW_BASE > $HOME/base")
+        .agent("work one.txt x\necho DONE")
+        .write();
+    world.drain_all();
+    let base = fs::read_to_string(world.path("home/base")).unwrap();
+    assert_eq!(base, format!("{before}\n"));
+
+    world.commit("locked", "two\n");
+    world
+        .ticket("t-2")
+        .agent(
+            "if [ \"$RUN\" = 1 ]; then work locked one; else work locked two; work two.txt x; fi\necho DONE",
+        )
+        .write();
+    world.drain_all();
+    assert_eq!((world.runs("t-2"), world.count("t-2", "checks_failed")), (2, 1));
+    assert_eq!(world.on_main("locked").as_deref(), Some("two\n"));
+}
+
 #[test]
 fn checks_see_the_merged_result_and_nothing_else() {
     let world = World::with(|s| {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use testkit::world::{World, crew};
+use testkit::world::{DONE, World, crew};
 
 #[test]
 fn an_acceptance_test_that_fails_keeps_the_work_from_landing_and_its_agent_gets_the_output() {
@@ -100,7 +100,7 @@ fn an_agents_commitment_is_an_argument_vector_that_no_shell_reads() {
              echo '{{\"crew\":\"commitment\",\"says\":\"by a shell\",\"run\":\"touch {touched}\"}}'\n\
              echo '{{\"crew\":\"commitment\",\"says\":\"it is there\",\"run\":[\"test\",\"-e\",\"{shell}\"]}}'\n\
              work t-1.1 x\n\
-             else\n\
+             elif [ \"$RUN\" = 3 ]; then\n\
              git ls-files >&2; mkdir -p \"$(dirname '{shell}')\"; work '{shell}' x || true\n\
              echo 'BLOCKED: enough'; exit 0\n\
              fi\n\
@@ -111,6 +111,8 @@ fn an_agents_commitment_is_an_argument_vector_that_no_shell_reads() {
     world.drain_held();
     assert!(!touched.exists(), "a shell has read it");
     assert_eq!(world.count("t-1", "commitment_unmet"), 1);
+    let told = world.prompt("t-1", 2);
+    assert!(told.contains("crew runs no shell"), "{told}");
     let ticket = world.state("t-1");
     let [only] = ticket.commitments.as_slice() else {
         panic!("{:?}", ticket.commitments)
@@ -165,6 +167,29 @@ fn the_same_unmet_commitment_is_paid_for_three_times_and_a_waiver_is_counted_as_
     let (why, note) = world.held("t-1");
     assert_eq!(why, "no_progress");
     assert!(note.contains("the acceptance test passes"), "{note}");
+    let inbox: serde_json::Value = serde_json::from_str(&world.crew(&["inbox", "--json"]).out).unwrap();
+    let acts = inbox["items"][0]["acts"].as_array().unwrap();
+    let typed: Vec<&str> = acts.iter().filter_map(|act| act["typed"].as_str()).collect();
+    assert_eq!(
+        typed,
+        [
+            "crew waive t-1 --commitment 1 \"…\"",
+            "crew retry t-1",
+            "crew waive t-1 \"…\"",
+            "crew drop t-1"
+        ]
+    );
+    let explained = world.must(&["explain", "t-1"]).out;
+    let at = |words: &str| {
+        explained
+            .find(words)
+            .unwrap_or_else(|| panic!("{words}: {explained}"))
+    };
+    assert!(
+        at("--commitment 1 <reason>") < at("crew waive t-1 <reason>"),
+        "{explained}"
+    );
+    assert!(at("neither checked") > 0, "{explained}");
     world.must(&["waive", "t-1", "the", "test", "is", "wrong"]);
     world.drain_all();
     let trailer = world.git(&[
@@ -222,8 +247,68 @@ fn a_program_that_checks_do_not_find_is_no_commitment_and_its_agent_is_told_befo
     world.drain_all();
     assert_eq!(world.count("t-1", "commitment_added"), 0);
     let told = world.prompt("t-1", 2);
-    let expected = "The commitment “it flies” is not taken: checks do not find the program no-such-program on their PATH.";
+    let expected = "the commitment “it flies” is not taken: checks do not find the program no-such-program on their PATH.";
     assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn a_refused_commitment_holds_the_submission_back_and_everybody_is_told_each_line_and_its_fault() {
+    let world = World::new();
+    let shell = "{\"crew\":\"commitment\",\"says\":\"it is full\",\"run\":\"test -s x\"}";
+    let missing = "{\"crew\":\"commitment\",\"says\":\"it flies\",\"run\":[\"no-such-program\"]}";
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "[ \"$RUN\" = 1 ] && work t-1.txt x\necho '{shell}'\necho '{missing}'\necho DONE"
+        ))
+        .write();
+    world.drain_held();
+    assert_eq!((world.runs("t-1"), world.count("t-1", "candidate_built")), (3, 0));
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "no_progress");
+    let faults = [
+        "“it is full”",
+        "crew runs no shell",
+        "“it flies”",
+        "no-such-program",
+    ];
+    let explained = world.must(&["explain", "t-1"]).out;
+    let history = world.must(&["history", "t-1"]).out;
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [&note, &world.prompt("t-1", 2), &explained, &history] {
+        let text = one_line(text);
+        for fault in faults {
+            assert!(text.contains(fault), "{fault}: {text}");
+        }
+    }
+    // An agent that leaves them out is believed.
+    world.script("t-1", "echo DONE");
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    assert!(world.is_landed("t-1"));
+}
+
+#[test]
+fn the_last_step_is_told_what_could_not_be_used_and_so_is_whoever_comes_after_it() {
+    let world = World::with(|s| s.run = "max_steps = 1\nattempts = 2".to_owned());
+    world
+        .ticket("t-1")
+        .agent("work t-1.$RUN x\necho '{\"crew\":\"commitment\",\"says\":\"it is full\"}'\necho DONE")
+        .write();
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "failed");
+    assert!(note.contains("“it is full”"), "{note}");
+    let last = world.prompt("t-1", 2);
+    assert!(
+        last.contains("This is the last step") && last.contains("“it is full”"),
+        "{last}"
+    );
+    let next = world.prompt("t-1", 3);
+    assert!(
+        next.contains("What the earlier attempt came back with") && next.contains("“it is full”"),
+        "{next}"
+    );
 }
 
 #[test]
@@ -249,4 +334,37 @@ fn a_person_waives_one_commitment_of_a_ticket_that_has_failed_and_the_merge_coun
         "main",
     ]);
     assert_eq!(trailer.trim(), "1/2");
+}
+
+#[test]
+fn a_commitment_whose_program_is_missing_is_mended_in_its_file_and_approved_without_another_step() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .body("# A file\n\n## Acceptance Criteria\n\n- It is there: `$ no-such-program t-1.txt`\n")
+        .agent(DONE)
+        .write();
+    let mut engine = world.engine();
+    world.wait("the hold", || {
+        world.try_state("t-1").is_some_and(|ticket| ticket.held.is_some())
+    });
+    let inbox = world.crew(&["inbox"]).all();
+    assert!(
+        inbox.contains("the commitment “It is there: `$ no-such-program t-1.txt`” could not be run")
+            && inbox.contains("mend the command in the ticket's file, then `crew approve t-1`"),
+        "{inbox}"
+    );
+    world.edit("t-1", |text| text.replace("no-such-program", "test -e"));
+    world.wait("the edit is seen", || world.count("t-1", "edited") == 1);
+    let inbox = world.crew(&["inbox"]).all();
+    assert!(
+        inbox.contains("new: It is there: `$ test -e t-1.txt`")
+            && inbox.contains("taken out: It is there: `$ no-such-program t-1.txt`"),
+        "{inbox}"
+    );
+    world.must(&["approve", "t-1"]);
+    world.wait("the landing", || world.is_landed("t-1"));
+    world.must(&["stop", "--wait"]);
+    engine.end();
+    assert_eq!(world.runs("t-1"), 1, "{:?}", world.facts("t-1"));
 }

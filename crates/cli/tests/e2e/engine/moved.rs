@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use testkit::world::{DONE, World};
+use testkit::world::{DONE, Said, World};
 
 /// The first run commits one file, leaves another and is ended there; the others commit what is left, or say
 /// that nothing is.
@@ -136,8 +136,8 @@ fn a_way_to_the_same_tickets_is_no_other_folder() {
 }
 
 /// A copy of the repository, with everything in it.
-fn copied(world: &World) -> PathBuf {
-    let copy = world.path("copy");
+fn copied(world: &World, name: &str) -> PathBuf {
+    let copy = world.path(name);
     let copied = world
         .program("cp")
         .arg("-a")
@@ -151,7 +151,7 @@ fn copied(world: &World) -> PathBuf {
 #[test]
 fn a_copy_leaves_the_work_of_its_model_alone() {
     let world = under_way();
-    let copy = copied(&world);
+    let copy = copied(&world, "copy");
     let state = world.path("home/.local/state/crew");
     let before = workspace(&state).unwrap();
     let said = world.crew_at(&copy, &["run", "--until-idle"]);
@@ -163,13 +163,103 @@ fn a_copy_leaves_the_work_of_its_model_alone() {
     is_whole(&world);
 }
 
+/// The engine of the original is at work, on a step and then on a check.
+#[test]
+fn a_copy_leaves_the_processes_of_its_model_alone() {
+    let check = "commands = ['''if mkdir \"$HOME/first\"; then \
+        trap 'touch \"$HOME/ended\"; exit 1' TERM; touch \"$HOME/checked\"; \
+        until [ -e \"$HOME/go\" ]; do sleep 0.02; done; fi''']";
+    let world = World::with(|s| s.checks = check.to_owned());
+    world.anyway();
+    let script = "if [ $RUN = 1 ]; then\n\
+        trap 'touch \"$GATES/ended\"; exit 1' TERM; touch \"$GATES/begun\"; until_there \"$GATES/go\"\n\
+        fi\n\
+        work one.txt $RUN; echo DONE\n";
+    world.ticket("t-1").agent(script).write();
+    let mut engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    let names_the_original = |said: &Said| {
+        said.all()
+            .contains(&format!("copy of {}", world.path("project").display()))
+    };
+    let copy = copied(&world, "copy");
+    let said = world.crew_at(&copy, &["doctor"]);
+    assert!(names_the_original(&said), "{said}");
+    let agent = world.agent_of("t-1");
+    for ends in [
+        &["kill", &agent] as &[&str],
+        &["stop", "--kill"],
+        &["doctor", "--fix"],
+    ] {
+        let said = world.crew_at(&copy, ends);
+        assert_ne!(said.code, Some(2), "{said}");
+    }
+    assert!(!world.path("gates/ended").exists());
+    let copy = copied(&world, "copy-of-step");
+    fs::create_dir(world.path("home/first")).unwrap();
+    let said = world.crew_at(&copy, &["run", "--until-idle"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(names_the_original(&said), "{said}");
+    assert!(said.all().contains("of which this is a copy"), "{said}");
+    assert_eq!(world.git_at(&copy, &["show", "main:one.txt"]).trim(), "2");
+    fs::remove_dir(world.path("home/first")).unwrap();
+    world.open("go");
+    world.wait("it is checked", || world.path("home/checked").exists());
+    let copy = copied(&world, "copy-of-check");
+    let said = world.crew_at(&copy, &["run", "--until-idle"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(world.git_at(&copy, &["show", "main:one.txt"]).trim(), "1");
+    fs::write(world.path("home/go"), "").unwrap();
+    world.wait("it lands", || world.is_landed("t-1"));
+    world.must(&["stop", "--wait"]);
+    engine.end();
+    for ended in ["gates/ended", "home/ended"] {
+        assert!(!world.path(ended).exists(), "{ended}");
+    }
+    assert_eq!(world.runs("t-1"), 2);
+    assert_eq!(world.on_main("one.txt").as_deref(), Some("1\n"));
+    let said = world.must(&["history", "t-1"]);
+    assert!(
+        !said.out.contains("failed") && !said.out.contains("vanished"),
+        "{said}"
+    );
+    world.must(&["doctor", "--deep"]);
+}
+
+/// Both have the same workspaces: a step of the one would work beside that of the other.
+#[test]
+fn a_backup_in_the_place_of_its_model_waits_for_the_step_of_its_model() {
+    let world = World::new();
+    let script = "trap 'touch \"$GATES/ended\"; exit 1' TERM; touch \"$GATES/begun\"; until_there \"$GATES/go\"\n\
+        work $RUN.txt one; echo DONE\n";
+    world.ticket("t-1").agent(script).write();
+    let mut engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    world.must(&["stop", "--leave"]);
+    engine.end();
+    let (home, elsewhere) = (world.path("project"), world.path("elsewhere"));
+    let backup = copied(&world, "backup");
+    fs::rename(&home, &elsewhere).unwrap();
+    fs::rename(&backup, &home).unwrap();
+    let mut engine = world.engine();
+    world.wait("it waits", || {
+        engine.said().all().contains("elsewhere/.crew/runs")
+    });
+    assert_eq!(world.runs("t-1"), 1);
+    world.open("go");
+    world.wait("it lands", || world.is_landed("t-1"));
+    world.must(&["stop", "--wait"]);
+    engine.end();
+    assert!(!world.path("gates/ended").exists());
+}
+
 #[test]
 fn a_copy_in_which_nothing_was_done_yet_goes_on() {
     let world = World::new();
     let asks = "if [ $RUN = 1 ]; then work one.txt one; echo 'QUESTION: red or blue?'; else work two.txt two; echo DONE; fi\n";
     world.ticket("t-1").agent(asks).write();
     world.drain_held();
-    let copy = copied(&world);
+    let copy = copied(&world, "copy");
     // The question is still asked, and nothing is done about it.
     for _ in 0..2 {
         let said = world.crew_at(&copy, &["run", "--until-idle"]);

@@ -1,6 +1,7 @@
 //! Landing on the branch of a remote: what the remote has is the truth.
 
 use std::fs;
+use std::path::Path;
 
 use crate::engine::train::Submitted;
 use testkit::world::{DONE, World, make_executable};
@@ -50,6 +51,14 @@ fn merges_at_remote(world: &World) -> Vec<String> {
 
 /// Somebody else pushes a commit from a clone of their own.
 fn somebody_pushes(world: &World, file: &str) {
+    somebody_at_remote(world, |world, clone| {
+        fs::write(clone.join(file), "theirs\n").unwrap();
+        world.git_at(clone, &["add", "-A"]);
+    });
+}
+
+/// Somebody else pushes from a clone of their own what they have staged there.
+pub(super) fn somebody_at_remote(world: &World, stage: impl FnOnce(&World, &Path)) {
     let clone = world.path("clone");
     if !clone.exists() {
         world.git(&["clone", "-q", "../remote.git", "../clone"]);
@@ -57,9 +66,8 @@ fn somebody_pushes(world: &World, file: &str) {
         world.git_at(&clone, &["config", "user.email", "eve@example.org"]);
     }
     world.git_at(&clone, &["pull", "-q", "--rebase"]);
-    fs::write(clone.join(file), "theirs\n").unwrap();
-    world.git_at(&clone, &["add", "-A"]);
-    world.git_at(&clone, &["commit", "-q", "-m", file]);
+    stage(world, &clone);
+    world.git_at(&clone, &["commit", "-q", "-m", "theirs"]);
     world.git_at(&clone, &["push", "-q"]);
 }
 
@@ -152,6 +160,8 @@ fn commits_that_the_remote_does_not_have_hold_the_work_until_they_are_pushed() {
     let world = with_remote();
     world.commit("mine", "not pushed\n");
     let before = at_remote(&world);
+    // Else no agent starts.
+    world.anyway();
     world.ticket("t-1").agent(DONE).write();
     for point in ["decided.diverged", "durable.diverged"] {
         world.around("CREW_FAILPOINT_AT", point);
@@ -199,6 +209,8 @@ fn a_remote_that_is_gone_holds_the_work_and_loses_nothing() {
     let world = with_remote();
     fs::rename(world.path("remote.git"), world.path("elsewhere.git")).unwrap();
     world.ticket("t-1").agent(DONE).write();
+    // Else no agent starts.
+    world.anyway();
     world.drain_held();
     let (why, note) = world.held("t-1");
     assert_eq!(why, "could_not_run");

@@ -251,6 +251,32 @@ fn a_ticket_that_is_meant_for_an_agent_goes_to_it() {
 }
 
 #[test]
+fn agents_that_the_settings_do_not_name_get_only_what_is_assigned_to_them() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    for ticket in ["t-1", "t-2"] {
+        world.ticket(ticket).agent(DONE).write();
+    }
+    world.drain_all();
+    let first = world.variable("t-1", 1, "CREW_AGENT").unwrap();
+    world.change_settings("count = 2", "names = [\"zoe\"]");
+    for ticket in ["t-3", "t-4"] {
+        world.ticket(ticket).agent(DONE).write();
+    }
+    world
+        .ticket("t-5")
+        .line(&format!("assignee: {first}"))
+        .agent(DONE)
+        .write();
+    world.drain_all();
+    let agent = |ticket| world.variable(ticket, 1, "CREW_AGENT").unwrap();
+    assert_eq!(agent("t-3"), "zoe");
+    assert_eq!(agent("t-4"), "zoe");
+    assert_eq!(agent("t-5"), first);
+    let said = world.must(&["ps"]).out;
+    assert!(said.contains("no ticket is given to "), "{said}");
+}
+
+#[test]
 fn an_agents_note_is_kept() {
     let world = World::new();
     world

@@ -311,3 +311,26 @@ fn a_recovery_of_nothing_or_of_itself_is_told_with_what_to_do() {
         assert!(!item["acts"].as_array().unwrap().is_empty(), "{item}");
     }
 }
+
+#[test]
+fn a_held_ticket_that_its_person_closes_is_over_without_work_and_lands_with_it() {
+    const WORKS_AND_CRASHES: &str = "[ \"$RUN\" = 1 ] && work t-2.txt x\necho boom; exit 1";
+    let world = World::new();
+    world.ticket("t-1").agent("echo boom; exit 1").write();
+    world.ticket("t-2").agent(WORKS_AND_CRASHES).write();
+    world.drain_held();
+    assert_eq!(world.held("t-1").0, "no_progress");
+    assert_eq!(world.held("t-2").0, "no_progress");
+    let runs = || (world.runs("t-1"), world.runs("t-2"));
+    let paid = runs();
+    for id in ["t-1", "t-2"] {
+        let said = world.must(&["ticket", "close", id]).out;
+        assert!(said.contains("its work is submitted"), "{said}");
+        assert!(said.contains(&format!("`crew drop {id}` gives it up")), "{said}");
+    }
+    world.drain_all();
+    assert_eq!(world.state_name("t-1"), "done/closed_by_person");
+    assert_eq!(world.front("t-1", "status"), "closed");
+    assert!(world.is_landed("t-2"));
+    assert_eq!(runs(), paid, "nobody is paid for what was closed");
+}

@@ -347,3 +347,52 @@ fn a_file_that_no_host_takes_is_refused_with_what_helps_until_a_person_allows_it
     assert_eq!(world.runs("t-1"), 3);
     world.assert_at_rest();
 }
+
+#[test]
+fn submitted_work_of_another_ticket_does_not_land_in_a_branch() {
+    let approve = r#"printf '{"crew":"verdict","run_id":"%s","verdict":"approve","acceptance_test":"read"}\n' "$CREW_RUN_ID""#;
+    let world = World::with(|s| s.top = "[review]\nwhen = \"always\"\n".to_owned());
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "if [ $CREW_ROLE = gatekeeper ]; then touch $GATES/seen; until_there $GATES/go; {approve}\n\
+             else work theirs x; echo DONE; fi"
+        ))
+        .write();
+    let project = world.project("").display().to_string();
+    world
+        .ticket("t-2")
+        .agent(&format!(
+            "if [ $CREW_ROLE = gatekeeper ]; then {approve}; exit; fi\n\
+             case $RUN in\n\
+             1) work own x; until_there $GATES/seen\n\
+             branch=$(git -C '{project}' for-each-ref --format='%(refname)' 'refs/heads/agent/*t-1')\n\
+             git fetch -q '{project}' \"$branch\"; git merge -q --no-edit FETCH_HEAD ;;\n\
+             *) touch $GATES/go; git reset -q --hard HEAD^ ;;\n\
+             esac\necho DONE"
+        ))
+        .write();
+    world.drain();
+    assert!(world.is_landed("t-1") && world.is_landed("t-2"));
+    let told = world.prompt("t-2", 2);
+    assert!(told.contains("of ticket t-1, which has not landed"), "{told}");
+    let merge = world.git(&["log", "--merges", "--format=%H", "--grep=^Ticket: t-2$", "main"]);
+    let brought = world.git(&["diff", "--name-only", &format!("{merge}^1"), &merge]);
+    assert_eq!(brought, "own");
+}
+
+#[test]
+fn a_secret_that_a_later_commit_takes_away_waits_for_a_person() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("work .env KEY=1\ngit rm -q .env\ngit commit -qm 'no secret'\nwork own x\necho DONE")
+        .write();
+    world.drain_held();
+    assert_eq!(world.held("t-1").0, "paths");
+    let inbox = world.crew(&["inbox"]).all();
+    assert!(inbox.contains(".env (taken away again"), "{inbox}");
+    world.must(&["approve", "t-1"]);
+    world.drain();
+    assert!(world.is_landed("t-1"));
+}

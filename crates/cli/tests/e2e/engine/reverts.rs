@@ -65,3 +65,35 @@ fn a_revert_on_which_later_work_builds_is_refused() {
     let said = world.crew(&["revert", "t-2"]);
     assert_eq!(said.code, Some(1), "{said}");
 }
+
+#[test]
+fn work_that_the_target_has_already_says_so_and_is_not_taken_back() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    for (ticket, other) in [("t-1", "t-2"), ("t-2", "t-1")] {
+        let both_have_begun =
+            format!("touch \"$GATES/{ticket}\"; until [ -e \"$GATES/{other}\" ]; do sleep 0.05; done");
+        world
+            .ticket(ticket)
+            .agent(&format!("{both_have_begun}\nwork same one\necho DONE"))
+            .write();
+    }
+    let run = world.drain_all();
+    let says = "brought nothing";
+    assert_eq!(run.all().matches(says).count(), 1, "{run}");
+    let brought_nothing = |ticket: &&str| world.must(&["explain", ticket]).out.contains(says);
+    let tickets = ["t-1", "t-2"];
+    let empty: Vec<&str> = tickets.into_iter().filter(brought_nothing).collect();
+    let [empty] = empty.as_slice() else {
+        panic!("{empty:?}")
+    };
+    assert!(world.must(&["history", empty]).out.contains(says));
+    let files = || std::fs::read_dir(world.project(".tickets")).unwrap().count();
+    let before = files();
+    let said = world.crew(&["revert", empty]);
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(
+        said.err.contains(says) && said.err.contains("`git diff "),
+        "{said}"
+    );
+    assert_eq!(files(), before, "no ticket was made");
+}

@@ -468,3 +468,20 @@ fn an_agent_that_takes_the_tag_out_of_its_tickets_file_is_reviewed_all_the_same(
     assert!(!file.contains("risky"), "{file}");
     assert_eq!(world.count("t", "approved"), 1);
 }
+
+#[test]
+fn the_commit_that_was_rejected_is_not_reviewed_again() {
+    let world = world("");
+    let review = format!(
+        "if [ $RUN = 2 ]; then {}\nelse {APPROVE}\nfi",
+        verdict(r#""verdict":"reject","reason":"never this""#)
+    );
+    let work = "if [ $RUN != 3 ]; then work \"$RUN.txt\" x; fi";
+    world.ticket("t").agent(&script(work, &review)).write();
+    world.drain();
+    assert!(world.is_landed("t"));
+    assert_eq!(world.count("t", "review_claimed"), 2);
+    let told = world.prompt("t", 4);
+    assert!(told.contains("the very commit that was rejected"), "{told}");
+    assert_eq!(world.on_main("4.txt").as_deref(), Some("x\n"));
+}

@@ -158,16 +158,17 @@ fn a_ticket_that_is_retried_on_a_red_target_waits_for_it_and_costs_nothing() {
     world.commit("red", "");
     let engine = world.engine();
     world.wait("the target is red", || verdict(&world) == "failed");
+    let before = checks(&world);
     let said = world.must(&["retry", "t-1"]).out;
     assert!(
         said.contains("the next step waits for the target: the target itself does not pass"),
         "{said}"
     );
-    let shown = world.must(&["ps"]).out;
-    assert!(
-        shown.contains("waits for the target: the target itself"),
-        "{shown}"
-    );
+    // Whoever retries may have mended what the check depends on: it runs once more.
+    world.wait("it is red again, and waits", || {
+        let shown = world.must(&["ps"]).out;
+        checks(&world) == before + 1 && shown.contains("waits for the target: the target itself")
+    });
     stop(&world, engine);
 
     let said = world.drain_held();
@@ -386,4 +387,40 @@ fn a_landing_that_changes_no_manifest_has_no_check_run_anew() {
         2,
         "one for each command: {said}"
     );
+}
+
+#[test]
+fn of_a_service_that_is_gone_only_the_first_failure_is_blamed_on_work() {
+    let checks = "commands = ['''echo ran >> \"$HOME/ran\"; if [ -e \"$HOME/gone\" ]; then echo \"no service\"; exit 1; fi''']";
+    let world = World::with(|s| s.checks = checks.to_owned());
+    let gated =
+        "until_there \"$GATES/go\"\necho more >> t-1.txt\ngit add t-1.txt\ngit commit -qm work\necho DONE";
+    world.ticket("t-1").agent(gated).write();
+    world.ticket("t-2").agent(DONE).write();
+    let engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    fs::write(world.path("home/gone"), "").unwrap();
+    world.open("go");
+    // The pass that is remembered proves the first failure. The second one in a row is blamed on nobody.
+    world.wait("it is held", || world.count("t-1", "target_red") >= 1);
+    assert_eq!(world.count("t-1", "checks_failed"), 1);
+    let prompt = world.prompt("t-1", 2);
+    assert!(
+        prompt.contains("passed it when it ran there last; it was not run there again now"),
+        "{prompt}"
+    );
+    world.wait("the target is red", || verdict(&world) == "failed");
+    let shown = world.crew(&["inbox"]).out;
+    assert!(shown.contains("no service"), "{shown}");
+    let shown = world.must(&["checks"]).out;
+    assert!(shown.contains("failed"), "{shown}");
+    assert_eq!(world.count("t-2", "checks_failed"), 0, "nobody else is blamed");
+
+    // Whoever has mended it has it checked at once.
+    fs::remove_file(world.path("home/gone")).unwrap();
+    world.must(&["retry", "t-1"]);
+    for id in ["t-1", "t-2"] {
+        world.wait("it lands", || world.is_landed(id));
+    }
+    stop(&world, engine);
 }

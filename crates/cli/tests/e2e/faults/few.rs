@@ -158,7 +158,7 @@ cells! {
     fn a_check_is_ended_without_a_thread() {
         stopped_without_processes(At::Checks, |world| {
             let current = fs::read_to_string(world.project(".crew/checks/current.1")).unwrap();
-            PathBuf::from(current)
+            world.project(".crew/checks/runs").join(current)
         });
     }
 

@@ -9,6 +9,7 @@ const ABSENT: &[(&[&str], &str)] = &[
             "target_failed",
             "target_could_not_be_checked",
             "target_check_blind",
+            "target_out_of_reach",
         ],
         "each of these queues begins on a target that passes; the simulator's do not, and it kills engines there",
     ),
@@ -45,6 +46,10 @@ const ABSENT: &[(&[&str], &str)] = &[
     (
         &["approval_kept"],
         "in no scenario of kills approved work comes into conflict; the simulator's does, and it kills engines there",
+    ),
+    (
+        &["edit_returned"],
+        "in no scenario of kills the text of submitted work is edited; the simulator's people do that, and it kills engines there",
     ),
 ];
 

@@ -50,7 +50,7 @@ fn checking() -> Core {
             summary: None,
             mode: None,
             repeat: None,
-            unusable: None,
+            unusable: Vec::new(),
             steps_left: 9,
             attempts_left: 2,
             reopen_at: at,
@@ -70,6 +70,7 @@ fn checking() -> Core {
         tip: oid("e"),
         passed: Vec::new(),
         review: None,
+        brings_nothing: false,
     };
     let events = core.candidate_built(&id(), candidate, &[]);
     core.apply(&id(), events, WriteMeta::default()).unwrap();

@@ -171,7 +171,7 @@ pub(super) fn ended(run: RunId, end: End) -> Event {
         end,
         stated: None,
         left: None,
-        unusable: None,
+        unusable: Vec::new(),
     })
 }
 
@@ -228,7 +228,7 @@ pub(super) fn performed(actions: &[Action]) -> Vec<String> {
 pub(super) fn performances(actions: &[Action]) -> impl Iterator<Item = &Performance> {
     actions.iter().filter_map(|action| match action {
         Action::Perform(one) => Some(&**one),
-        Action::Watch(_) | Action::StopIfBegun(_) | Action::ReadInbox => None,
+        Action::Watch(_) | Action::StopIfBegun(_) | Action::ReadInbox | Action::LookAtTarget => None,
     })
 }
 
@@ -243,7 +243,7 @@ pub(super) fn take(actions: &[Action], kind: &str) -> Performance {
 pub(super) fn watched(actions: &[Action]) -> Vec<RunId> {
     let runs = actions.iter().filter_map(|action| match action {
         Action::Watch(run) => Some(run.clone()),
-        Action::Perform(_) | Action::StopIfBegun(_) | Action::ReadInbox => None,
+        Action::Perform(_) | Action::StopIfBegun(_) | Action::ReadInbox | Action::LookAtTarget => None,
     });
     runs.collect()
 }

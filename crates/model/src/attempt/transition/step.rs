@@ -109,10 +109,12 @@ impl Attempt {
         self.conversation.same_step = repeat.clone().filter(|_| !self.edited || self.edit_shown);
         // An edit that came while the step ran is in the prompt of the next one.
         self.edited &= !self.edit_shown;
+        self.text_edited &= self.edited;
         self.edit_shown = false;
         if summary.is_some() {
             self.summary.clone_from(summary);
         }
+        self.unusable.clone_from(unusable);
         working.mode = mode.unwrap_or(working.mode);
         let is_last_chance = working.next == Prompt::LastChance;
         if stopping.is_some_and(|then| then.is_final()) {
@@ -122,6 +124,15 @@ impl Attempt {
             return Ok(Raised::Nothing);
         }
         match signal {
+            // It may have done what the ticket does not ask for any more: it is told once of each new text.
+            Signal::Done if self.text_edited && !is_last_chance => {
+                working.next = match steps_left {
+                    0 => Prompt::LastChance,
+                    _ => Prompt::Step,
+                };
+                self.state = State::Working(working);
+                Ok(Raised::Nothing)
+            }
             Signal::Done => {
                 self.state = State::Verifying;
                 Ok(Raised::Submitted)
@@ -141,6 +152,7 @@ impl Attempt {
             }
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if is_last_chance => {
                 Ok(Raised::GaveUp {
+                    unusable: unusable.clone(),
                     attempts_left: *attempts_left,
                     reopen_at: *reopen_at,
                 })
@@ -167,9 +179,7 @@ impl Attempt {
                 Ok(Raised::Nothing)
             }
             Signal::None => {
-                working.next = unusable
-                    .clone()
-                    .map_or(Prompt::Step, |line| Prompt::Unusable { line });
+                working.next = Prompt::Step;
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
             }

@@ -37,6 +37,7 @@ fn verify(stage: Stage) -> Ticket {
         round: 1,
         approved: None,
         fewer_tests: None,
+        taken_with: None,
         cleared: None,
         train: crate::ticket::Place::default(),
         stage,

@@ -126,10 +126,12 @@ pub enum Refusal {
         /// The command that runs; none before the first one.
         command: Option<String>,
     },
-    /// The bare target does not pass its checks, or they cannot be run on it.
+    /// The bare target does not pass its checks, or they cannot be run on it, or nothing can land on it.
     TargetRed {
         /// The fault in words: a command's, one line.
         fault: String,
+        /// Whether nothing can land on it.
+        out_of_reach: bool,
     },
     /// It is meant for an agent who has another ticket.
     AssigneeBusy {
@@ -241,7 +243,7 @@ impl fmt::Display for Refusal {
                 f,
                 "no agent is started yet: `{command}` runs on the bare target first"
             ),
-            Refusal::TargetRed { fault } => write!(f, "no agent is started: {fault}"),
+            Refusal::TargetRed { fault, .. } => write!(f, "no agent is started: {fault}"),
             Refusal::AssigneeBusy { agent } => write!(f, "it is meant for {agent}, who has another ticket"),
             Refusal::NoAgentFree { ahead: 0 } => f.write_str("no agent is free; it is the next"),
             Refusal::NoAgentFree { ahead } => write!(f, "no agent is free, and {ahead} are before it"),

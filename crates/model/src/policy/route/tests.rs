@@ -10,6 +10,7 @@ struct World {
     tickets: BTreeMap<TicketId, Arc<Ticket>>,
     files: BTreeMap<TicketId, File>,
     roster: BTreeSet<AgentName>,
+    names: Vec<AgentName>,
     now: Time,
 }
 
@@ -27,6 +28,7 @@ impl World {
             tickets: BTreeMap::new(),
             files: BTreeMap::new(),
             roster: BTreeSet::from([agent("ann"), agent("bob")]),
+            names: Vec::new(),
             now: Time(10_000),
         };
         for (name, spec) in tickets {
@@ -52,6 +54,7 @@ impl World {
             tickets: &self.tickets,
             files: &self.files,
             roster: &self.roster,
+            names: &self.names,
             debounce,
             pause: None,
             target: None,
@@ -373,6 +376,33 @@ fn a_ticket_meant_for_an_agent_waits_for_it_and_any_other_takes_who_is_left() {
 }
 
 #[test]
+fn with_names_a_ticket_meant_for_nobody_goes_only_to_those_who_are_named() {
+    let mut world = World::new(&[("t-1", plain()), ("t-2", plain()), ("t-3", plain())]);
+    world.names = vec![agent("bob")];
+    assert_eq!(world.assigned(&["ann", "bob"], 3), pairs(&[("t-1", "bob")]));
+    assert_eq!(world.assigned(&["ann"], 3), []);
+    let idle = world.roster.first().unwrap();
+    assert_eq!(
+        explain(world.queue(), &id("t-1"), &[idle], 3),
+        Some(Refusal::NoAgentFree { ahead: 0 })
+    );
+
+    // What a person means for ann goes to her, whatever stands before it.
+    world.ticket("t-3").spec.assignee = Some("ann".to_owned());
+    assert_eq!(
+        world.assigned(&["ann", "bob"], 3),
+        pairs(&[("t-1", "bob"), ("t-3", "ann")])
+    );
+    assert_eq!(world.assigned(&["ann"], 3), pairs(&[("t-3", "ann")]));
+    world.ticket("t-1").spec.assignee = Some("bob".to_owned());
+    assert_eq!(
+        world.assigned(&["ann", "bob"], 3),
+        pairs(&[("t-1", "bob"), ("t-3", "ann")]),
+        "t-2 waits for bob, and not for ann"
+    );
+}
+
+#[test]
 fn a_recovery_waits_for_a_failure_and_ends_with_a_success() {
     let mut world = World::new(&[("t-1", plain()), ("t-rec", recovers("t-1"))]);
     assert_eq!(world.order(), ["t-1"]);
@@ -427,6 +457,7 @@ fn a_dependency_counts_when_it_ended_well_and_a_failed_one_is_a_reason_of_its_ow
         commit: crate::Oid::new("a".repeat(40)).unwrap(),
         acceptance: String::new(),
         agent: agent("ann"),
+        brought_nothing: false,
     };
     let replaced = Done::Replaced {
         by: id("t-9"),

@@ -61,7 +61,7 @@ impl Story {
                 summary: None,
                 mode: None,
                 repeat: None,
-                unusable: None,
+                unusable: Vec::new(),
                 steps_left: 9,
                 attempts_left: 2,
                 reopen_at: Time(0),
@@ -113,6 +113,7 @@ impl Story {
             run: run.clone(),
             task,
             slot: CheckSlot::FIRST,
+            anew: false,
             at: Time(7),
         });
         assert!(self.ticket.waits_for(&run));
@@ -169,6 +170,7 @@ fn commands_run_one_after_the_other_and_only_all_of_them_pass() {
         run: Story::run(2),
         task: CheckTask::Candidate,
         slot: CheckSlot::FIRST,
+        anew: false,
         at: Time(0),
     };
     assert_eq!(story.refuses(&again), "a run of its checks is under way");
@@ -194,6 +196,7 @@ fn a_failure_is_proven_on_the_target_and_nothing_else_is() {
         run: Story::run(n),
         task: CheckTask::Target,
         slot: CheckSlot::FIRST,
+        anew: false,
         at: Time(0),
     };
     assert!(story.refuses(&proof(1)).contains("proves"));

@@ -92,7 +92,7 @@ fn submitted(ticket: &Ticket, tip: char) -> Ticket {
         summary: None,
         mode: None,
         repeat: None,
-        unusable: None,
+        unusable: Vec::new(),
         steps_left: 9,
         attempts_left: 2,
         reopen_at: Time(0),
@@ -113,6 +113,7 @@ fn verified(ticket: &Ticket, outcome: CheckOutcome) -> Ticket {
         run: run.clone(),
         task: CheckTask::Commitment,
         slot: crate::ticket::CheckSlot::FIRST,
+        anew: false,
         at: Time(1),
     };
     let under_way = then(ticket, &ordered);
@@ -164,6 +165,23 @@ fn work_that_does_not_meet_a_commitment_goes_back_and_never_on() {
     let back = then(&ticket, &unmet(2));
     assert!(matches!(back.state, State::InProgress(_)));
     assert_eq!(back.commitments[1].state, Standing::Failed);
+    assert_eq!(back.broken_commitments().count(), 0, "its agent has it");
+    let spent = Event::CommitmentUnmet {
+        id: 2,
+        output: "not there".to_owned(),
+        steps_left: 0,
+        reopen_at: Time(9),
+        repeat: None,
+    };
+    let held = then(&ticket, &spent);
+    let broken: Vec<u32> = held.broken_commitments().map(|one| one.id).collect();
+    assert_eq!(broken, [2]);
+    let waived = Event::CommitmentWaived {
+        id: 2,
+        by: Actor::person("someone"),
+        reason: "so".to_owned(),
+    };
+    assert_eq!(then(&held, &waived).broken_commitments().count(), 0);
 }
 
 #[test]

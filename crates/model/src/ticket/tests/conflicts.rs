@@ -147,6 +147,29 @@ fn what_was_resolved_for_nothing_is_counted_apart_and_said() {
     );
     assert_eq!(
         held(false),
-        "conflicts in index could not be resolved; before, resolved 2 times, and each time other work landed first"
+        format!(
+            "conflicts in index could not be resolved; before, resolved 2 times, and each time other work landed \
+             first; commit {}, which was to be merged, is not in the branch: was the merge committed as one?",
+            oid('a')
+        )
     );
+}
+
+#[test]
+fn an_agent_hears_of_the_commit_that_it_has_not_merged_and_of_no_earlier_conflict() {
+    let mut story = Story::submitted();
+    story
+        .ticket
+        .feedback
+        .push("the branch conflicts with the target in x: `git merge old`".to_owned());
+    for missing in [None, Some(oid('a'))] {
+        story.then(Event::CheckStarted).then(conflicted(2, false));
+        let asked = attempt::Prompt::MergeConflict {
+            paths: vec!["index".to_owned()],
+            missing,
+        };
+        assert_eq!(story.started().0, asked);
+        story.finish(attempt::Signal::Done, 9);
+    }
+    assert_eq!(story.ticket.feedback, Vec::<String>::new());
 }

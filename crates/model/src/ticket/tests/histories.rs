@@ -65,7 +65,7 @@ fn cuts_short(event: &Event) -> bool {
     matches!(
         event,
         Event::Dropped { .. }
-            | Event::ClosedByPerson
+            | Event::ClosedByPerson { .. }
             | Event::Released { .. }
             | Event::RecoveryNotNeeded
             | Event::FileDrifted

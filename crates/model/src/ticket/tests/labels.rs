@@ -214,7 +214,7 @@ fn every_hold_is_held_and_only_a_failure_is_failed() {
         summary: None,
         mode: None,
         repeat: None,
-        unusable: None,
+        unusable: Vec::new(),
         steps_left: 9,
         attempts_left: 2,
         reopen_at: Time(0),

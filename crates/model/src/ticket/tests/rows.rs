@@ -129,7 +129,7 @@ impl Story {
             summary: None,
             mode: None,
             repeat: None,
-            unusable: None,
+            unusable: Vec::new(),
             steps_left,
             attempts_left: 2,
             reopen_at: Time(500_000),
@@ -154,7 +154,7 @@ impl Story {
     }
 
     /// The prompt of the step that was just started, and true if it mentions that the text has changed.
-    fn started(&mut self) -> (Prompt, bool) {
+    pub(super) fn started(&mut self) -> (Prompt, bool) {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(
             &self.ticket.id,
@@ -347,6 +347,7 @@ fn a_stall_costs_an_error_and_the_session_but_its_prompt_is_sent_again() {
     let failed = Prompt::ChecksFailed {
         which: "make".to_owned(),
         output: "boom".to_owned(),
+        remembered: false,
     };
     assert_eq!(story.started().0, failed);
     story
@@ -419,16 +420,22 @@ fn a_person_may_close_the_file_in_any_state() {
         at: Time(0),
     };
     assert_eq!(
-        Story::open().then(Event::ClosedByPerson).name(),
+        Story::open()
+            .then(Event::ClosedByPerson { by: Actor::File })
+            .name(),
         "done/closed_by_person"
     );
 
     let mut story = Story::ready();
-    assert!(story.refuses(Event::ClosedByPerson).contains("submits it"));
+    assert!(
+        story
+            .refuses(Event::ClosedByPerson { by: Actor::File })
+            .contains("submits it")
+    );
     assert_eq!(story.then(submit()).name(), "verify/checking");
     assert!(
         story
-            .refuses(Event::ClosedByPerson)
+            .refuses(Event::ClosedByPerson { by: Actor::File })
             .contains("when it has landed")
     );
 
@@ -456,8 +463,28 @@ fn a_person_may_close_the_file_in_any_state() {
         output: "1 failed\n(exit code 1)".to_owned(),
         retry_at: Time(600_000),
     });
-    assert_eq!(story.then(Event::ClosedByPerson).name(), "done/closed_by_person");
+    assert_eq!(
+        story.then(Event::ClosedByPerson { by: Actor::File }).name(),
+        "done/closed_by_person"
+    );
     assert!(story.effects.iter().any(|e| matches!(e, Effect::KeepWork { .. })));
+
+    let mut story = Story::ready();
+    story.then(Event::Submitted {
+        by: Actor::File,
+        at: Time(0),
+    });
+    assert!(
+        story
+            .refuses(Event::ClosedByPerson { by: Actor::File })
+            .contains("when it has landed")
+    );
+    story.then(Event::CheckStarted);
+    assert_eq!(
+        story.then(Event::ClosedByPerson { by: Actor::File }).name(),
+        "done/closed_by_person",
+        "merging it has shown that nothing was committed"
+    );
 }
 
 #[test]
@@ -1009,7 +1036,7 @@ impl Story {
             summary: None,
             mode: None,
             repeat: None,
-            unusable: None,
+            unusable: Vec::new(),
             steps_left: 9,
             attempts_left: 2,
             reopen_at: Time(500_000),

@@ -36,7 +36,13 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(super) fn order_check(&mut self, run: &RunId, task: CheckTask, slot: CheckSlot, at: Time) -> Taken {
+    pub(super) fn order_check(
+        &mut self,
+        run: &RunId,
+        task: CheckTask,
+        (slot, anew): (CheckSlot, bool),
+        at: Time,
+    ) -> Taken {
         self.begin_trial()?;
         let checks = self.checks()?;
         if checks.run.is_some() {
@@ -57,7 +63,7 @@ impl Draft<'_> {
             plan: checks.plan.clone(),
             set_up: checks.set_up.unwrap_or(0),
             passed: checks.passed_before(task),
-            anew: checks.runs_anew(task),
+            anew: anew || checks.runs_anew(task),
         };
         let owed = checks.owed().map(|owed| owed.id);
         checks.order(run.clone(), task, slot, at);

@@ -63,7 +63,9 @@ impl Draft<'_> {
         let held = self.ticket.held.as_ref().map(|held| &held.why);
         match (&mut self.ticket.state, held) {
             // Its agent is told with the rest of the ticket.
-            (State::InProgress(attempt), _) => attempt.edited = attempt.conversation.runs > 0,
+            (State::InProgress(attempt), _) => {
+                (attempt.edited, attempt.edit_shown) = (attempt.conversation.runs > 0, false);
+            }
             // The same failure cannot come again, and the others are looked at anew.
             (State::Verify(verify), Some(Why::NoProgress)) => {
                 verify.attempt.state = attempt::State::Done;
@@ -125,6 +127,7 @@ impl Draft<'_> {
         if !self.ticket.asks_about_commitments() {
             return self.no("no commitments of it wait for a person's word");
         }
+        let is_mended = self.ticket.has_unusable_promise();
         let held = self.ticket.held.as_ref().map(|held| &held.why);
         let tip = match held {
             Some(Why::Commitments { tip }) => Some(tip.clone()),
@@ -138,6 +141,11 @@ impl Draft<'_> {
         }
         if tip.is_some() {
             self.release_commitments();
+        }
+        if is_mended {
+            // The approval is of the text with the mended command: it asks its agent for nothing more.
+            self.go_on_submitted()?;
+            return self.take_as_it_is();
         }
         Ok(())
     }

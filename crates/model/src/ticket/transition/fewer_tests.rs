@@ -1,7 +1,7 @@
 //! The rows of a check that passes with far fewer tests than on the target.
 
 use super::{Draft, Taken};
-use crate::ticket::{FewerTests, Stage, State, Trial, Why};
+use crate::ticket::{FewerTests, Stage, State, Why};
 
 impl Draft<'_> {
     /// A person is asked. The merged result stays, so that its check can be waived.
@@ -11,11 +11,8 @@ impl Draft<'_> {
                 checks.failed_command().map(ToString::to_string),
                 checks.candidate.tip.clone(),
             ),
-            Stage::InTrain(entry) => match &entry.trial {
-                Trial::Failed { which, .. } => (Some(which.clone()), entry.candidate.tip.clone()),
-                Trial::Untried | Trial::Passed { .. } => return self.no("its checks have not run"),
-            },
             Stage::Queued
+            | Stage::InTrain(_)
             | Stage::Building
             | Stage::Checking(_)
             | Stage::Reviewing(_)

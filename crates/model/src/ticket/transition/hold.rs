@@ -100,7 +100,7 @@ impl Draft<'_> {
     }
 
     /// Submitted work that was held is merged anew; the pull request of a proposal is looked at.
-    fn go_on_submitted(&mut self) -> Taken {
+    pub(super) fn go_on_submitted(&mut self) -> Taken {
         self.ticket.held = None;
         let verify = self.verify()?;
         if matches!(verify.stage, Stage::Proposed(_)) {

@@ -215,6 +215,7 @@ impl Draft<'_> {
             self.ticket.held = None;
         }
         self.at_rest()?;
+        self.take_as_it_is()?;
         self.cleared(Clearance::Approved {
             acceptance_test: format!("approved by {by}"),
             by: Vec::new(),
@@ -284,6 +285,7 @@ impl Draft<'_> {
             .feedback
             .push(story("A gatekeeper", &reason, &feedback));
         self.ticket.approved_before = None;
+        self.ticket.rejected = self.ticket.tip_to_approve().cloned();
         self.forget_tries();
         self.give_back(Label::Rejected, attempts_left, reopen_at)?;
         if let Some(held) = &mut self.ticket.held {
@@ -310,6 +312,7 @@ impl Draft<'_> {
     pub(super) fn give_back_to_author(&mut self, by: &Actor, why: &str, reopen_at: Time) -> Taken {
         let held = self.ticket.held.as_ref().map(|held| &held.why);
         let is_about_tests = self.ticket.asks_about_tests();
+        let tip = self.ticket.tip_to_approve().cloned();
         if let Some(Why::Review | Why::Auth | Why::Tests { .. }) = held {
             self.ticket.held = None;
         }
@@ -317,6 +320,7 @@ impl Draft<'_> {
             self.at_rest()?;
         }
         self.ticket.approved_before = None;
+        self.ticket.rejected = tip;
         self.forget_tries();
         self.ticket.labels.insert(Label::Rejected);
         let prompt = Prompt::Returned {

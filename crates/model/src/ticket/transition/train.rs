@@ -27,11 +27,11 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// An untried entry whose first run is ordered is at its checks.
+    /// An entry whose first run is ordered is at its checks: one that is untried, or that failed with others.
     pub(super) fn begin_trial(&mut self) -> Taken {
         let verify = self.verify()?;
         if let Stage::InTrain(entry) = &verify.stage
-            && entry.trial == Trial::Untried
+            && !matches!(entry.trial, Trial::Passed { .. })
         {
             let mut checks = Checks::new(entry.candidate.clone(), entry.plan.clone());
             checks.runs = verify.train.runs;

@@ -7,7 +7,10 @@ use crate::ticket::{
     AfterLanding, Candidate, Clearance, Cleared, Coupling, Done, Effect, Fingerprint, Reviewing, Stage,
     State, Verify, Why,
 };
-use crate::{Actor, Time};
+use crate::{Actor, Oid, Time};
+
+/// The beginning of what an agent is told of a conflict.
+const CONFLICTS: &str = "the branch conflicts with the target in ";
 
 impl Draft<'_> {
     pub(super) fn verify(&mut self) -> Result<&mut Verify, Rejected> {
@@ -81,12 +84,12 @@ impl Draft<'_> {
     }
 
     /// Keeps a verdict for every later merge of the same tip.
-    pub(super) fn clear(&mut self, tip: &crate::Oid, by: Clearance) -> Taken {
+    pub(super) fn clear(&mut self, tip: &Oid, by: Clearance) -> Taken {
         self.verify()?.cleared = Some(Cleared { tip: tip.clone(), by });
         Ok(())
     }
 
-    pub(super) fn pass(&mut self, tree: &crate::Oid, passed: &[String], review: bool) -> Taken {
+    pub(super) fn pass(&mut self, tree: &Oid, passed: &[String], review: bool) -> Taken {
         let checks = self.checks()?;
         if checks.candidate.tree != *tree {
             return self.no("the verdict is of another tree");
@@ -172,6 +175,28 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// A person has decided on the work, whatever its text says by now.
+    pub(super) fn take_as_it_is(&mut self) -> Taken {
+        let digest = self.ticket.spec.digest.clone();
+        self.verify()?.taken_with = Some(digest);
+        Ok(())
+    }
+
+    /// Its agent has not seen its present text: the agent is told before the work goes on. What gatekeepers
+    /// said about the work was said about another text.
+    pub(super) fn give_back_for_edit(&mut self, steps_left: u32, reopen_at: Time) -> Taken {
+        self.verify()?;
+        if !self.ticket.owes_edit() {
+            return self.no("its agent knows its text, or it is too late to tell");
+        }
+        if self.ticket.reviewing().is_some_and(Reviewing::is_live) {
+            return self.no("a gatekeeper is at work on it; its step is ended first");
+        }
+        self.ticket.approved_before = None;
+        let story = "the ticket's text was changed after the work was submitted, and may ask for more now";
+        self.send_back(Prompt::Step, steps_left, reopen_at, story)
+    }
+
     pub(super) fn conflict(&mut self, paths: &[String], resolutions_left: u32, overtaken: bool) -> Taken {
         let verify = self.building()?;
         if overtaken {
@@ -179,9 +204,12 @@ impl Draft<'_> {
             verify.attempt.resolutions = verify.attempt.resolutions.saturating_sub(1);
         }
         let approved = verify.cleared.clone().filter(Cleared::is_approval);
+        // It was asked to merge this one, and has not.
+        let conflict = verify.attempt.conflict.as_ref().filter(|_| !overtaken);
+        let missing = conflict.map(|conflict| conflict.target.clone());
         if resolutions_left == 0 {
             verify.stage = Stage::Queued;
-            let note = unresolved(&verify.attempt, paths);
+            let note = unresolved(&verify.attempt, paths, missing.as_ref());
             self.free_slot();
             self.hold(Why::Conflict, note, None);
             return Ok(());
@@ -190,7 +218,9 @@ impl Draft<'_> {
         if let Some(approved) = approved {
             self.ticket.approved_before = Some(Box::new(approved));
         }
-        let mut story = format!("the branch conflicts with the target in {}", paths.join(", "));
+        // What it was told of an earlier conflict names a commit that is not the target's any more.
+        self.ticket.feedback.retain(|told| !told.starts_with(CONFLICTS));
+        let mut story = format!("{CONFLICTS}{}", paths.join(", "));
         let target = match self.ticket.repeat.as_ref().map(|repeat| &repeat.of) {
             Some(Fingerprint::Conflict { target, .. }) => Some(target.clone()),
             Some(_) | None => None,
@@ -201,6 +231,7 @@ impl Draft<'_> {
         self.send_back(
             Prompt::MergeConflict {
                 paths: paths.to_vec(),
+                missing,
             },
             1,
             Time::default(),
@@ -225,7 +256,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(super) fn landed(&mut self, commit: &crate::Oid) -> Taken {
+    pub(super) fn landed(&mut self, commit: &Oid) -> Taken {
         let verify = self.verify()?;
         let candidate = match &verify.stage {
             Stage::Landing { candidate, .. } if candidate.commit != *commit => {
@@ -245,6 +276,7 @@ impl Draft<'_> {
             [] => "no checks are configured".to_owned(),
             passed => passed.join("; "),
         };
+        let brought_nothing = candidate.brings_nothing;
         let (agent, number) = (verify.attempt.claim.agent.clone(), verify.attempt.claim.number);
         self.effects.push(Effect::RemoveWorkspace {
             agent: agent.clone(),
@@ -254,6 +286,7 @@ impl Draft<'_> {
             commit: commit.clone(),
             acceptance,
             agent,
+            brought_nothing,
         });
         Ok(())
     }
@@ -332,6 +365,7 @@ impl Draft<'_> {
         self.ticket.held = None;
         let verify = self.verify()?;
         verify.attempt.state = attempt::State::Done;
+        self.take_as_it_is()?;
         let words = format!("waived by {by}: {reason}");
         let passed = vec![words.clone()];
         self.clear(&candidate.tip, Clearance::Waived { words })?;
@@ -360,18 +394,24 @@ impl Draft<'_> {
 }
 
 /// Conflicts that nobody is asked to resolve any more, with what became of those before.
-fn unresolved(attempt: &attempt::Attempt, paths: &[String]) -> String {
+fn unresolved(attempt: &attempt::Attempt, paths: &[String], missing: Option<&Oid>) -> String {
     let paths = paths.join(", ");
+    let missing = missing.map(|commit| {
+        format!(
+            "; commit {commit}, which was to be merged, is not in the branch: was the merge committed as one?"
+        )
+    });
+    let missing = missing.unwrap_or_default();
     let times = match attempt.overtaken {
         1 => "once, and".to_owned(),
         times => format!("{times} times, and each time"),
     };
     match (attempt.resolutions, attempt.overtaken) {
-        (_, 0) => format!("conflicts in {paths} could not be resolved"),
+        (_, 0) => format!("conflicts in {paths} could not be resolved{missing}"),
         (0, _) => format!("conflicts in {paths}: resolved {times} other work landed first"),
         (_, _) => {
             format!(
-                "conflicts in {paths} could not be resolved; before, resolved {times} other work landed first"
+                "conflicts in {paths} could not be resolved; before, resolved {times} other work landed first{missing}"
             )
         }
     }

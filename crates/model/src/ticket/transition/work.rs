@@ -46,6 +46,7 @@ impl Draft<'_> {
         (ticket.fence, ticket.due) = (*fence, None);
         ticket.authors.insert(agent.clone());
         ticket.tags_given.extend(ticket.spec.tags.iter().cloned());
+        ticket.given.get_or_insert_with(|| ticket.spec.digest.clone());
         ticket.tries += 1;
         ticket.attempts += 1;
         let (number, mut from) = (ticket.attempts, ticket.from.clone());
@@ -124,9 +125,14 @@ impl Draft<'_> {
                 Ok(())
             }
             Raised::GaveUp {
+                unusable,
                 attempts_left,
                 reopen_at,
-            } => self.give_back(Label::AgentIncomplete, attempts_left, reopen_at),
+            } => {
+                self.give_back(Label::AgentIncomplete, attempts_left, reopen_at)?;
+                self.tell_unusable(&unusable);
+                Ok(())
+            }
             Raised::Crashed {
                 attempts_left,
                 reopen_at,
@@ -160,6 +166,9 @@ impl Draft<'_> {
     /// Into the queue for checks. A person's submission is taken as it is, whatever held the ticket;
     /// submitting is the success that an agent's labels wait for.
     pub(super) fn submit(&mut self, attempt: Attempt, by: Actor, submitted_at: Time) {
+        // Whoever submits the work of another takes it as it is, whatever its text says by now.
+        let is_agents = matches!(by, Actor::Agent { .. });
+        let taken_with = (!is_agents).then(|| self.ticket.spec.digest.clone());
         self.clear_end_of_attempt();
         self.ticket.held = None;
         let round = attempt.rounds;
@@ -171,18 +180,21 @@ impl Draft<'_> {
             approved: None,
             fewer_tests: None,
             cleared: None,
+            taken_with,
             train: Place::default(),
             stage: Stage::Queued,
         }));
     }
 
     /// A person closed its file. Work that an agent has is submitted instead; a submitted ticket closes when
-    /// it has landed.
+    /// it has landed, or when it turns out that nothing was committed.
     pub(super) fn close(&mut self) -> Taken {
         match &self.ticket.state {
             State::New | State::Open => {}
             State::InProgress(_) => return self.no("an agent has it: closing it submits it"),
-            State::Verify(_) if self.ticket.held.is_some() => self.keep_work(),
+            State::Verify(verify) if self.ticket.held.is_some() || verify.is_closed_while_built() => {
+                self.keep_work();
+            }
             State::Verify(_) => return self.no("it is submitted: it is closed when it has landed"),
             State::Done(_) => return self.no("it is done"),
         }
@@ -210,6 +222,20 @@ impl Draft<'_> {
             self.ticket.due = Some(reopen_at);
         }
         Ok(())
+    }
+
+    /// The last step of an attempt ended with lines that crew could not use: the next agent is told, and a
+    /// person where there is no next one.
+    fn tell_unusable(&mut self, lines: &[String]) {
+        let Some(words) = attempt::unusable_words(lines) else {
+            return;
+        };
+        self.ticket
+            .feedback
+            .push(format!("The last step ended without a result, and {words}"));
+        if let Some(held) = &mut self.ticket.held {
+            held.note = format!("{}. In its last step, {words}", held.note);
+        }
     }
 
     /// Removes the labels that say how the last attempt ended.

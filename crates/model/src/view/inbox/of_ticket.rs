@@ -77,6 +77,9 @@ pub(super) fn of_ticket(ticket: &Ticket, beside: &Context) -> Option<Item> {
     let is_of_target = matches!(&reason, Reason::Held(held) if held.why == Why::TargetRed);
     let printed = item.printed.filter(|_| !(is_of_target && has_entry));
     let mut why = vec![reason.words()];
+    let is_about_them = matches!(&reason, Reason::Held(held) if matches!(held.why, Why::Commitments { .. }));
+    why.extend(ticket.why_promises_wait().filter(|_| !is_about_them));
+    why.extend(ticket.waiting_words());
     why.extend(ticket.work_apart().map(KeptWork::words));
     Some(Item {
         why: why.join("; "),
@@ -171,6 +174,14 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
             by_hand("do what that says in the folder with the work, then"),
             Act::Retry { ticket: id() },
         ],
+        Why::CouldNotRun if ticket.unconfirmed.is_some() => vec![approve(), Act::Retry { ticket: id() }],
+        Why::CouldNotRun if ticket.has_unusable_promise() => vec![
+            by_hand(&format!(
+                "mend the command in the ticket's file, then `crew approve {}`",
+                ticket.id
+            )),
+            Act::Retry { ticket: id() },
+        ],
         Why::Failed
         | Why::Killed
         | Why::Reaped
@@ -191,6 +202,13 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         held.why,
         Why::Paths { .. } | Why::Commitments { .. } | Why::Tests { .. } | Why::Review
     );
+    for (nth, one) in ticket.broken_commitments().enumerate() {
+        let act = Act::WaiveCommitment {
+            ticket: id(),
+            number: one.id,
+        };
+        acts.insert(nth, act);
+    }
     if ticket.candidate().is_some() && !is_approved {
         acts.push(Act::Waive { ticket: id() });
     }

@@ -53,6 +53,13 @@ pub(super) fn target_red(target: &Target, engine: bool) -> Option<Item> {
     };
     // The words have no time.
     let look = Look { now: Time(0), engine };
+    let mut acts = vec![
+        by_hand(&target.remedy(look).unwrap_or_default()),
+        by_hand("or start them all the same: crew run --anyway"),
+    ];
+    if target.verdict.is_of_checks() {
+        acts.push(by_hand("all that the checks printed: crew logs --check"));
+    }
     Some(Item {
         id: "target".to_owned(),
         kind: Kind::Target,
@@ -64,11 +71,7 @@ pub(super) fn target_red(target: &Target, engine: bool) -> Option<Item> {
         why,
         printed: target.verdict.printed().map(str::to_owned),
         until: target.retry_at,
-        acts: vec![
-            by_hand(&target.verdict.remedy(look).unwrap_or_default()),
-            by_hand("or start them all the same: crew run --anyway"),
-            by_hand("all that the checks printed: crew logs --check"),
-        ],
+        acts,
     })
 }
 

@@ -37,6 +37,8 @@ fn red() -> Target {
         flaky: Vec::new(),
         run: None,
         hindered: 0,
+        remote: None,
+        looks: 0,
         retry_at: None,
     }
 }

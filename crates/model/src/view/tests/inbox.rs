@@ -44,6 +44,7 @@ fn candidate() -> Candidate {
         tip: oid('b'),
         passed: Vec::new(),
         review: None,
+        brings_nothing: false,
     }
 }
 

@@ -46,7 +46,12 @@ pub(super) fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> Strin
             AfterStop::Reap { why } => format!("step stopped, the agent is given up: {why}"),
             AfterStop::Drop { by, .. } => format!("step stopped: the ticket was dropped by {by}"),
         },
-        Event::StepFinished { signal, summary, .. } => {
+        Event::StepFinished {
+            signal,
+            summary,
+            unusable,
+            ..
+        } => {
             let ending = match signal {
                 Signal::None => "step finished".to_owned(),
                 Signal::Done => "step finished: DONE".to_owned(),
@@ -54,10 +59,13 @@ pub(super) fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> Strin
                 Signal::Asked { question } => format!("asks: {question}"),
                 Signal::WakeupSet { at, why } => format!("sleeps until {at}: {why}"),
             };
-            match summary {
-                Some(summary) => format!("{ending} ({summary})"),
-                None => ending,
-            }
+            let summary = summary.as_ref().map(|summary| format!(" ({summary})"));
+            let unusable = attempt::unusable_words(unusable).map(|lines| format!("; {lines}"));
+            format!(
+                "{ending}{}{}",
+                summary.unwrap_or_default(),
+                unusable.unwrap_or_default()
+            )
         }
         // Nobody's failure: it costs no try.
         Event::StepFailed { failure, .. } if failure.class == Class::KilledByUs => {

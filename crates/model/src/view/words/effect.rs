@@ -80,7 +80,6 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Init => "init",
         Prompt::Resume => "resume",
         Prompt::Step => "step",
-        Prompt::Unusable { .. } => "step, a line could not be used",
         Prompt::ChecksFailed { which, .. } if which == Prompt::TAKING_OVER => "branch refused",
         Prompt::ChecksFailed { .. } => "checks failed",
         Prompt::CommitmentUnmet { .. } => "commitment unmet",

@@ -109,6 +109,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::ReviewEndOrdered { .. }
             | ticket::Event::ReviewApproved { .. }
             | ticket::Event::Returned { .. }
+            | ticket::Event::EditReturned { .. }
             | ticket::Event::ApprovalKept { .. }
             | ticket::Event::Approved { .. }
             | ticket::Event::Rejected { .. }
@@ -126,7 +127,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Waived { .. }
             | ticket::Event::PathsApproved { .. }
             | ticket::Event::Dropped { .. }
-            | ticket::Event::ClosedByPerson
+            | ticket::Event::ClosedByPerson { .. }
             | ticket::Event::Reopened { .. }
             | ticket::Event::FileUnheeded { .. }
             | ticket::Event::WorkFound

@@ -63,7 +63,15 @@ fn of_target(target: &Target) -> String {
             };
             format!("the target passes its checks ({commit}){flaky}{others}")
         }
-        Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::CouldNotRun { .. } => {
+        Verdict::Failed { .. } | Verdict::Blind { .. } | Verdict::OutOfReach { .. } if target.looks > 0 => {
+            let remote = target.remote.as_deref().unwrap_or("the remote");
+            let again = target.retry_at.map(|at| format!(" (again not before {at})"));
+            format!("{remote} is asked for the target") + &again.unwrap_or_default()
+        }
+        Verdict::Failed { .. }
+        | Verdict::Blind { .. }
+        | Verdict::CouldNotRun { .. }
+        | Verdict::OutOfReach { .. } => {
             let fault = target.verdict.fault().unwrap_or_default();
             let again = target.retry_at.map(|at| format!(" (next try not before {at})"));
             fault + &again.unwrap_or_default()

@@ -151,10 +151,12 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
                 paths.join(", ")
             )
         }
-        Event::CouldNotRun { why, retry_at, .. } => match why.split_once('\n') {
-            Some((first, rest)) => format!("{first} (next try not before {retry_at})\n{rest}"),
-            None => format!("{why} (next try not before {retry_at})"),
-        },
+        Event::CouldNotRun { why, retry_at, .. } => {
+            let (first, rest) = why.split_at(why.find('\n').unwrap_or(why.len()));
+            // What was printed follows its colon.
+            let (first, colon) = first.strip_suffix(':').map_or((first, ""), |first| (first, ":"));
+            format!("{first} (next try not before {retry_at}){colon}{rest}")
+        }
         Event::Diverged { why, retry_at } => format!("{why} (looked at again not before {retry_at})"),
         Event::TargetRed { which, output, .. } => {
             format!(
@@ -192,12 +194,16 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             let then = match then {
                 AfterReview::Approve { by } => format!("{by} approves"),
                 AfterReview::Return { by, why } => format!("{by} sends it back: {why}"),
+                AfterReview::TellEdit => "its text has changed, and its agent is told first".to_owned(),
                 AfterReview::Drop { by, reason } => format!("{by} drops it {reason}"),
             };
             format!("its review is ended: {then}")
         }
         Event::ReviewApproved { by } => format!("approved by {by} in a gatekeeper's place"),
         Event::Returned { by, why, .. } => format!("sent back by {by}: {why}"),
+        Event::EditReturned { .. } => {
+            "its text has changed since its agent read it: it goes back to its agent".to_owned()
+        }
         Event::Landed { commit } => format!("landed as {}", commit.short()),
         Event::Proposed { request, .. } => {
             format!("proposed in pull request #{}: {}", request.number, request.url)
@@ -255,7 +261,7 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::PathsApproved { by } => format!("its paths approved by {by}"),
         Event::Dropped { by, reason } if reason.is_empty() => format!("dropped by {by}"),
         Event::Dropped { by, reason } => format!("dropped by {by}: {reason}"),
-        Event::ClosedByPerson => "closed by a person".to_owned(),
+        Event::ClosedByPerson { by } => format!("closed by {by}"),
         Event::Reopened { by } => format!("opened again by {by}"),
         Event::FileDrifted => "its file differed and is written again".to_owned(),
         Event::FileUnheeded { change } => change.words(),

@@ -39,13 +39,24 @@ fn the_number_of_tests_is_read_from_the_output_of_each_known_runner() {
         "bun": 2,
         "bun-skipped": 0,
         "bun-none": 0,
-        "go": 2,
-        "go-coverage": 1,
         "go-verbose": 2,
+        "go-json": 2,
+        "go-none": 0,
         "go-skipped": 0,
     } {
         assert_eq!(auto(output), Some(count), "{name}");
         assert_eq!(tests_in(output.as_bytes(), &TestCount::None), None);
+    }
+}
+
+#[test]
+fn a_runner_that_names_packages_alone_prints_no_number_of_tests() {
+    for output in [
+        include_str!("printed/go.txt"),
+        include_str!("printed/go-coverage.txt"),
+        "--- FAIL: TestOpen (0.00s)\nFAIL\nFAIL\texample.org/app/store\t0.312s\nFAIL\n",
+    ] {
+        assert_eq!(auto(output), None, "{output}");
     }
 }
 

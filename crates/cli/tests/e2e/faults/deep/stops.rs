@@ -468,8 +468,12 @@ cells! {
 
     fn an_engine_that_stands_still_as_checks_pass() {
         let ended = |world: &World| {
-            let run = fs::read_to_string(world.project(".crew/checks/current")).unwrap();
-            PathBuf::from(run).join("exit.json").exists()
+            let run = fs::read_to_string(world.project(".crew/checks/current.1")).unwrap();
+            world
+                .project(".crew/checks/runs")
+                .join(run)
+                .join("exit.json")
+                .exists()
         };
         with_a_stop_at(At::Checks, ended);
     }
