@@ -142,8 +142,10 @@ pub(crate) const ACTIONS: &[Action] = &[
     (
         "closes",
         |_, seen| seen.has("f-behind", "created"),
+        // By a command: of an edit beside agents at work crew would ask.
         |facts, _| {
-            facts.edit("f-behind", "status: open", "status: closed");
+            let close = ["ticket", "close", "f-behind"];
+            facts.rig.command(&close, "f-behind", Ticket::is_done);
         },
     ),
     (
@@ -152,8 +154,10 @@ pub(crate) const ACTIONS: &[Action] = &[
             // What crew writes into the file must have arrived: it would undo what the person writes.
             seen.is_done("f-behind") && !oracle::is_pending(&facts.rig.world, "f-behind")
         },
+        // By a command, too: it comes after the one that closes, also where that is taken late.
         |facts, _| {
-            facts.edit("f-behind", "status: closed", "status: open");
+            let open = ["ticket", "reopen", "f-behind"];
+            facts.rig.command(&open, "f-behind", |ticket| !ticket.is_done());
         },
     ),
     (
