@@ -128,7 +128,7 @@ impl Repository {
             return Ok(true);
         };
         let folder = tempfile::tempdir().doing("make a folder in", tempfile::env::temp_dir())?;
-        let mut content = Vec::new();
+        let mut content = None;
         for (name, commit) in [("ours", ours), ("base", base), ("theirs", theirs)] {
             // A path that one side does not have, a link or a submodule: there are no lines to look at.
             let Some(bytes) = self.text_at(commit, path)? else {
@@ -136,9 +136,7 @@ impl Repository {
             };
             let file = folder.path().join(name);
             std::fs::write(&file, &bytes).doing("write", file)?;
-            if content.is_empty() {
-                content = bytes;
-            }
+            content.get_or_insert(bytes);
         }
         let said = self
             .call("merge-file")
@@ -146,7 +144,7 @@ impl Repository {
             .args(["-p", "-q", "--ours", "ours", "base", "theirs"])
             .run()?;
         // Content that is no text has no lines either.
-        Ok(said.code != Some(0) || said.stdout == content)
+        Ok(said.code != Some(0) || Some(said.stdout) == content)
     }
 
     /// Leaves the paths that are still as the commit left them, and not as the target has them.
