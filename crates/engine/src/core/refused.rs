@@ -27,15 +27,13 @@ impl Core {
             let commit = other.submitted.iter().rev().find(|tip| ahead.contains(tip))?;
             Some((other, commit))
         })?;
-        let is_dropped = matches!(other.state, State::Done(Done::Dropped { .. }));
-        let (other, what) = (
-            &other.id,
-            if is_dropped {
-                "was dropped"
-            } else {
+        let what = match other.state {
+            State::Done(Done::Dropped { .. }) => "was dropped",
+            State::New | State::Open | State::InProgress(_) | State::Verify(_) | State::Done(_) => {
                 "has not landed"
-            },
-        );
+            }
+        };
+        let other = &other.id;
         Some(format!(
             "the branch holds commit {commit} of ticket {other}, which {what}: that work lands by its own checks and \
              reviews, or not at all. Take it out of this branch, so that it has the changes of this ticket alone. If \

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use model::target::{Basis, Target, Verdict};
+use model::target::{Basis, Canary, Target, Verdict};
 use model::ticket::{CheckPlan, Stage, State, Ticket, Why};
 use model::{Oid, TicketId, Time, project};
 
@@ -194,10 +194,7 @@ impl Core {
                 commit,
                 since,
                 anyway,
-                canaries: match old {
-                    Some(old) if old.basis.plan == basis.plan => old.canaries.clone(),
-                    Some(_) | None => Vec::new(),
-                },
+                canaries: canaries_for(&basis, old),
                 flaky: Vec::new(),
                 basis,
                 run: None,
@@ -235,10 +232,7 @@ impl Core {
             since: was_out_of_reach.map_or(self.now, |old| old.since),
             round: old.map_or(0, |old| old.round),
             anyway: false,
-            canaries: match old {
-                Some(old) if old.basis.plan == basis.plan => old.canaries.clone(),
-                Some(_) | None => Vec::new(),
-            },
+            canaries: canaries_for(&basis, old),
             flaky: Vec::new(),
             basis,
             run: None,
@@ -374,4 +368,10 @@ impl Core {
             self.retry_all(is_held_for_it, "the target passes its checks now");
         }
     }
+}
+
+/// The canaries of the target as it was, where the same commands check the next one.
+fn canaries_for(basis: &Basis, old: Option<&Target>) -> Vec<Canary> {
+    let old = old.filter(|old| old.basis.plan == basis.plan);
+    old.map(|old| old.canaries.clone()).unwrap_or_default()
 }
