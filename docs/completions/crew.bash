@@ -25,6 +25,9 @@ _crew() {
             crew,assign)
                 cmd="crew__subcmd__assign"
                 ;;
+            crew,bait)
+                cmd="crew__subcmd__bait"
+                ;;
             crew,checks)
                 cmd="crew__subcmd__checks"
                 ;;
@@ -51,6 +54,9 @@ _crew() {
                 ;;
             crew,dashboard)
                 cmd="crew__subcmd__dashboard"
+                ;;
+            crew,delegate)
+                cmd="crew__subcmd__delegate"
                 ;;
             crew,demo)
                 cmd="crew__subcmd__demo"
@@ -91,8 +97,14 @@ _crew() {
             crew,man)
                 cmd="crew__subcmd__man"
                 ;;
+            crew,mcp)
+                cmd="crew__subcmd__mcp"
+                ;;
             crew,merge)
                 cmd="crew__subcmd__merge"
+                ;;
+            crew,mode)
+                cmd="crew__subcmd__mode"
                 ;;
             crew,peek)
                 cmd="crew__subcmd__peek"
@@ -103,6 +115,9 @@ _crew() {
             crew,queue)
                 cmd="crew__subcmd__queue"
                 ;;
+            crew,reap)
+                cmd="crew__subcmd__reap"
+                ;;
             crew,reject)
                 cmd="crew__subcmd__reject"
                 ;;
@@ -112,8 +127,14 @@ _crew() {
             crew,revert)
                 cmd="crew__subcmd__revert"
                 ;;
+            crew,rewind)
+                cmd="crew__subcmd__rewind"
+                ;;
             crew,run)
                 cmd="crew__subcmd__run"
+                ;;
+            crew,say)
+                cmd="crew__subcmd__say"
                 ;;
             crew,shim)
                 cmd="crew__subcmd__shim"
@@ -129,6 +150,9 @@ _crew() {
                 ;;
             crew,ticket)
                 cmd="crew__subcmd__ticket"
+                ;;
+            crew,tool)
+                cmd="crew__subcmd__tool"
                 ;;
             crew,train)
                 cmd="crew__subcmd__train"
@@ -147,6 +171,9 @@ _crew() {
                 ;;
             crew__subcmd__help,assign)
                 cmd="crew__subcmd__help__subcmd__assign"
+                ;;
+            crew__subcmd__help,bait)
+                cmd="crew__subcmd__help__subcmd__bait"
                 ;;
             crew__subcmd__help,checks)
                 cmd="crew__subcmd__help__subcmd__checks"
@@ -171,6 +198,9 @@ _crew() {
                 ;;
             crew__subcmd__help,dashboard)
                 cmd="crew__subcmd__help__subcmd__dashboard"
+                ;;
+            crew__subcmd__help,delegate)
+                cmd="crew__subcmd__help__subcmd__delegate"
                 ;;
             crew__subcmd__help,demo)
                 cmd="crew__subcmd__help__subcmd__demo"
@@ -211,8 +241,14 @@ _crew() {
             crew__subcmd__help,man)
                 cmd="crew__subcmd__help__subcmd__man"
                 ;;
+            crew__subcmd__help,mcp)
+                cmd="crew__subcmd__help__subcmd__mcp"
+                ;;
             crew__subcmd__help,merge)
                 cmd="crew__subcmd__help__subcmd__merge"
+                ;;
+            crew__subcmd__help,mode)
+                cmd="crew__subcmd__help__subcmd__mode"
                 ;;
             crew__subcmd__help,peek)
                 cmd="crew__subcmd__help__subcmd__peek"
@@ -223,6 +259,9 @@ _crew() {
             crew__subcmd__help,queue)
                 cmd="crew__subcmd__help__subcmd__queue"
                 ;;
+            crew__subcmd__help,reap)
+                cmd="crew__subcmd__help__subcmd__reap"
+                ;;
             crew__subcmd__help,reject)
                 cmd="crew__subcmd__help__subcmd__reject"
                 ;;
@@ -232,8 +271,14 @@ _crew() {
             crew__subcmd__help,revert)
                 cmd="crew__subcmd__help__subcmd__revert"
                 ;;
+            crew__subcmd__help,rewind)
+                cmd="crew__subcmd__help__subcmd__rewind"
+                ;;
             crew__subcmd__help,run)
                 cmd="crew__subcmd__help__subcmd__run"
+                ;;
+            crew__subcmd__help,say)
+                cmd="crew__subcmd__help__subcmd__say"
                 ;;
             crew__subcmd__help,shim)
                 cmd="crew__subcmd__help__subcmd__shim"
@@ -249,6 +294,9 @@ _crew() {
                 ;;
             crew__subcmd__help,ticket)
                 cmd="crew__subcmd__help__subcmd__ticket"
+                ;;
+            crew__subcmd__help,tool)
+                cmd="crew__subcmd__help__subcmd__tool"
                 ;;
             crew__subcmd__help,train)
                 cmd="crew__subcmd__help__subcmd__train"
@@ -266,7 +314,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake queue checks train explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign delegate dashboard d ps peek logs kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake say mode bait reap rewind queue checks train explain history events summary cost diagram ticket tool mcp doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -324,6 +372,24 @@ _crew() {
             return 0
             ;;
         crew__subcmd__assign)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__bait)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -501,6 +567,24 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__delegate)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__demo)
             opts="-C -h --keep --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -578,7 +662,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__events)
-            opts="-f -n -C -h --follow --last --all --json --help"
+            opts="-f -n -C -h --follow --last --all --since --leader --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -589,6 +673,10 @@ _crew() {
                     return 0
                     ;;
                 -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -622,7 +710,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake queue checks train explain history events summary cost diagram ticket doctor config completions man shim help"
+            opts="init demo run stop spawn assign delegate dashboard ps peek logs kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake say mode bait reap rewind queue checks train explain history events summary cost diagram ticket tool mcp doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -664,6 +752,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__assign)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__bait)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -776,6 +878,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__dashboard)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__delegate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -971,7 +1087,35 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__mcp)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__merge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__mode)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1027,6 +1171,20 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__reap)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__reject)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1069,7 +1227,35 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__rewind)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__say)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1140,6 +1326,20 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__ticket)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__help__subcmd__tool)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1280,7 +1480,33 @@ _crew() {
             return 0
             ;;
         crew__subcmd__logs)
-            opts="-f -C -h --check --follow --raw --json --help"
+            opts="-f -n -C -h --check --follow --lines --full --raw --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --lines)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__man)
+            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1297,7 +1523,7 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        crew__subcmd__man)
+        crew__subcmd__mcp)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1333,8 +1559,26 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__mode)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__peek)
-            opts="-n -C -h --lines --json --help"
+            opts="-n -C -h --lines --full --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1379,6 +1623,24 @@ _crew() {
             ;;
         crew__subcmd__queue)
             opts="-C -h --landed --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__reap)
+            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1449,6 +1711,28 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__rewind)
+            opts="-C -h --at --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__run)
             opts="-C -h --until-idle --agents --anyway --harness --log --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1468,6 +1752,24 @@ _crew() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__say)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1553,6 +1855,24 @@ _crew() {
             ;;
         crew__subcmd__ticket)
             opts="-C --json"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__tool)
+            opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -95,6 +95,11 @@ const RULES: &[Rule] = &[
         why: "the doctor examines what all the others keep; it prints nothing",
     },
     Rule {
+        name: "mcp",
+        ours: &["model", "process", "text"],
+        why: "the agent's end of a call knows the folder of its run, and neither journal nor engine",
+    },
+    Rule {
         name: "tui",
         ours: &["model", "store", "text"],
         why: "a frontend: it folds the journal's rows and asks for commands, as values; it touches no hand and knows no engine",
@@ -105,6 +110,7 @@ const RULES: &[Rule] = &[
             "client",
             "doctor",
             "failpoint",
+            "mcp",
             "model",
             "process",
             "runtime",
@@ -186,6 +192,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("miette", &["crew"]),
     ("minijinja", &["runtime"]),
     ("ratatui", &["tui"]),
+    ("rmcp", &["mcp"]),
     ("serde-saphyr", &["tickets"]),
     ("sqlx", &["store"]),
 ];

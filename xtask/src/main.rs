@@ -40,9 +40,10 @@ usage: cargo xtask <command>
   words                 the words that code and documents do not use any more, and comment lines that are too long
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
   clients               installs the agent clients that the tests run, as clients/ pins them, in target/clients
-  bench [drain|dispatch|exits|idle|recover|append|train] [--quick] [--crew=PATH]
-                        what crew costs beside the plain shell; all of it writes docs/benchmarks.md, and the train
-                        by itself its section; of the release binary, which it builds, or of the one at PATH
+  bench [PART] [--quick] [--crew=PATH]
+                        PART: drain, dispatch, exits, idle, recover, append, streams, beats or train;
+                        what crew costs beside the plain shell; all of it writes docs/benchmarks.md, and train,
+                        streams and beats by themselves their sections; of the release binary, which it builds, or of the one at PATH
   sim [OPTION]          the simulation: the seeds of every test run, or others; a seed that fails is shrunk and written down
       --seed N          this one
       --seeds A..B      these, both among them

@@ -38,6 +38,7 @@ enum Command {
     Stop(commands::stop::Stop),
     Spawn(commands::spawn::Spawn),
     Assign(commands::assign::Assign),
+    Delegate(commands::delegate::Delegate),
     #[command(visible_alias = "d")]
     Dashboard(commands::dashboard::Dashboard),
     Ps(commands::ps::Ps),
@@ -57,6 +58,11 @@ enum Command {
     Inbox(commands::inbox::Inbox),
     Answer(commands::answer::Answer),
     Wake(commands::wake::Wake),
+    Say(commands::say::Say),
+    Mode(commands::mode::Mode),
+    Bait(commands::bait::Bait),
+    Reap(commands::reap::Reap),
+    Rewind(commands::rewind::Rewind),
     Queue(commands::queue::Queue),
     Checks(commands::checks::Checks),
     Train(commands::train::Train),
@@ -67,6 +73,8 @@ enum Command {
     Cost(commands::cost::Cost),
     Diagram(commands::diagram::Diagram),
     Ticket(commands::ticket::Ticket),
+    Tool(commands::tool::Tool),
+    Mcp(commands::mcp::Mcp),
     Doctor(commands::doctor::Doctor),
     Config(commands::config::Config),
     Completions(commands::completions::Completions),
@@ -168,6 +176,7 @@ impl Command {
             Command::Stop(_) => Some("stop"),
             Command::Spawn(_) => Some("spawn"),
             Command::Assign(_) => Some("assign"),
+            Command::Delegate(_) => Some("delegate"),
             // It has keys for the others.
             Command::Dashboard(_) => Some("dashboard"),
             Command::Kill(_) => Some("kill"),
@@ -183,6 +192,11 @@ impl Command {
             Command::CommitTo(_) => Some("commit-to"),
             Command::Answer(_) => Some("answer"),
             Command::Wake(_) => Some("wake"),
+            Command::Say(_) => Some("say"),
+            Command::Mode(_) => Some("mode"),
+            Command::Bait(_) => Some("bait"),
+            Command::Reap(_) => Some("reap"),
+            Command::Rewind(_) => Some("rewind"),
             Command::Checks(checks) => checks.forgets().then_some("checks --forget"),
             Command::Doctor(doctor) => doctor.mends().then_some("doctor --fix"),
             Command::Demo(_)
@@ -199,6 +213,8 @@ impl Command {
             | Command::Cost(_)
             | Command::Diagram(_)
             | Command::Ticket(_)
+            | Command::Tool(_)
+            | Command::Mcp(_)
             | Command::Config(_)
             | Command::Completions(_)
             | Command::Man(_)
@@ -215,12 +231,15 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Diagram(command) => command.run(context),
         Command::Config(command) => command.run(context),
         Command::Ticket(command) => command.run(context),
+        Command::Tool(command) => command.run(context),
+        Command::Mcp(command) => wait(command.run(context)),
         Command::Shim(command) => Ok(command.run()),
         Command::Demo(command) => wait(command.run(context)),
         Command::Run(command) => wait(command.run(context)),
         Command::Stop(command) => wait(command.run(context)),
         Command::Spawn(command) => wait(command.run(context)),
         Command::Assign(command) => wait(command.run(context)),
+        Command::Delegate(command) => wait(command.run(context)),
         Command::Dashboard(command) => wait(command.run(context)),
         Command::Ps(command) => wait(command.run(context)),
         Command::Peek(command) => wait(command.run(context)),
@@ -240,6 +259,11 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Inbox(command) => wait(command.run(context)),
         Command::Answer(command) => wait(command.run(context)),
         Command::Wake(command) => wait(command.run(context)),
+        Command::Say(command) => wait(command.run(context)),
+        Command::Mode(command) => wait(command.run(context)),
+        Command::Bait(command) => wait(command.run(context)),
+        Command::Reap(command) => wait(command.run(context)),
+        Command::Rewind(command) => wait(command.run(context)),
         Command::Queue(command) => wait(command.run(context)),
         Command::Train(command) => wait(command.run(context)),
         Command::Explain(command) => wait(command.run(context)),

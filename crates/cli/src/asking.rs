@@ -68,15 +68,21 @@ fn goes_on(command: &Command) -> bool {
         | Command::Waive { .. }
         | Command::WaiveCommitment { .. }
         | Command::Drop { .. }
+        | Command::Say { .. }
+        | Command::Bait { .. }
+        | Command::SetMode { .. }
+        | Command::Rewind { .. }
         | Command::Assign { .. } => true,
         Command::CommitTo { .. }
         | Command::Spawn { .. }
         | Command::SpawnMany { .. }
         | Command::Kill { .. }
+        | Command::Reap { .. }
         | Command::Cleanup { .. }
         | Command::Merge { .. }
         | Command::SetStatus { .. }
-        | Command::Stop { .. } => false,
+        | Command::Stop { .. }
+        | Command::Tool { .. } => false,
     }
 }
 

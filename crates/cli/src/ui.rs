@@ -4,16 +4,18 @@ mod out;
 mod problem;
 mod screen;
 mod table;
+mod talk;
 mod wrap;
 
 pub(crate) use client::disk_use::in_words as bytes;
-pub(crate) use model::view::{clock as clock_time, cost, left, span, tokens};
+pub(crate) use model::view::{branch, clock as clock_time, cost, left, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
 pub(crate) use problem::{show as show_problem, warn};
 pub(crate) use screen::Screen;
 #[cfg(test)]
 pub(crate) use table::columns;
 pub(crate) use table::{Cell, Table};
+pub(crate) use talk::Talk;
 pub(crate) use wrap::{wrap, wrap_line};
 
 /// How many lines of what a check printed are shown: as a rule what failed first, its own summary, and how it

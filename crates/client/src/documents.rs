@@ -26,13 +26,13 @@ mod train;
 mod usage;
 mod work;
 
-pub use agent::{Agent, Failure};
+pub use agent::{Activity, Agent, Failure};
 pub use answer::Answer;
 pub use checks::{Checks, ForgotVerdicts, Tool};
 pub use commitment::Commitment;
 pub use cost::Cost;
 pub use demo::{DemoSummary, DemoTicket, Demonstrated};
-pub use event::{Event, Events, Warning, state_name};
+pub use event::{Event, Events, Notices, Warning, state_name};
 pub use explain::{Explanation, KeptWork};
 pub use finding::{Area, Doctor, Finding, Level};
 pub use history::{History, HistoryEvent, Past};
@@ -40,7 +40,7 @@ pub use item::{Inbox, Item, News};
 pub use machine::{Machine, Machines};
 pub use output::{OutputLine, Peek};
 pub use pause::Pause;
-pub use ps::{Engine, FailedSetUp, Paused, Ps};
+pub use ps::{Engine, FailedHook, FailedSetUp, Paused, Ps};
 pub use pull_request::PullRequest;
 pub use queue::{Held, Landed, Queue, Ticket};
 pub use repository::{Clean, ForgotSetUp, Init, Kept, Removed};
@@ -51,6 +51,7 @@ pub use train::{Train, TrainEntry};
 pub use usage::Usage;
 pub use work::{Summary, Work, Worked};
 
+use model::view::Notice;
 use serde::Serialize;
 
 /// All that a command prints.
@@ -68,6 +69,10 @@ pub trait Listed: Document {
 
 impl Listed for Events {
     type Entry = Event;
+}
+
+impl Listed for Notices {
+    type Entry = Notice;
 }
 
 impl Listed for History {
@@ -107,7 +112,9 @@ printed! {
     Document ForgotVerdicts: "checks --forget";
     Document Cost: "cost";
     Document Events: "events";
-    Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "reject", "commit-to", "revert", "answer", "wake", "stop";
+    Document Answer: "spawn", "assign", "delegate", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "reject", "commit-to", "revert", "answer", "wake", "say", "mode", "bait", "reap", "rewind", "stop";
+    Document Notices: "events --leader";
+    Line Notice: "events --leader -f";
     Document Clean: "clean";
     Document Removed: "clean --older";
     Document ForgotSetUp: "clean --checks";

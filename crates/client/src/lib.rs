@@ -6,16 +6,20 @@
 //! * [`lookup`] finds the agent or ticket that a person means.
 //! * [`outbox`] has the effects that the journal has ordered and that are not done.
 //! * [`inbox`] is everything that waits for a person; [`refusals`] are the reasons for which tickets wait.
+//! * [`conversation`] is what an agent said and did, as lines for people.
+//! * [`activity`] is what runs in the step of an agent.
 //! * [`outputs`] are the files of steps, [`checks`] those of checks, and [`commits`] the commits of attempts.
 //! * [`workspaces`] removes the workspaces that nobody uses.
 //! * [`documents`] are the shapes of `--json`.
 //!
 //! A frontend stands on this crate and calls neither git nor the ticket files itself.
 
+pub mod activity;
 pub mod checks;
 pub mod clean;
 pub mod clock;
 pub mod commits;
+pub mod conversation;
 pub mod disk_use;
 pub mod documents;
 pub mod engine;
@@ -31,6 +35,7 @@ pub mod queue_facts;
 pub mod refusals;
 pub mod repository;
 pub mod revert;
+pub mod rewind;
 pub mod secrets;
 pub mod submit;
 pub mod ticket_folder;

@@ -16,8 +16,6 @@ use store::{Ledger, Recorded};
 
 use crate::error::Result;
 
-pub use harness::Readable;
-
 /// A step of an agent that was started, or a command that set up its workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -140,6 +138,14 @@ pub struct Source {
     pub ticket: Option<TicketId>,
     /// The number of the step, and 0 for a command that sets up the workspace; none for a check.
     pub number: Option<u32>,
+}
+
+impl Source {
+    /// Whether it is a step of an agent: its output is a conversation.
+    #[must_use]
+    pub fn is_of_agent(&self) -> bool {
+        self.number.is_some_and(|number| number > 0)
+    }
 }
 
 /// The directory of a run.
@@ -330,27 +336,7 @@ pub fn end(path: &Path, bytes: u64) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-/// Output as people can read it.
-pub fn readable(output: &str) -> String {
-    String::from_utf8_lossy(&harness::readable(output.as_bytes())).into_owned()
-}
-
 /// The end of a run's standard error; most of a long one is of no use to anybody.
 pub fn errors(dir: &Path) -> String {
     end(&dir.join("err"), 64 << 10)
-}
-
-/// Bytes in which the last line with a text is looked for: most lines of a client's stream have none.
-const LAST: u64 = 64 << 10;
-
-/// The last line of a run's output that is not blank, sanitised.
-pub fn last_line(dir: &Path) -> String {
-    let end = readable(&end(&dir.join("out"), LAST));
-    // A final line that is being written counts too.
-    let last = end
-        .lines()
-        .rev()
-        .map(text::sanitise::output_line)
-        .find(|line| !line.is_empty());
-    last.unwrap_or_default()
 }

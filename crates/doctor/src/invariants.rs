@@ -123,7 +123,8 @@ fn workspaces(subject: &Subject, found: &mut Vec<Finding>) {
         if subject.is_changing(&ticket.id) {
             continue;
         }
-        let folder = root.join(format!("{}-{}", attempt.claim.agent, ticket.id));
+        let space = attempt.workspace(&ticket.id);
+        let folder = root.join(format!("{}-{}", space.agent, space.of));
         if attempt.has_workspace() && !folder.is_dir() {
             found.push(Finding::note(
                 AREA,

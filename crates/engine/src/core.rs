@@ -2,15 +2,20 @@
 
 mod batch;
 mod budget;
+mod calls;
 mod checks;
 mod commands;
 mod commitments;
 mod conflicts;
+mod delegation;
 mod dispatch;
 mod files;
 mod harness_pause;
 mod last_runs;
+mod modes;
 mod own_checks;
+mod parts;
+mod people;
 mod recovery;
 mod refused;
 mod reports;
@@ -335,11 +340,17 @@ impl Core {
             Input::Sampled { run, sample } => {
                 // Each step that runs is looked at all the time, and hardly a look decides anything: what was
                 // settled stays so.
-                if !self.sampled(&run, sample) {
+                if !self.sampled(&run, &sample) {
                     return self.take_output();
                 }
             }
             Input::GivenUp { run, failure } => self.given_up(&run, failure),
+            Input::ModesAnnounced { run, modes } => {
+                // Reported at each look at the step, and new at few of them.
+                if !self.modes_announced(&run, &modes) {
+                    return self.take_output();
+                }
+            }
             Input::TargetSeen(seen) => self.target_seen(seen),
             Input::TargetChecked { round, found } => self.target_checked(round, found),
             Input::Ticked => {}

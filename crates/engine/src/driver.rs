@@ -217,8 +217,8 @@ impl Driver {
                 for asked in commands {
                     self.inbox = self.inbox.max(asked.number);
                     let commanded = Input::Commanded {
+                        by: asked.actor(),
                         id: asked.id,
-                        by: Actor::person(asked.by),
                         command: asked.command,
                     };
                     self.step(commanded, now, batch);
@@ -292,6 +292,7 @@ impl Driver {
             | Input::Reported { .. }
             | Input::Sampled { .. }
             | Input::GivenUp { .. }
+            | Input::ModesAnnounced { .. }
             | Input::TargetSeen(_)
             | Input::TargetChecked { .. }
             | Input::Ticked => false,

@@ -22,8 +22,13 @@ impl Kind {
     fn of(effect: &Effect) -> Self {
         match effect {
             Effect::Attempt(attempt::Effect::StopRun { .. }) => Self::Stop,
-            Effect::WriteFile(_) | Effect::AddNote { .. } => Self::File,
-            Effect::Attempt(attempt::Effect::StartStep { .. } | attempt::Effect::InspectWorkspace { .. })
+            Effect::WriteFile(_) | Effect::AddNote { .. } | Effect::CreateTicket(_) => Self::File,
+            Effect::Attempt(
+                attempt::Effect::StartStep { .. }
+                | attempt::Effect::InspectWorkspace { .. }
+                | attempt::Effect::CreateChild { .. },
+            )
+            | Effect::Unify { .. }
             | Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
             | Effect::StartCheck { .. }
@@ -108,6 +113,7 @@ impl Failures {
                     Effect::Land { .. } => "once more, then the ticket is held",
                     Effect::PrepareWorkspace { .. }
                     | Effect::Attempt(_)
+                    | Effect::Unify { .. }
                     | Effect::BuildCandidate { .. }
                     | Effect::StartCheck { .. }
                     | Effect::StartReview { .. }
@@ -116,7 +122,8 @@ impl Failures {
                     | Effect::KeepWork { .. }
                     | Effect::RemoveWorkspace { .. }
                     | Effect::WriteFile(_)
-                    | Effect::AddNote { .. } => "ever more rarely until it works",
+                    | Effect::AddNote { .. }
+                    | Effect::CreateTicket(_) => "ever more rarely until it works",
                 };
                 (why, Some(undone), wait, often.to_owned())
             }
@@ -273,7 +280,7 @@ mod tests {
     fn an_archived_ticket_fails_no_more() {
         let mut failures = Failures::default();
         let text = "why".to_owned();
-        for effect in [keep(), stop(), Effect::AddNote { text }] {
+        for effect in [keep(), stop(), Effect::AddNote { text, by: None }] {
             fail(&mut failures, &effect, lasting());
         }
         failures.forget(&id());

@@ -8,7 +8,7 @@ use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
     Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Leftovers, Loss, Origin,
-    PullRequest, Seen, Spec, Verdict as ReviewVerdict,
+    Part, PullRequest, Seen, Spec, Verdict as ReviewVerdict,
 };
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -67,6 +67,14 @@ pub enum Input {
         run: RunId,
         /// How the step has failed.
         failure: Failure,
+    },
+    /// A step's output has come to announcements of modes. Whoever reads it from the beginning reports all of
+    /// them again.
+    ModesAnnounced {
+        /// Its run.
+        run: RunId,
+        /// The modes so far, in order.
+        modes: Vec<Mode>,
     },
     /// The target was looked at: at the start, and when it or the settings have changed.
     TargetSeen(TargetSeen),
@@ -148,6 +156,8 @@ pub enum Observation {
         status: FileStatus,
         /// crew's own tags in it.
         tags: std::collections::BTreeSet<String>,
+        /// Its notes in the order of the file, without those of crew and of agents.
+        notes: Vec<String>,
         /// When it last changed.
         changed_at: Time,
         /// The origin of its content.
@@ -176,6 +186,8 @@ pub enum Observation {
 /// The outcome of an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
+    /// What a child's agent had not committed is committed in the workspace that it shares.
+    Unified,
     /// The workspace is whole.
     WorkspaceReady {
         /// The commit its branch was built on.
@@ -389,6 +401,7 @@ impl Report {
             | Report::NotLanded
             | Report::CheckoutEdited { .. }
             | Report::WorkKept { .. }
+            | Report::Unified
             | Report::Done => return None,
         })
     }
@@ -432,8 +445,8 @@ pub struct RunEnd {
     pub total_micro_usd: Option<u64>,
     /// The agent's own summary of its work.
     pub summary: Option<String>,
-    /// The mode it announced.
-    pub mode: Option<Mode>,
+    /// The modes that it announced, in order.
+    pub modes: Vec<Mode>,
     /// How it ended.
     pub end: End,
     /// The lines of the agent's that crew could not use, each in a message for the agent; for a gatekeeper's
@@ -441,6 +454,9 @@ pub struct RunEnd {
     pub unusable: Vec<String>,
     /// The commitments that the agent has made, in order.
     pub commitments: Vec<Promise>,
+    /// The tickets of its agent's that were found when a step ended in the mode break_up: those that it made
+    /// since it has its ticket.
+    pub made: Vec<Part>,
     /// The state in which a step without a signal left everything, and its words.
     pub left: Option<Fingerprint>,
     /// The verdict that the output ends with; it counts for a gatekeeper's run only.

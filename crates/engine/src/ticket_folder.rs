@@ -327,6 +327,7 @@ mod tests {
         Filing {
             status,
             tags: BTreeSet::new(),
+            deps: BTreeSet::new(),
         }
     }
 
@@ -360,7 +361,7 @@ mod tests {
     fn a_note_does_not_make_the_file_lag_behind() {
         let mut folder = TicketFolder::default();
         let text = "why".to_owned();
-        folder.ordered(&id(), &Effect::AddNote { text });
+        folder.ordered(&id(), &Effect::AddNote { text, by: None });
         assert!(!folder.is_being_written(&id()));
     }
 

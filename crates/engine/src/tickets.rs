@@ -17,6 +17,8 @@ pub(crate) struct Tickets {
     /// Those with an attempt.
     active: BTreeMap<TicketId, Arc<Ticket>>,
     deadlines: BTreeMap<Time, BTreeSet<TicketId>>,
+    /// Those that an agent has delegated and that are not done.
+    delegated: BTreeSet<TicketId>,
 }
 
 impl Tickets {
@@ -56,6 +58,11 @@ impl Tickets {
         self.active.keys().cloned().collect()
     }
 
+    /// The ids of tickets that an agent has delegated and that are not done.
+    pub(crate) fn delegated_ids(&self) -> Vec<TicketId> {
+        self.delegated.iter().cloned().collect()
+    }
+
     /// The ticket whose slot an agent takes.
     pub(crate) fn of_agent(&self, agent: &AgentName) -> Option<&TicketId> {
         let mut active = self.active();
@@ -86,6 +93,11 @@ impl Tickets {
             self.active.insert(id.clone(), Arc::clone(&ticket));
         } else {
             self.active.remove(&id);
+        }
+        if ticket.delegated().is_some() && !ticket.is_done() {
+            self.delegated.insert(id.clone());
+        } else {
+            self.delegated.remove(&id);
         }
         self.versions.insert(id.clone(), version);
         self.all.insert(id, ticket);

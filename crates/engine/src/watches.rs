@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use model::attempt::Silence;
 use model::policy::stall::{Limits, Sample, Verdict, Watch};
 use model::{RunId, TicketId, Time};
 
@@ -16,14 +17,19 @@ pub(crate) struct Watches {
 
 impl Watches {
     /// Takes a look at a run. The first look begins its watch.
-    pub(crate) fn look(&mut self, run: &RunId, sample: Sample, limits: Limits) -> Verdict {
+    pub(crate) fn look(&mut self, run: &RunId, sample: &Sample, limits: Limits) -> Verdict {
         self.runs.entry(run.clone()).or_default().look(sample, limits)
     }
 
     /// Takes a look at the shim of a run, and at nothing else of the run.
-    pub(crate) fn look_at_shim(&mut self, run: &RunId, sample: Sample, stall_after: Duration) -> Verdict {
+    pub(crate) fn look_at_shim(&mut self, run: &RunId, sample: &Sample, stall_after: Duration) -> Verdict {
         let watch = self.runs.entry(run.clone()).or_default();
         watch.look_at_shim(sample, stall_after)
+    }
+
+    /// Whether the last look at a run found a sign of life, after a silence of this kind.
+    pub(crate) fn has_stirred(&self, run: &RunId, how: &Silence) -> bool {
+        self.runs.get(run).is_some_and(|watch| watch.has_stirred(how))
     }
 
     /// The run has ended.
@@ -56,6 +62,7 @@ mod tests {
             stated: None,
             cpu_ms: 0,
             children: 0,
+            child: None,
             shim: 1,
             pulse: u64::try_from(seconds).unwrap(),
         };
@@ -63,8 +70,9 @@ mod tests {
             stall_after: Duration::from_secs(10),
             exit_within: Duration::from_secs(30),
             step_timeout: Duration::from_secs(3600),
+            quiet_children: model::settings::QuietChildren::Stop,
         };
-        watches.look(run, sample, limits)
+        watches.look(run, &sample, limits)
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Target `stream`: the outcome of an agent's output does not depend on how it is cut into pieces, text for
-//! people is harmless, and only a line `DONE` makes a step done.
+//! Target `stream`: neither the outcome of an agent's output nor its transcript depends on how it is cut into
+//! pieces, text for people is harmless and bounded, and only a line `DONE` makes a step done.
 
-use harness::{Event, KINDS, Kind, Outcome, Readable, Session, Signal};
+use harness::entry::{Content, Entry, Excerpt};
+use harness::{Event, KINDS, Kind, Outcome, Session, Signal, Transcript};
 use process::{Captured, Exit, Reason, Stream};
 
 use crate::shown;
@@ -42,7 +43,15 @@ pub(crate) fn check(bytes: &[u8]) {
             "no line DONE"
         );
     }
-    readable(output, usize::from(first / 8) + 1);
+    let entries = transcript(output, output.len().max(1));
+    for entry in &entries {
+        check_entry(entry);
+    }
+    assert_eq!(
+        entries,
+        transcript(output, usize::from(first / 8) + 1),
+        "other pieces, another transcript"
+    );
 }
 
 fn read(kind: &Kind, output: &[u8], size: usize, exit: &Exit) -> Outcome {
@@ -87,12 +96,61 @@ fn check_events(events: &[Event]) {
     }
 }
 
-fn readable(output: &[u8], size: usize) {
-    let mut readable = Readable::default();
-    let mut shown: Vec<u8> = output
-        .chunks(size)
-        .flat_map(|piece| readable.feed(piece))
-        .collect();
-    shown.extend(readable.end());
-    assert_eq!(shown, harness::readable(output), "other pieces, another text");
+fn transcript(output: &[u8], size: usize) -> Vec<Entry> {
+    let mut transcript = Transcript::of_agent();
+    let mut entries = Vec::new();
+    for piece in output.chunks(size) {
+        transcript.feed(piece, |entry| entries.push(entry));
+        shown::one_line(&transcript.open());
+    }
+    transcript.end(|entry| entries.push(entry));
+    entries
+}
+
+/// Panics unless the texts of an entry are fit to be shown, and not too long.
+fn check_entry(entry: &Entry) {
+    if let Some(parent) = &entry.parent {
+        shown::one_line(parent);
+    }
+    match &entry.content {
+        Content::Started { session } => shown::one_line(session),
+        Content::Text { text } | Content::Thinking { text } => check_excerpt(text),
+        Content::Signal { text }
+        | Content::Unusable { text }
+        | Content::Note { text }
+        | Content::Finished { text, .. } => shown::harmless(text),
+        Content::ToolStart {
+            id,
+            tool,
+            target,
+            arguments,
+        } => {
+            for line in [id, tool, target] {
+                shown::one_line(line);
+            }
+            for field in arguments {
+                shown::one_line(&field.name);
+                shown::harmless(&field.value);
+                assert!(field.value.len() <= LONGEST, "a value is bounded");
+            }
+        }
+        Content::ToolEnd { id, tool, result, .. } => {
+            shown::one_line(id);
+            shown::one_line(tool.as_deref().unwrap_or_default());
+            check_excerpt(result);
+        }
+        Content::Retrying { why, .. } => shown::harmless(why),
+        Content::Denied { what } => shown::harmless(what),
+        Content::Usage(_) => {}
+    }
+}
+
+/// The most bytes of a text: 32 KiB, of which each may become four when it is made harmless.
+const LONGEST: usize = 4 * (32 << 10);
+
+fn check_excerpt(text: &Excerpt) {
+    for part in [&text.head, &text.tail] {
+        shown::harmless(part);
+        assert!(part.len() <= LONGEST, "a text is bounded");
+    }
 }

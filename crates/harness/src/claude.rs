@@ -6,11 +6,13 @@
 
 mod failure;
 mod line;
+mod mcp;
 mod reader;
 mod transcript;
 mod usage;
 mod version;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -40,7 +42,7 @@ pub(crate) const KIND: Kind = Kind {
         Box::new(Claude::new(&table.name, options, &table.root, env))
     },
     reader: |session, price| Box::new(ClaudeReader::new(session, price)),
-    describe_line: transcript::describe,
+    entries: transcript::entries,
 };
 
 static PRODUCT: Product = Product {
@@ -176,10 +178,18 @@ impl Harness for Claude {
         if let Some(model) = &self.model {
             args.extend(["--model".into(), model.into()]);
         }
+        let variables = step.variables()?;
+        let mut files = BTreeMap::new();
+        if let Some(calls) = &step.calls
+            && let Some(servers) = mcp::servers(calls, &variables)
+        {
+            args.extend(["--mcp-config".into(), calls.dir.join(mcp::FILE).into()]);
+            files.insert(mcp::FILE.to_owned(), servers);
+        }
         args.extend(self.args.iter().map(Into::into));
         let mut env = self.env();
         env.extend(step.env.clone());
-        env.extend(step.variables()?);
+        env.extend(variables);
         Ok(Launch {
             run_id: step.run_id.clone(),
             program,
@@ -187,6 +197,8 @@ impl Harness for Claude {
             env,
             cwd: step.workspace.clone(),
             stdin: Some(step.prompt.clone()),
+            token: step.token(),
+            files,
         })
     }
 

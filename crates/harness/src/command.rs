@@ -4,9 +4,11 @@
 //! on a line (`DONE`, `BLOCKED: why`, `QUESTION: text`, `WAKEUP: 10m why`, `MODE: plan`, `SUMMARY: text`),
 //! and records in JSON (see `record.rs`). A step ends well when the program exits with 0.
 
+mod line;
 mod reader;
 mod record;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::client::{Harness, Installation, Reader};
@@ -31,7 +33,7 @@ pub(crate) const KIND: Kind = Kind {
         ))
     },
     reader: |_, _| Box::new(CommandReader::default()),
-    describe_line: |_| None,
+    entries: line::entries,
 };
 
 /// A client that is any program of the user's own.
@@ -81,6 +83,8 @@ impl Harness for Command {
             env,
             cwd: step.workspace.clone(),
             stdin: Some(step.prompt.clone()),
+            token: step.token(),
+            files: BTreeMap::new(),
         })
     }
 

@@ -65,7 +65,8 @@ fn parse_line(line: &str) -> Option<Directive> {
 }
 
 fn parse_text(line: &str) -> Option<Directive> {
-    if !WITH_TEXT.iter().any(|keyword| line.contains(keyword)) {
+    // Most lines have no colon, and are not searched for each word.
+    if !line.contains(':') || !WITH_TEXT.iter().any(|keyword| line.contains(keyword)) {
         return None;
     }
     let is_code = is_code(line);

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::client::{Harness, Reader};
+use crate::entry::Entry;
 use crate::environment::{Environment, assemble};
 use crate::error::Result;
+use crate::lines::Line;
 use crate::money::Price;
 use crate::step::Session;
+use crate::transcript::Memory;
 
 /// A kind of agent client: how a client is made from the settings, and how the output of a run is read.
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +23,9 @@ pub struct Kind {
     pub(crate) client: fn(&Table, Environment) -> Box<dyn Harness>,
     /// Makes a reader for one run.
     pub(crate) reader: fn(&Session, Option<Price>) -> Box<dyn Reader>,
-    /// Turns one line of output into lines for people; `None` when the line is not of this kind's output
-    /// format.
-    pub(crate) describe_line: fn(&[u8]) -> Option<Vec<String>>,
+    /// Reads one line of output into entries of a transcript; `false` when the line is not of this kind's
+    /// output format.
+    pub(crate) entries: fn(&mut Memory, &Line<'_>, &mut dyn FnMut(Entry)) -> bool,
 }
 
 /// One client as the settings describe it: the table `[harness.<name>]`, and where it was read.

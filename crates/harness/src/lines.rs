@@ -1,5 +1,7 @@
 //! Lines of a byte stream, of bounded length.
 
+use std::io::BufRead as _;
+
 /// The bytes of a line that are kept. A longer line is cut, and only its beginning can be understood.
 pub const LINE_LIMIT: usize = 64 * 1024;
 
@@ -17,8 +19,17 @@ pub(crate) struct Lines {
 /// A whole line, without its newline.
 pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
-    /// Whether the line was longer than the limit.
-    pub(crate) is_cut: bool,
+    /// The number of bytes at its end that were not kept, because the line is longer than the limit.
+    pub(crate) dropped: u64,
+    /// Whether its newline was read. The last line of a stream need not have one.
+    pub(crate) is_closed: bool,
+}
+
+impl Line<'_> {
+    /// Whether the line is longer than the limit.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.dropped > 0
+    }
 }
 
 impl Default for Lines {
@@ -44,17 +55,18 @@ impl Lines {
 
     /// Calls `line` for each line that these bytes finish.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], mut line: impl FnMut(Line<'_>)) {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = newline(bytes) {
             let (head, rest) = bytes.split_at(end);
             bytes = &rest[1..];
             if self.open.is_empty() && self.dropped == 0 && head.len() <= self.limit {
                 line(Line {
                     bytes: head,
-                    is_cut: false,
+                    dropped: 0,
+                    is_closed: true,
                 });
             } else {
                 self.keep(head);
-                self.close(&mut line);
+                self.close(true, &mut line);
             }
         }
         self.keep(bytes);
@@ -63,7 +75,7 @@ impl Lines {
     /// Ends the stream, and calls `line` for a last line without a newline.
     pub(crate) fn finish(&mut self, mut line: impl FnMut(Line<'_>)) {
         if !self.open.is_empty() || self.dropped > 0 {
-            self.close(&mut line);
+            self.close(false, &mut line);
         }
     }
 
@@ -73,15 +85,25 @@ impl Lines {
         self.dropped += (bytes.len() - room) as u64;
     }
 
-    fn close(&mut self, line: &mut impl FnMut(Line<'_>)) {
+    fn close(&mut self, is_closed: bool, line: &mut impl FnMut(Line<'_>)) {
         line(Line {
             bytes: &self.open,
-            is_cut: self.dropped > 0,
+            dropped: self.dropped,
+            is_closed,
         });
         self.open.clear();
         self.open.shrink_to(LINE_LIMIT);
         self.dropped = 0;
     }
+}
+
+/// The place of the first newline.
+fn newline(bytes: &[u8]) -> Option<usize> {
+    // The search of the standard library compares many bytes at a time.
+    let mut rest = bytes;
+    let read = rest.skip_until(b'\n').unwrap_or(0);
+    let end = read.checked_sub(1)?;
+    (bytes[end] == b'\n').then_some(end)
 }
 
 #[cfg(test)]
@@ -92,9 +114,9 @@ mod tests {
         let mut lines = Lines::default();
         let mut found = Vec::new();
         for piece in pieces {
-            lines.feed(piece, |line| found.push((line.bytes.to_vec(), line.is_cut)));
+            lines.feed(piece, |line| found.push((line.bytes.to_vec(), line.is_cut())));
         }
-        lines.finish(|line| found.push((line.bytes.to_vec(), line.is_cut)));
+        lines.finish(|line| found.push((line.bytes.to_vec(), line.is_cut())));
         found
     }
 

@@ -44,3 +44,26 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }
+
+/// The changes of mode that an agent announces in one step, in order: what is read anew comes to the same.
+#[derive(Debug, Default)]
+pub(crate) struct Announced(Vec<Mode>);
+
+impl Announced {
+    /// Of one step; those beyond it do not count.
+    const MOST: usize = 50;
+
+    /// Notes an announcement. Returns false for one that repeats the last one, or is one too many.
+    pub(crate) fn note(&mut self, mode: Mode) -> bool {
+        let counts = self.0.last() != Some(&mode) && self.0.len() < Self::MOST;
+        if counts {
+            self.0.push(mode);
+        }
+        counts
+    }
+
+    /// All of them.
+    pub(crate) fn take(&mut self) -> Vec<Mode> {
+        std::mem::take(&mut self.0)
+    }
+}

@@ -58,6 +58,15 @@ impl Tokens {
             .saturating_add(self.cache_write)
     }
 
+    /// The tokens as usage, without a cost.
+    pub(crate) fn usage(self) -> Usage {
+        Usage {
+            input_tokens: self.all_input(),
+            output_tokens: self.output,
+            cost_micro_usd: 0,
+        }
+    }
+
     fn all(self) -> u64 {
         self.all_input().saturating_add(self.output)
     }

@@ -41,8 +41,10 @@ pub struct Outcome {
     pub estimated: bool,
     /// The agent's summary of its work, sanitised; `None` when it gave none.
     pub summary: Option<String>,
-    /// The last task mode that the agent named.
-    pub mode: Option<Mode>,
+    /// The task modes that the agent announced, in order: each as an [`Event::Mode`](crate::Event::Mode) when
+    /// it was read.
+    #[serde(default)]
+    pub modes: Vec<Mode>,
     /// The commitments that the agent has made, in order, each once.
     #[serde(default)]
     pub commitments: Vec<Commitment>,
@@ -116,6 +118,26 @@ pub enum Class {
     MalformedOutput,
     /// The budget for money or tokens is spent.
     Budget,
+}
+
+impl Class {
+    /// The name of the class, as programs write it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Transient => "transient",
+            Self::RateLimited => "rate_limited",
+            Self::Overloaded => "overloaded",
+            Self::Auth => "auth",
+            Self::SessionInUse => "session_in_use",
+            Self::SessionMissing => "session_missing",
+            Self::Timeout => "timeout",
+            Self::Crash => "crash",
+            Self::Lost => "lost",
+            Self::KilledByUs => "killed_by_us",
+            Self::MalformedOutput => "malformed_output",
+            Self::Budget => "budget",
+        }
+    }
 }
 
 impl Failure {

@@ -39,6 +39,19 @@ pub struct StepRequest {
     pub tickets_dir: PathBuf,
     /// Further variables for this step, on top of the client's.
     pub env: Environment,
+    /// The way in which the agent calls crew's tools; none where it cannot.
+    pub calls: Option<Calls>,
+}
+
+/// The way in which an agent calls crew's tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// The folder of the run, absolute.
+    pub dir: PathBuf,
+    /// The token of the run.
+    pub token: String,
+    /// The program crew, absolute.
+    pub program: PathBuf,
 }
 
 /// The conversation that a step belongs to, as it stood before the step.
@@ -79,6 +92,11 @@ impl Role {
 }
 
 impl StepRequest {
+    /// The token with which the agent calls.
+    pub(crate) fn token(&self) -> Option<String> {
+        self.calls.as_ref().map(|calls| calls.token.clone())
+    }
+
     /// The variables that every client's process gets. The shim recognises the processes of a run by
     /// `CREW_RUN_ID`.
     ///
@@ -111,9 +129,17 @@ impl StepRequest {
             ("CREW_INSTRUCTIONS", self.instructions.clone().into()),
             ("TICKETS_DIR", self.tickets_dir.clone().into()),
         ];
+        let calls = self.calls.iter().flat_map(|calls| {
+            [
+                (process::CALLS_DIR, calls.dir.clone().into()),
+                (process::CALLS_TOKEN, calls.token.clone().into()),
+                ("CREW_TOOL", calls.program.clone().into()),
+            ]
+        });
         Ok(variables
             .into_iter()
-            .map(|(name, value)| (name.into(), value))
+            .chain(calls)
+            .map(|(name, value): (&str, OsString)| (name.into(), value))
             .collect())
     }
 }
@@ -133,6 +159,10 @@ pub struct Launch {
     pub cwd: PathBuf,
     /// Its standard input; `None` for an empty one.
     pub stdin: Option<String>,
+    /// The token with which it calls crew's tools; `None` where it cannot.
+    pub token: Option<String>,
+    /// Files for it, in the folder of its run: names and contents.
+    pub files: BTreeMap<String, String>,
 }
 
 impl Launch {
@@ -141,6 +171,8 @@ impl Launch {
         let mut spec = Spec::new(&self.run_id, &self.program, &self.cwd);
         spec.args.clone_from(&self.args);
         spec.env.clone_from(&self.env);
+        spec.token.clone_from(&self.token);
+        spec.files.clone_from(&self.files);
         spec
     }
 }

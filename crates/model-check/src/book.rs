@@ -187,8 +187,12 @@ fn facts(ticket: &Ticket) -> Facts {
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Queued => Stands::Queued,
-            // No engine of this search lands by pull requests.
-            Stage::Building | Stage::Checking(_) | Stage::InTrain(_) | Stage::Proposed(_) => Stands::Checked,
+            // No engine of this search lands by pull requests, and no agent of it delegates.
+            Stage::Building
+            | Stage::Checking(_)
+            | Stage::InTrain(_)
+            | Stage::Unified { .. }
+            | Stage::Proposed(_) => Stands::Checked,
             Stage::Reviewing(reviewing) => Stands::InReview {
                 is_free: reviewing.open().is_none() && reviewing.then.is_none(),
                 can_step: reviewing.then.is_none()

@@ -115,7 +115,6 @@ impl Deed {
                 total_micro_usd: None,
                 signal: Signal::Done,
                 summary: None,
-                mode: None,
                 repeat: None,
                 unusable: Vec::new(),
                 steps_left,

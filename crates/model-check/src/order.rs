@@ -117,9 +117,13 @@ impl Order {
                 run: ReviewId::of(run.as_ref()?),
             },
             Effect::LookAtProposal { .. }
-            | Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
+            | Effect::Attempt(
+                attempt::Effect::InspectWorkspace { .. } | attempt::Effect::CreateChild { .. },
+            )
+            | Effect::Unify { .. }
             | Effect::WriteFile(_)
-            | Effect::AddNote { .. } => return None,
+            | Effect::AddNote { .. }
+            | Effect::CreateTicket(_) => return None,
         })
     }
 

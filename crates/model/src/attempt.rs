@@ -1,20 +1,26 @@
 //! The attempt machine: one agent at work on one ticket, a child of the ticket.
 
+mod children;
 mod claim;
 mod event;
+pub mod mode;
 mod step;
 mod transition;
 
 use serde::{Deserialize, Serialize};
 
-pub use claim::{Claim, Slot, StartPoint};
+pub use children::{AfterChildren, Child, ChildEnd, ChildResult};
+pub use claim::{Claim, Shared, Slot, StartPoint};
 pub use event::{Effect, Event, Outcome, Raised, Workspace};
-pub use step::{Mode, Prompt, Signal, unusable_words};
+pub use mode::Mode;
+pub use step::{Prompt, Signal, unusable_words};
 
 use crate::conversation::Conversation;
-pub use crate::conversation::{AfterStop, Class, Failure, HarnessChange, HarnessId, Stuck, Throttled, Usage};
+pub use crate::conversation::{
+    AfterStop, Class, Failure, HarnessChange, HarnessId, Quiet, Silence, Stuck, Throttled, Usage,
+};
 use crate::machine::{self, Rejected};
-use crate::{Oid, Time};
+use crate::{Actor, Oid, TicketId, Time};
 
 /// An agent at work on a ticket: from its claim until its work is landed or given back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +47,31 @@ pub struct Attempt {
     /// step gets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unusable: Vec<String>,
+    /// The way in which the agent goes about the task, whenever it is working.
+    #[serde(default)]
+    pub mode: Mode,
+    /// It was in another mode before, so that every prompt says in which mode it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mode_changed: bool,
+    /// The changes of mode that the agent announced in the output of its running step, or of its last one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub announced: u32,
+    /// Those of them that its mode did not allow, each in a message for the agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_modes: Vec<String>,
+    /// The words of people that the agent was not shown yet, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<Message>,
+    /// The first so many of them are in the prompt of the running step. Only a step that ends well has shown
+    /// them to the agent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub messages_shown: u32,
+    /// The person who wants it to come to an end with its next step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baited: Option<Actor>,
+    /// The prompt of the running step says so: it is the last one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bait_shown: bool,
     /// What the ticket asks for changed since the agent last saw it.
     pub edited: bool,
     /// That change is of its text, and may ask for more: the work is not done before the agent was told.
@@ -56,6 +87,9 @@ pub struct Attempt {
     /// While it is stuck or ready: no step is started before this time, since too many have failed in a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes_at: Option<Time>,
+    /// The children that it has delegated and that are not known to be over, in the order of their turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<TicketId>,
     /// When it was claimed.
     pub claimed_at: Time,
     /// The time at which the present state began.
@@ -63,6 +97,18 @@ pub struct Attempt {
     /// The current state.
     pub state: State,
 }
+
+/// Words of a person for an agent at work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// The person.
+    pub by: Actor,
+    /// The words.
+    pub text: String,
+}
+
+/// The most messages that wait for an agent's next step.
+pub const MOST_MESSAGES: usize = 20;
 
 /// A conflict with the target that an agent was asked to resolve.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,13 +153,19 @@ pub enum State {
         /// The reason.
         why: Stuck,
     },
+    /// Its children work, one after the other, in its workspace.
+    WaitingForChildren {
+        /// The children, in the order of their turns.
+        ids: Vec<TicketId>,
+        /// What follows once they are over, if they are being ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        then: Option<AfterChildren>,
+    },
 }
 
 /// Between the first step and the submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Working {
-    /// The way in which the agent goes about the task.
-    pub mode: Mode,
     /// The prompt of the next step.
     pub next: Prompt,
     /// The next step is not started before.
@@ -139,6 +191,10 @@ impl machine::Machine for Machine {
         state.state.name().to_owned()
     }
 
+    fn effect_name(effect: &Effect) -> &'static str {
+        effect.name()
+    }
+
     fn event_name(event: &Event) -> &'static str {
         event.name()
     }
@@ -157,6 +213,7 @@ impl State {
             State::Verifying => "verifying",
             State::Done => "done",
             State::Stuck { .. } => "stuck",
+            State::WaitingForChildren { .. } => "waiting_for_children",
         }
     }
 }
@@ -177,6 +234,7 @@ impl Attempt {
             | State::Working(_)
             | State::WaitingForInput { .. }
             | State::WaitingForWakeup { .. }
+            | State::WaitingForChildren { .. }
             | State::Stuck { .. } => true,
             State::Preparing | State::Verifying | State::Done => false,
         }
@@ -224,11 +282,20 @@ impl Attempt {
             rounds: 0,
             summary: None,
             unusable: Vec::new(),
+            mode: Mode::default(),
+            mode_changed: false,
+            announced: 0,
+            refused_modes: Vec::new(),
+            messages: Vec::new(),
+            messages_shown: 0,
+            baited: None,
+            bait_shown: false,
             edited: false,
             text_edited: false,
             edit_shown: false,
             waits_for_target: true,
             resumes_at: None,
+            children: Vec::new(),
             claimed_at: at,
             since: at,
             state: State::Preparing,
@@ -250,6 +317,7 @@ impl Attempt {
             | State::WaitingForWakeup { .. }
             | State::Verifying
             | State::Done
+            | State::WaitingForChildren { .. }
             | State::Stuck { .. } => false,
         }
     }
@@ -272,6 +340,7 @@ impl Attempt {
             | State::WaitingForWakeup { .. }
             | State::Verifying
             | State::Done
+            | State::WaitingForChildren { .. }
             | State::Stuck { .. } => true,
         };
         !waiting && self.claim.has_slot() && self.conversation.is_idle()

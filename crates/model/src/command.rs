@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attempt::Mode;
+use crate::call::Call;
 use crate::commitment::Promise;
 use crate::ticket::{FileStatus, Ticket};
-use crate::{AgentName, Fence, TicketId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, TicketId, Time};
 
 /// A command in the inbox.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,11 +135,85 @@ pub enum Command {
         /// The name of the agent, for a wait of one agent only.
         agent: AgentName,
     },
+    /// Tell an agent something: its next prompt says it.
+    Say {
+        /// The name of the agent.
+        agent: AgentName,
+        /// The words.
+        text: String,
+    },
+    /// Have an agent come to an end: one more step, which says so.
+    Bait {
+        /// The name of the agent.
+        agent: AgentName,
+    },
+    /// Give an agent up for good: its step is stopped, its ticket goes back, held, and its name is retired.
+    Reap {
+        /// The name of the agent.
+        agent: AgentName,
+    },
+    /// Set an agent's task mode.
+    SetMode {
+        /// The name of the agent.
+        agent: AgentName,
+        /// The mode.
+        mode: Mode,
+    },
+    /// Take a ticket back to a commit of an earlier attempt.
+    Rewind {
+        /// The id of the ticket.
+        ticket: TicketId,
+        /// The commit.
+        commit: Oid,
+        /// The event of its history that the person named.
+        at: u64,
+    },
     /// End the engine.
     Stop {
         /// The fate of the running steps.
         running: OnStop,
     },
+    /// An agent calls a tool in its step.
+    Tool {
+        /// The run of the step.
+        run: RunId,
+        /// The fence of its claim or review.
+        fence: Fence,
+        /// The call.
+        call: Call,
+    },
+}
+
+impl Asked {
+    /// Who asks: a call is its agent's, every other command a person's.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        match &self.command {
+            Command::Tool { run, .. } => Actor::Agent { run: run.clone() },
+            Command::Spawn { .. }
+            | Command::SpawnMany { .. }
+            | Command::Assign { .. }
+            | Command::Kill { .. }
+            | Command::Cleanup { .. }
+            | Command::Merge { .. }
+            | Command::Retry { .. }
+            | Command::Drop { .. }
+            | Command::SetStatus { .. }
+            | Command::Waive { .. }
+            | Command::WaiveCommitment { .. }
+            | Command::CommitTo { .. }
+            | Command::Approve { .. }
+            | Command::Reject { .. }
+            | Command::Answer { .. }
+            | Command::Wake { .. }
+            | Command::Say { .. }
+            | Command::Bait { .. }
+            | Command::Reap { .. }
+            | Command::SetMode { .. }
+            | Command::Rewind { .. }
+            | Command::Stop { .. } => Actor::person(&self.by),
+        }
+    }
 }
 
 impl Command {
@@ -154,6 +230,7 @@ impl Command {
             | Command::WaiveCommitment { ticket, .. }
             | Command::Reject { ticket, .. }
             | Command::CommitTo { ticket, .. }
+            | Command::Rewind { ticket, .. }
             | Command::Approve { ticket, .. } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
             Command::Spawn { .. }
@@ -161,7 +238,12 @@ impl Command {
             | Command::Kill { .. }
             | Command::Cleanup { .. }
             | Command::Wake { .. }
-            | Command::Stop { .. } => None,
+            | Command::Stop { .. }
+            | Command::Tool { .. }
+            | Command::Say { .. }
+            | Command::Bait { .. }
+            | Command::Reap { .. }
+            | Command::SetMode { .. } => None,
         }
     }
 }

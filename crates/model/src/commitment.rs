@@ -133,6 +133,10 @@ impl machine::Machine for Machine {
         state.name().to_owned()
     }
 
+    fn effect_name(effect: &Effect) -> &'static str {
+        match *effect {}
+    }
+
     fn event_name(event: &Event) -> &'static str {
         match event {
             Event::Started => "started",

@@ -6,6 +6,7 @@
 mod after_stop;
 mod failure;
 mod harness;
+mod quiet;
 mod usage;
 
 use serde::{Deserialize, Serialize};
@@ -13,14 +14,16 @@ use serde::{Deserialize, Serialize};
 pub use after_stop::AfterStop;
 pub use failure::{Class, Failure, Stuck, Throttled};
 pub use harness::{HarnessChange, HarnessId};
+pub use quiet::{Quiet, Silence};
 pub use usage::Usage;
 
+use crate::call::Call;
 use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::session::{self, Session};
 use crate::ticket::Repeat;
 use crate::worker::{self, Worker};
-use crate::{RunId, SessionId};
+use crate::{RunId, SessionId, Time};
 
 /// The steps of an agent, with the sessions and processes that they take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +36,13 @@ pub struct Conversation {
     pub worker: Option<Worker>,
     /// The action that follows when the worker that is being stopped has ended.
     pub stopping: Option<AfterStop>,
+    /// The call with which the agent has stated the result of the step that runs: the step ends with that,
+    /// whatever its client says or does afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Box<Called>>,
+    /// Tickets that the agent has made in the step that runs.
+    #[serde(default, skip_serializing_if = "is_none_made")]
+    pub made: u32,
     /// Runs started, failed ones included: it numbers the run directories.
     pub runs: u32,
     /// Steps that ended well.
@@ -57,6 +67,18 @@ pub struct Conversation {
     /// The budget of which the step that runs warns. Only a step that ends well has shown it to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<Budget>,
+    /// The silence of the step that runs; none while it shows signs of life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<Box<Quiet>>,
+}
+
+/// A call of an agent's that was taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Called {
+    /// The call.
+    pub call: Call,
+    /// The time at which crew took it.
+    pub at: Time,
 }
 
 /// The reason why a conversation does not change as it was asked to. Its owner makes a [`Rejected`] of it.
@@ -85,6 +107,8 @@ impl Conversation {
             session: Session::new(session, 1),
             worker: None,
             stopping: None,
+            result: None,
+            made: 0,
             runs: 0,
             steps: 0,
             errors: 0,
@@ -95,6 +119,7 @@ impl Conversation {
             throttled: None,
             usage: Usage::default(),
             warning: None,
+            quiet: None,
         }
     }
 
@@ -131,7 +156,8 @@ impl Conversation {
         })?;
         self.runs += 1;
         self.worker = Some(Worker::new(run.clone()));
-        (self.stopping, self.warning) = (None, warning);
+        (self.result, self.made) = (None, 0);
+        (self.stopping, self.warning, self.quiet) = (None, warning, None);
         Ok(new_session)
     }
 
@@ -162,6 +188,54 @@ impl Conversation {
         Ok(run)
     }
 
+    /// The agent calls a tool in its step.
+    ///
+    /// # Errors
+    /// [`Refused`] when no step runs, and for a second result of the same step.
+    pub fn call(&mut self, call: &Call, at: Time) -> Result<(), Refused> {
+        if !self.has_live_worker() {
+            return Err("no step of it runs".into());
+        }
+        if !call.is_result() {
+            return Ok(());
+        }
+        if let Some(first) = &self.result {
+            let first = first.call.name();
+            return Err(Refused(format!("your first result stands: {first}")));
+        }
+        let call = call.clone();
+        self.result = Some(Box::new(Called { call, at }));
+        Ok(())
+    }
+
+    /// The step that runs shows no sign of life.
+    ///
+    /// # Errors
+    /// [`Refused`] when no step runs, it is being stopped, or that is known.
+    pub fn went_quiet(&mut self, quiet: &Quiet) -> Result<(), Refused> {
+        match (self.live_run(), &self.stopping, &self.quiet) {
+            (None, _, _) => Err("no worker of it is alive".into()),
+            (_, Some(_), _) => Err("it is being stopped".into()),
+            (_, _, Some(_)) => Err("that is known".into()),
+            (Some(_), None, None) => {
+                self.quiet = Some(Box::new(quiet.clone()));
+                Ok(())
+            }
+        }
+    }
+
+    /// The step that runs shows signs of life.
+    ///
+    /// # Errors
+    /// [`Refused`] when no step runs.
+    pub fn stirred(&mut self) -> Result<(), Refused> {
+        if !self.has_live_worker() {
+            return Err("no worker of it is alive".into());
+        }
+        self.quiet = None;
+        Ok(())
+    }
+
     /// The step ended well; `total` as in [`Session::total_micro_usd`]. Answers why it was being stopped.
     ///
     /// # Errors
@@ -169,6 +243,7 @@ impl Conversation {
     pub fn finish(&mut self, usage: Usage, total: Option<u64>) -> Result<Option<AfterStop>, Refused> {
         self.move_worker(worker::Event::Exited)?;
         self.session.apply(session::Event::Suspended)?;
+        self.quiet = None;
         self.steps += 1;
         self.used(usage, total);
         if let Some(budget) = self.warning.take() {
@@ -196,7 +271,7 @@ impl Conversation {
             None => worker::Event::Failed,
         })?;
         self.used(usage, total);
-        (self.stopping, self.warning) = (None, None);
+        (self.stopping, self.warning, self.quiet) = (None, None, None);
         if failure.class.breaks_session() {
             self.replace_session(fresh)?;
         } else {
@@ -280,4 +355,9 @@ impl Conversation {
             });
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none_made(made: &u32) -> bool {
+    *made == 0
 }

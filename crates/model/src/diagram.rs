@@ -25,7 +25,7 @@ pub fn document(name: &str) -> Option<String> {
         "# The {name} machine\n\n\
          {about}\n\n\
          This page is generated from the machine. What stands in `[…]` is the guard: the condition that the event's fields \
-         meet. Events that leave a state as it is are not drawn; the tables have them.\n\n\
+         meet. Events that leave a state as it is are not drawn; the tables have them, and what a state orders on every way in or out.\n\n\
          ```mermaid\n{diagram}```\n\n\
          ## Every state, every event\n\n\
          {}\n",

@@ -215,6 +215,15 @@ impl RunId {
         Some((fence, round.parse().ok()?, n.parse().ok()?))
     }
 
+    /// The fence of the claim or review whose step it is; none for an id that is of none.
+    #[must_use]
+    pub fn fence(&self) -> Option<Fence> {
+        let mut parts = self.as_str().rsplitn(3, '.');
+        let number = |part: &str| part.parse::<u64>().ok();
+        number(parts.next()?)?;
+        number(parts.next()?).map(Fence)
+    }
+
     /// The ticket whose step, set-up or check it is; none for an id that is of none of them.
     #[must_use]
     pub fn ticket(&self) -> Option<TicketId> {

@@ -13,6 +13,7 @@
 pub mod actor;
 pub mod attempt;
 pub mod audit;
+pub mod call;
 pub mod command;
 pub mod commitment;
 pub mod conversation;

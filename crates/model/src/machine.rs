@@ -1,5 +1,6 @@
 //! State machines: pure functions over values, explored to draw themselves.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
@@ -31,6 +32,9 @@ pub trait Machine {
 
     /// The event's name: one label of the diagram.
     fn event_name(event: &Self::Event) -> &'static str;
+
+    /// The effect's name: an action of the states that order it on every way in, or on every way out.
+    fn effect_name(effect: &Self::Effect) -> &'static str;
 }
 
 /// An accepted event: the state after it, and what it orders.
@@ -96,7 +100,17 @@ pub struct Explored {
     /// `(from, event, guard)` → the reason of the refusal. An entry that is in both maps depends on more than
     /// the state's name.
     pub rejected: BTreeMap<Key, BTreeSet<String>>,
+    /// State → the effects that every way into it from another state orders.
+    pub entry: BTreeMap<String, BTreeSet<&'static str>>,
+    /// State → the effects that every way out of it to another state orders.
+    pub exit: BTreeMap<String, BTreeSet<&'static str>>,
 }
+
+/// The box in which a state is drawn, by its name.
+type Boxed<'a> = &'a dyn Fn(&str) -> String;
+
+/// The machines that are drawn inside a box, by its name.
+type Inside<'a> = &'a [(&'a str, &'a Explored)];
 
 /// A state's name, an event's name and the guard of its sample.
 pub type Key = (String, &'static str, &'static str);
@@ -119,6 +133,8 @@ pub fn explore<M: Machine>(
         shapes: 0,
         accepted: BTreeMap::new(),
         rejected: BTreeMap::new(),
+        entry: BTreeMap::new(),
+        exit: BTreeMap::new(),
     };
     let mut seen: BTreeSet<String> = initial.iter().map(&shape).collect();
     let mut queue: VecDeque<M::State> = initial.iter().cloned().collect();
@@ -130,8 +146,13 @@ pub fn explore<M: Machine>(
             let key = (from.clone(), M::event_name(&sample.event), sample.guard);
             match M::transition(&state, &sample.event) {
                 Ok(step) => {
-                    let targets = found.accepted.entry(key).or_default();
-                    targets.insert(M::state_name(&step.state));
+                    let to = M::state_name(&step.state);
+                    if to != from {
+                        let ordered: BTreeSet<_> = step.effects.iter().map(M::effect_name).collect();
+                        meet(found.exit.entry(from.clone()), &ordered);
+                        meet(found.entry.entry(to.clone()), &ordered);
+                    }
+                    found.accepted.entry(key).or_default().insert(to);
                     if seen.insert(shape(&step.state)) {
                         queue.push_back(step.state);
                     }
@@ -143,6 +164,12 @@ pub fn explore<M: Machine>(
         }
     }
     found
+}
+
+/// Keeps the actions that this way has too.
+fn meet(way: Entry<'_, String, BTreeSet<&'static str>>, ordered: &BTreeSet<&'static str>) {
+    way.and_modify(|known| known.retain(|effect| ordered.contains(effect)))
+        .or_insert_with(|| ordered.clone());
 }
 
 /// `event [guard]`.
@@ -160,12 +187,20 @@ type Guarded = BTreeMap<&'static str, BTreeSet<&'static str>>;
 impl Explored {
     /// The machine as a Mermaid state diagram, one box for each name that `boxed` gives: states that share a
     /// box are drawn as one, and an arrow stands for an event that at least one of them accepts. An event
-    /// that leaves a box as it is, is not drawn.
+    /// that leaves a box as it is, is not drawn. `inside` has the machines that are drawn inside a box.
     #[must_use]
-    pub fn mermaid(&self, boxed: impl Fn(&str) -> String) -> String {
+    pub fn mermaid(&self, boxed: impl Fn(&str) -> String, inside: &[(&str, &Explored)]) -> String {
+        let mut out = String::from("stateDiagram-v2\n");
+        self.draw(&mut out, (&boxed, inside), "", "    ");
+        out
+    }
+
+    /// Draws the states and arrows; `prefix` keeps the ids of an inner machine apart.
+    fn draw(&self, out: &mut String, (boxed, inside): (Boxed<'_>, Inside<'_>), prefix: &str, indent: &str) {
         let id = |name: &str| -> String {
             let plain = name.replace(|c: char| !c.is_ascii_alphanumeric(), " ");
-            plain.split_whitespace().collect::<Vec<_>>().join("_")
+            let plain = plain.split_whitespace().collect::<Vec<_>>().join("_");
+            format!("{prefix}{plain}")
         };
         let mut arrows: BTreeMap<(String, String), Guarded> = BTreeMap::new();
         for ((from, event, guard), targets) in &self.accepted {
@@ -177,28 +212,37 @@ impl Explored {
                 }
             }
         }
-        let mut out = String::from("stateDiagram-v2\n");
         for name in self
             .states
             .iter()
             .map(|name| boxed(name))
             .collect::<BTreeSet<_>>()
         {
-            let _ = writeln!(out, "    state \"{name}\" as {}", id(&name));
+            let id = id(&name);
+            match inside.iter().find(|(within, _)| *within == name) {
+                Some((_, inner)) => {
+                    let _ = writeln!(out, "{indent}state \"{name}\" as {id} {{");
+                    let same = |name: &str| name.to_owned();
+                    inner.draw(out, (&same, &[]), &format!("{id}_"), &format!("{indent}    "));
+                    let _ = writeln!(out, "{indent}}}");
+                }
+                None => {
+                    let _ = writeln!(out, "{indent}state \"{name}\" as {id}");
+                }
+            }
         }
         for name in self.first.iter().map(|name| boxed(name)).collect::<BTreeSet<_>>() {
-            let _ = writeln!(out, "    [*] --> {}", id(&name));
+            let _ = writeln!(out, "{indent}[*] --> {}", id(&name));
         }
         let guards = self.guards();
         for ((from, to), events) in arrows {
             // One arrow with a line for each event: parallel arrows are drawn over one another.
             let _ = writeln!(
                 out,
-                "    {from} --> {to} : {}",
+                "{indent}{from} --> {to} : {}",
                 labels(&guards, &events).join("<br/>")
             );
         }
-        out
     }
 
     /// Every pair of state and event, with where it leads or why it is refused: one line each.
@@ -260,6 +304,16 @@ impl Explored {
                             .or_default()
                             .insert(guard);
                     }
+                }
+            }
+            for (way, ordered) in [("in", self.entry.get(state)), ("out", self.exit.get(state))] {
+                let ordered: Vec<String> = ordered
+                    .into_iter()
+                    .flatten()
+                    .map(|one| format!("`{one}`"))
+                    .collect();
+                if !ordered.is_empty() {
+                    let _ = writeln!(out, "Ordered on every way {way}: {}.\n", ordered.join(", "));
                 }
             }
             if rows.is_empty() {

@@ -290,6 +290,10 @@ impl machine::Machine for Machine {
         .to_owned()
     }
 
+    fn effect_name(effect: &Effect) -> &'static str {
+        match *effect {}
+    }
+
     fn event_name(event: &Event) -> &'static str {
         event.name()
     }

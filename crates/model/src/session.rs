@@ -1,5 +1,6 @@
 //! The session machine: the memory of an agent's client under one id, a child of the conversation.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SessionId;
@@ -29,7 +30,7 @@ pub struct Session {
 }
 
 /// The states of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// An id that no client has seen.
@@ -94,6 +95,10 @@ impl machine::Machine for Machine {
         name(*state).to_owned()
     }
 
+    fn effect_name(effect: &Effect) -> &'static str {
+        match *effect {}
+    }
+
     fn event_name(event: &Event) -> &'static str {
         match event {
             Event::FirstMessageSent => "first_message_sent",
@@ -104,7 +109,9 @@ impl machine::Machine for Machine {
     }
 }
 
-fn name(state: State) -> &'static str {
+/// The word of a state.
+#[must_use]
+pub fn name(state: State) -> &'static str {
     match state {
         State::New => "new",
         State::Active => "active",

@@ -4,6 +4,7 @@ mod change;
 mod check;
 mod checks;
 mod commitments;
+mod delegated;
 mod done;
 mod event;
 mod fewer_tests;
@@ -13,6 +14,8 @@ mod in_the_way;
 mod kept;
 mod label;
 mod leftovers;
+mod new;
+mod part;
 mod proposal;
 mod repeat;
 mod review;
@@ -34,6 +37,7 @@ pub use checks::{
     CheckOutcome, CheckRun, CheckSlot, CheckStop, CheckTask, Checks, FailedTry, KEPT_SET_UP, Loss, Owed,
     how_it_ended, without_set_up,
 };
+pub use delegated::Delegated;
 pub use done::Done;
 pub use event::{Effect, Event, Released};
 pub use fewer_tests::FewerTests;
@@ -43,6 +47,8 @@ pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
 pub use kept::KeptWork;
 pub use label::Label;
 pub use leftovers::{Leftovers, Listed};
+pub use new::NewTicket;
+pub use part::Part;
 pub use proposal::{Proposal, PullRequest, ReviewDecision, Seen};
 pub use repeat::{Fingerprint, Repeat};
 pub use review::{AfterReview, Review, ReviewEvent, Reviewing, Verdict};
@@ -147,9 +153,27 @@ pub struct Ticket {
     /// Its pull request, if its work was proposed in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<Box<PullRequest>>,
+    /// The attempt that delegated it; none for a ticket of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegated: Option<Box<Delegated>>,
+    /// The number of children that were delegated for it, over all attempts: it numbers them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub children: u32,
+    /// The tickets into which its agent broke it up: the next attempt begins when they are over, and brings
+    /// them together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// The number of tickets that its agents have made: it numbers them.
+    #[serde(default, skip_serializing_if = "is_none_made")]
+    pub made: u32,
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none_made(made: &u32) -> bool {
+    *made == 0
 }
 
 /// A question of an agent, and a person's answer to it.
@@ -210,6 +234,10 @@ impl Ticket {
             unconfirmed: None,
             approved_before: None,
             pull_request: None,
+            delegated: None,
+            children: 0,
+            parts: Vec::new(),
+            made: 0,
             spent: Spent::default(),
         }
     }
@@ -361,6 +389,7 @@ impl Ticket {
                     | Stage::Building
                     | Stage::Checking(_)
                     | Stage::InTrain(_)
+                    | Stage::Unified { .. }
                     | Stage::Reviewing(_),
                 )
                 | None => false,
@@ -420,7 +449,7 @@ impl Ticket {
             return None;
         };
         match &verify.stage {
-            Stage::Queued | Stage::Building => None,
+            Stage::Queued | Stage::Building | Stage::Unified { .. } => None,
             Stage::Checking(checks) => Some(&checks.candidate),
             Stage::InTrain(entry) => Some(&entry.candidate),
             Stage::Reviewing(reviewing) => Some(&reviewing.candidate),
@@ -442,6 +471,7 @@ impl Ticket {
             | Stage::InTrain(_)
             | Stage::Reviewing(_)
             | Stage::Landing { .. }
+            | Stage::Unified { .. }
             | Stage::Proposed(_) => None,
         }
     }
@@ -468,4 +498,9 @@ impl Ticket {
             name
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }

@@ -13,6 +13,7 @@ mod checking;
 mod cost;
 mod figures;
 mod inbox;
+pub mod notice;
 mod pauses;
 mod piece;
 mod queue;
@@ -21,6 +22,7 @@ mod state_file;
 #[cfg(test)]
 mod tests;
 mod train;
+mod tree;
 mod words;
 
 use std::collections::BTreeMap;
@@ -37,11 +39,13 @@ pub use checking::checking;
 pub use cost::{By, Charge, Costs, Filter, Line, Sum, Sums};
 pub use figures::{clock, cost, dollars, left, span, tokens};
 pub use inbox::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency, inbox};
+pub use notice::{Notice, notice};
 pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
 pub use standing::{Sign, Standing, standing_since};
 pub use state_file::state_json;
 pub use train::{TrainEntry, train};
+pub use tree::branch;
 pub use words::{BROUGHT_NOTHING, describe, describe_effect, describe_with, matters, printed};
 
 use crate::attempt::{self, Usage};
@@ -227,8 +231,11 @@ impl Member {
                 self.usage.add(*usage);
             }
             ticket::ReviewEvent::Spawned
+            | ticket::ReviewEvent::WentQuiet(_)
+            | ticket::ReviewEvent::Stirred
             | ticket::ReviewEvent::StopOrdered { .. }
-            | ticket::ReviewEvent::VerdictNoted { .. } => {}
+            | ticket::ReviewEvent::VerdictNoted { .. }
+            | ticket::ReviewEvent::Called { .. } => {}
         }
     }
 
@@ -256,7 +263,17 @@ impl Member {
             | attempt::Event::TicketEdited
             | attempt::Event::Submitted
             | attempt::Event::ChecksPassed
-            | attempt::Event::Returned { .. } => {}
+            | attempt::Event::Delegated { .. }
+            | attempt::Event::ChildrenEndOrdered { .. }
+            | attempt::Event::ChildrenOver { .. }
+            | attempt::Event::Returned { .. }
+            | attempt::Event::Called { .. }
+            | attempt::Event::ModeSet { .. }
+            | attempt::Event::ModeAnnounced { .. }
+            | attempt::Event::Said { .. }
+            | attempt::Event::Baited { .. }
+            | attempt::Event::WentQuiet(_)
+            | attempt::Event::Stirred => {}
         }
     }
 }

@@ -81,6 +81,10 @@ impl machine::Machine for Machine {
         name(*state).to_owned()
     }
 
+    fn effect_name(effect: &Effect) -> &'static str {
+        match *effect {}
+    }
+
     fn event_name(event: &Event) -> &'static str {
         match event {
             Event::Spawned => "spawned",

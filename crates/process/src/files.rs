@@ -18,11 +18,12 @@ pub(crate) const LOCK: &str = "lock";
 pub(crate) const SHIM: &str = "shim.json";
 pub(crate) const STOP: &str = "stop";
 pub(crate) const BEAT: &str = "beat.json";
+pub(crate) const SAID: &str = "said.json";
 pub(crate) const EXIT: &str = "exit.json";
 
 /// Bytes of a record that is read: more than any that crew writes. A step runs as the same user, and can put
 /// anything in its place.
-const LIMIT: u64 = 64 << 20;
+pub(crate) const LIMIT: u64 = 64 << 20;
 
 /// Whether a write must survive a power cut.
 #[derive(Clone, Copy, PartialEq, Eq)]

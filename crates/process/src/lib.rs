@@ -14,6 +14,7 @@
 //! | `stop` | engine | empty; there as soon as the run is to stop |
 //! | `out`, `err` | shim | the program's output: its beginning, and of a flood its end too |
 //! | `beat.json` | shim | the last heartbeat, with the process tree |
+//! | `said.json` | engine | the last that the program said of its work |
 //! | `exit.json` | shim, or the sweep | the end of the run; written last |
 //!
 //! * [`Run`] is the directory: create, start, look, stop, end, sweep.
@@ -23,6 +24,7 @@
 //! * [`shim_main`] is the shim itself, behind the binary's hidden subcommand.
 
 mod ask;
+mod asks;
 mod capture;
 mod clock;
 mod elsewhere;
@@ -42,11 +44,12 @@ mod tail;
 mod watch;
 
 pub use ask::ask;
+pub use asks::{Ask, Asks, CALLS_DIR, CALLS_TOKEN, MOST_BYTES, Reply, is_same_token};
 pub use end::Pulse;
 pub use error::{Error, Result};
 pub use exchange::{Answer, Exchange, NoAnswer};
-pub use linux::{Identity, Life, life};
-pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
+pub use linux::{Identity, Life, life, this_program};
+pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Said, Started, short};
 pub use run::{RUN_DIR, Run, Shim, Status};
 pub use shim::shim_main;
 pub use spawn::{NotFound, find_program};

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Read as _;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
@@ -19,6 +20,13 @@ use crate::spec::MARKER;
 
 /// The executable of this process, even when its file was replaced by an upgrade.
 pub(crate) const THIS_EXECUTABLE: &str = "/proc/self/exe";
+
+/// The file of this executable, as it was at the first call: after an upgrade the new one stands there.
+pub fn this_program() -> Option<PathBuf> {
+    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let read = || fs::read_link(THIS_EXECUTABLE).ok();
+    PROGRAM.get_or_init(read).clone().filter(|path| path.exists())
+}
 
 /// The identity of a process, which no later process with the same number has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -125,13 +133,15 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> Result<usize, E
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
-    parent: u32,
+    pub(crate) parent: u32,
     /// Clock ticks since boot.
     start: u64,
     /// Its own CPU time.
     pub(crate) cpu_ms: u64,
     /// The CPU time of the children that it has waited for.
     pub(crate) waited_cpu_ms: u64,
+    /// The number of its threads.
+    threads: u32,
     dead: bool,
     stopped: bool,
     /// Whether it carries the marker that was looked for.
@@ -143,6 +153,20 @@ impl Process {
     pub(crate) fn key(&self) -> (u32, u64) {
         (self.pid, self.start)
     }
+}
+
+/// When a process was started, in milliseconds since 1970, where the clock says `now`; 0 when that is not
+/// known. Time in which the machine slept counts.
+pub(crate) fn started_at(process: &Process, now: u64) -> u64 {
+    let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let seconds: Option<f64> = uptime.split(' ').next().and_then(|text| text.parse().ok());
+    let Some(up) = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) else {
+        return 0;
+    };
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    let start = process.start.saturating_mul(1000) / per_second;
+    let up = u64::try_from(up.as_millis()).unwrap_or(u64::MAX);
+    now.saturating_sub(up.saturating_sub(start))
 }
 
 /// How often the kernel has let this process run so far, in its first thread; `None` where the system does
@@ -208,13 +232,15 @@ fn from_stat(pid: u32, stat: &[u8]) -> Option<Process> {
     });
     let (user, system) = (ms.next()?, ms.next()?);
     let (waited_user, waited_system) = (ms.next()?, ms.next()?);
-    let start = fields.nth(4)?.parse().ok()?;
+    let threads = fields.nth(2)?.parse().ok()?;
+    let start = fields.nth(1)?.parse().ok()?;
     Some(Process {
         pid,
         parent,
         start,
         cpu_ms: user + system,
         waited_cpu_ms: waited_user + waited_system,
+        threads,
         dead: matches!(state, "Z" | "X" | "x"),
         stopped: matches!(state, "T" | "t"),
         marked: false,
@@ -275,24 +301,33 @@ pub(crate) fn descendants(root: u32) -> Result<Vec<Process>, Errno> {
     if !std::path::Path::new(&format!("/proc/{root}/task/{root}/children")).exists() {
         return Ok(below(all(None)?, root));
     }
-    let (mut found, mut parents) = (Vec::new(), vec![root]);
+    let (mut found, mut parents) = (Vec::new(), vec![(root, u32::MAX)]);
     let mut seen = BTreeSet::from([root]);
-    while let Some(parent) = parents.pop() {
-        let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else {
-            continue;
-        };
-        for thread in threads.flatten() {
-            let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+    while let Some((parent, threads)) = parents.pop() {
+        for thread in threads_of(parent, threads) {
+            let children = fs::read_to_string(thread.join("children")).unwrap_or_default();
             let children = children
                 .split_ascii_whitespace()
                 .filter_map(|pid| pid.parse().ok());
             for child in children.filter(|pid| seen.insert(*pid)) {
-                parents.push(child);
-                found.extend(process(child));
+                let process = process(child);
+                let threads = process.as_ref().map_or(u32::MAX, |process| process.threads);
+                parents.push((child, threads));
+                found.extend(process);
             }
         }
     }
     Ok(in_order(found))
+}
+
+/// The folders of a process's threads, of which it has so many. Most processes have one, and need no listing.
+fn threads_of(pid: u32, threads: u32) -> Vec<PathBuf> {
+    let folder = PathBuf::from(format!("/proc/{pid}/task"));
+    if threads == 1 {
+        return vec![folder.join(pid.to_string())];
+    }
+    let listed = fs::read_dir(folder).into_iter().flatten().flatten();
+    listed.map(|thread| thread.path()).collect()
 }
 
 fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
@@ -543,6 +578,7 @@ mod tests {
         let stat = b"7 (a) R 1 (b) S 42 1 1 0 -1 4 0 0 0 0 100 200 30 40 20 0 1 0 5555 0 0";
         let found = from_stat(7, stat).unwrap();
         assert_eq!((found.parent, found.start, found.dead), (42, 5555, false));
+        assert_eq!(found.threads, 1);
         let per_second = rustix::param::clock_ticks_per_second();
         assert_eq!(found.cpu_ms, 300 * 1000 / per_second);
         assert_eq!(found.waited_cpu_ms, 70 * 1000 / per_second);

@@ -117,6 +117,20 @@ impl Beat {
     pub fn command(&self) -> Option<&str> {
         self.children.last().map(|child| child.command.as_str())
     }
+
+    /// The process that does the program's work: of the youngest process and those above it, the topmost that
+    /// no shell stands between. A compiler that a build has started is the build's; a build that a shell has
+    /// started is not the shell's.
+    pub fn work(&self) -> Option<&Child> {
+        let mut work = self.children.last()?;
+        // Parents are older than their children, so this ends.
+        for above in self.children.iter().rev() {
+            if above.pid == work.parent && (work.is_shell() || !above.is_shell()) {
+                work = above;
+            }
+        }
+        Some(work)
+    }
 }
 
 /// A process below the program.
@@ -124,9 +138,121 @@ impl Beat {
 pub struct Child {
     /// Its process id.
     pub pid: u32,
+    /// The process id of its parent.
+    #[serde(default)]
+    pub parent: u32,
+    /// When it was started, in milliseconds since 1970; 0 when that is not known.
+    #[serde(default)]
+    pub started_at: u64,
     /// Its CPU time in milliseconds.
     pub cpu_ms: u64,
     /// Its command line, joined by spaces, at most 200 characters: untrusted text, to be sanitised before it
     /// is shown.
     pub command: String,
+}
+
+/// Programs that run what others write: they are busy with what they have started.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "fish"];
+
+impl Child {
+    /// The program's name and its first argument, where that is a plain word or the name of a file: an option
+    /// or any later argument may hold a secret. Fit to be shown, at most 80 columns.
+    pub fn name(&self) -> String {
+        short(&self.command)
+    }
+
+    fn is_shell(&self) -> bool {
+        let program = self.command.split(' ').next().unwrap_or_default();
+        SHELLS.contains(&base(program).trim_start_matches('-'))
+    }
+}
+
+/// The last part of a path.
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A command line without what may hold a secret: the program's name, and its first argument where that is a
+/// plain word or the name of a file. Fit to be shown, at most 80 columns.
+pub fn short(command: &str) -> String {
+    let mut words = command.split(' ').filter(|word| !word.is_empty());
+    let program = words.next().map(base).unwrap_or_default();
+    let is_plain = |word: &&str| {
+        let plain = |character: char| character.is_alphanumeric() || "._-+".contains(character);
+        !word.is_empty() && !word.starts_with('-') && word.chars().all(plain)
+    };
+    let argument = words.next().filter(|word| !word.contains("://")).map(base);
+    let shown = match argument.filter(is_plain) {
+        Some(argument) => format!("{program} {argument}"),
+        None => program.to_owned(),
+    };
+    text::sanitise::fit(&text::sanitise::line(&shown), 80)
+}
+
+/// The last that the program itself said of its work, as the engine read it in the program's output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// When it was read, in milliseconds since 1970.
+    pub at: u64,
+    /// The tool that the program uses, fit to be shown; none between two tools.
+    pub tool: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn child(pid: u32, parent: u32, command: &str) -> Child {
+        Child {
+            pid,
+            parent,
+            started_at: 0,
+            cpu_ms: 0,
+            command: command.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_work_is_the_topmost_process_below_the_last_shell() {
+        let work = |children: &[(u32, u32, &str)]| {
+            let children = children
+                .iter()
+                .map(|(pid, parent, command)| child(*pid, *parent, command));
+            let beat = Beat {
+                children: children.collect(),
+                ..Beat::default()
+            };
+            beat.work().map(Child::name)
+        };
+        assert_eq!(work(&[]), None);
+        let server = (10, 1, "node /opt/tools/server.js");
+        assert_eq!(work(&[server]).as_deref(), Some("node server.js"));
+        let shell = (11, 1, "/bin/bash -c eval 'cargo build'");
+        assert_eq!(work(&[server, shell]).as_deref(), Some("bash"));
+        let build = [
+            server,
+            shell,
+            (12, 11, "cargo build"),
+            (13, 12, "rustc --crate-name a"),
+        ];
+        assert_eq!(work(&build).as_deref(), Some("cargo build"));
+        let script = [shell, (12, 11, "sh ./run.sh"), (13, 12, "sleep 600")];
+        assert_eq!(work(&script).as_deref(), Some("sleep 600"));
+    }
+
+    #[test]
+    fn a_command_is_shown_without_what_may_be_a_secret() {
+        let cases = [
+            ("/usr/bin/cargo build --release", "cargo build"),
+            ("python3 /home/ada/tools/build.py --token x", "python3 build.py"),
+            ("curl https://ada:secret@host/x", "curl"),
+            ("mysql -psecret", "mysql"),
+            ("env TOKEN=secret make", "env"),
+            ("git\u{1b}[2J push", "git push"),
+            ("", ""),
+        ];
+        for (command, shown) in cases {
+            assert_eq!(short(command), shown, "{command}");
+        }
+    }
 }

@@ -14,11 +14,12 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use rustix::process::Signal;
 
+use crate::asks::Asks;
 use crate::clock::Deadline;
 use crate::error::{Error, Result};
 use crate::files::{self, Sync};
 use crate::linux;
-use crate::record::{Beat, Exit, Started};
+use crate::record::{Beat, Exit, Said, Started};
 use crate::report::Report;
 use crate::spec::{Kept, KeptEnv, Spec};
 use crate::watch::Watch;
@@ -115,6 +116,15 @@ impl Run {
             let path = temporary.join(files::STDIN);
             files::private(&path)?
                 .write_all(stdin)
+                .map_err(Error::file("write", &path))?;
+        }
+        if let Some(token) = &spec.token {
+            Asks::make(&temporary, token)?;
+        }
+        for (name, content) in &spec.files {
+            let path = temporary.join(name);
+            files::private(&path)?
+                .write_all(content.as_bytes())
                 .map_err(Error::file("write", &path))?;
         }
         files::replace(&temporary, files::ENV, &env, Sync::Boot)?;
@@ -362,6 +372,16 @@ impl Run {
             files::private(&self.dir.join(files::STOP))?;
         }
         Ok(())
+    }
+
+    /// Notes the last that the program said of its work.
+    pub fn note_said(&self, said: &Said) -> Result<()> {
+        files::replace(&self.dir, files::SAID, said, Sync::Boot)
+    }
+
+    /// The last that the program said of its work; `None` where no engine has read anything.
+    pub fn said(&self) -> Result<Option<Said>> {
+        files::read(&self.dir, files::SAID)
     }
 
     /// The last heartbeat; `None` before the first.

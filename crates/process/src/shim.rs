@@ -414,6 +414,8 @@ impl Watched {
             children: newest
                 .map(|process| Child {
                     pid: process.pid,
+                    parent: process.parent,
+                    started_at: linux::started_at(process, clock::now_ms()),
                     cpu_ms: process.cpu_ms,
                     command: linux::command_line(process.pid),
                 })

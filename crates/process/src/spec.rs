@@ -40,6 +40,11 @@ pub struct Spec {
     pub output_cap: u64,
     /// Milliseconds between two heartbeats.
     pub beat_ms: u64,
+    /// The token with which its program may call crew; none where it may not.
+    pub token: Option<String>,
+    /// Files that are put into the run's folder before it starts, for its program to read: names and
+    /// contents.
+    pub files: BTreeMap<String, String>,
 }
 
 impl Spec {
@@ -55,6 +60,8 @@ impl Spec {
             timeout_ms: None,
             output_cap: DEFAULT_OUTPUT_CAP,
             beat_ms: DEFAULT_BEAT_MS,
+            token: None,
+            files: BTreeMap::new(),
         }
     }
 
@@ -178,6 +185,9 @@ impl Spec {
             timeout_ms: kept.timeout_ms,
             output_cap: kept.output_cap,
             beat_ms: kept.beat_ms,
+            // Both stand in the folder of the run.
+            token: None,
+            files: BTreeMap::new(),
         }
     }
 }

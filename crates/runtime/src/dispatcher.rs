@@ -30,8 +30,10 @@ use self::files::{Rereading, watch_files, watch_journal};
 pub(crate) use self::finish::Until;
 use self::permits::Permits;
 use self::wait_for_journal::Health;
+use crate::calls::Notices;
 use crate::clock::Stopwatch;
 use crate::executor::{Executor, Owner};
+use crate::hooks::Hooks;
 use crate::queue::{Ask, Queue};
 use crate::set_up::SetUps;
 use crate::{Error, Options, Result, Signal, clock, log, points, state_file, timing};
@@ -55,8 +57,11 @@ pub(crate) struct Dispatcher {
     permits: Permits,
     /// The watchers of runs, each with the means to wake it.
     watchers: BTreeMap<RunId, Arc<Notify>>,
+    /// Gives notice of the calls of runs.
+    notices: Arc<Notices>,
     /// The workspaces that are being made and set up.
     set_ups: SetUps,
+    hooks: Hooks,
     state_file: state_file::StateFile,
     /// Why the journal could not be loaded, or not be written, a moment ago.
     trouble: Option<Error>,
@@ -150,7 +155,9 @@ impl Dispatcher {
             queue,
             permits: Permits::default(),
             watchers: BTreeMap::new(),
+            notices: Notices::new(),
             set_ups: SetUps::default(),
+            hooks: Hooks::default(),
             state_file,
             trouble: None,
             health: Health::default(),
@@ -179,6 +186,7 @@ impl Dispatcher {
             }
             loaded => loaded?,
         }
+        dispatcher.renew_hooks()?;
         Ok(dispatcher)
     }
 
@@ -470,6 +478,14 @@ impl Dispatcher {
                 .await?;
         }
         Ok(ordered)
+    }
+
+    /// Has the hooks of the present settings get the notices, where this engine works on the whole queue.
+    fn renew_hooks(&mut self) -> Result<()> {
+        match self.is_draining() {
+            true => self.hooks.renew(&self.executor, &self.ledger),
+            false => Ok(()),
+        }
     }
 
     /// Whether this engine works on the whole queue, not on one command.

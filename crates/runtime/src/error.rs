@@ -124,6 +124,14 @@ pub enum Error {
         /// What it names.
         path: PathBuf,
     },
+    /// The file of a child has the name of another ticket's.
+    #[error("there is a ticket {child} that {parent} has not delegated")]
+    ChildTaken {
+        /// The id that both have.
+        child: String,
+        /// The ticket whose agent delegates.
+        parent: String,
+    },
     /// A landed merge cannot be taken back.
     #[error("it cannot be taken back: {why}")]
     NotReverted {
@@ -273,6 +281,7 @@ impl Error {
             ),
             Error::NoTemporaryFolder { .. } => Some("set TMPDIR to a folder that can be written".to_owned()),
             Error::CheckoutChanges => Some("crew looks again twice a minute".to_owned()),
+            Error::ChildTaken { child, .. } => Some(format!("rename the file of {child}, and the child is written")),
             Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Watch { .. } => None,
         }
     }
@@ -309,6 +318,7 @@ impl Error {
             | Error::CheckoutChanges
             | Error::NoTemporaryFolder { .. }
             | Error::NotReverted { .. }
+            | Error::ChildTaken { .. }
             | Error::OtherTickets { .. }
             | Error::Prompt { .. }
             | Error::WorkspacesMissing { .. }

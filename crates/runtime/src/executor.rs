@@ -1,9 +1,11 @@
 //! The executor, which performs the effects.
 
 mod candidate;
+mod children;
 mod description;
 mod keep;
 mod landing;
+mod parts;
 pub(crate) mod perform;
 mod pins;
 mod prepare;
@@ -72,6 +74,8 @@ pub(crate) struct Executor {
     /// command is carried out, which starts no step.
     pub(crate) harnesses: BTreeMap<String, Result<Box<dyn Harness>>>,
     pub(crate) shim: Shim,
+    /// The program with which agents call crew's tools; none where its path is not known.
+    pub(crate) program: Option<PathBuf>,
     pub(crate) workspaces: PathBuf,
     pub(crate) prompts: Prompts,
     /// The caller's environment.
@@ -249,6 +253,7 @@ impl Executor {
             work,
             harnesses,
             shim: options.shim.clone().unwrap_or_else(this_program),
+            program: process::this_program(),
             prompts: Prompts::load(prompts_dir.as_deref())?,
             callers_env: options.env.clone(),
             check_env,

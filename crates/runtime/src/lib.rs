@@ -15,6 +15,7 @@
 )]
 
 mod blocking;
+mod calls;
 mod check;
 mod clock;
 mod dispatcher;
@@ -22,6 +23,7 @@ mod error;
 mod executor;
 mod folders;
 mod gh;
+mod hooks;
 pub mod log;
 mod lost_file;
 mod observe;

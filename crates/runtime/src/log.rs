@@ -21,8 +21,8 @@ pub(crate) use writer::Writer;
 use crate::{Result, timing};
 
 /// The targets of the log's own events.
-pub const TARGETS: [&str; 9] = [
-    "check", "command", "decision", "effect", "engine", "log", "retry", "run", "set_up",
+pub const TARGETS: [&str; 10] = [
+    "check", "command", "decision", "effect", "engine", "hook", "log", "retry", "run", "set_up",
 ];
 
 /// The columns of a reason at most: git's last words, for instance.
@@ -168,6 +168,7 @@ pub(crate) fn run_ended(end: &RunEnd) {
                 Signal::Blocked { .. } => "blocked",
                 Signal::Asked { .. } => "asked",
                 Signal::WakeupSet { .. } => "wakeup_set",
+                Signal::BrokenUp { .. } => "broken_up",
             };
             tracing::info!(target: "run", state = "ended", %run, signal);
         }
@@ -215,6 +216,21 @@ pub(crate) fn set_up_ended(run: &Run, exit: &process::Exit) {
     let (code, signal) = (exit.code, exit.signal);
     let outcome = if exit.is_success() { "passed" } else { "failed" };
     tracing::info!(target: "set_up", state = "ended", run = folder(run), outcome, code, signal);
+}
+
+/// The program of a hook runs for a notice, by its row.
+pub(crate) fn hook_started(hook: &str, notice: u64) {
+    tracing::info!(target: "hook", state = "started", hook, notice);
+}
+
+/// The program of a hook has ended, with the end of what it printed where it failed.
+pub(crate) fn hook_ended(hook: &str, notice: u64, failure: Option<&str>) {
+    match failure {
+        None => tracing::info!(target: "hook", state = "ended", hook, notice),
+        Some(why) => {
+            tracing::warn!(target: "hook", state = "failed", hook, notice, why = reason(why));
+        }
+    }
 }
 
 /// A command was read from the inbox. Its free text, such as an answer, is not logged.
@@ -284,6 +300,7 @@ fn outcome(report: &Report) -> (&'static str, Option<&str>) {
         Report::WorkspaceReady { .. } => ("workspace_ready", None),
         Report::WorkspaceFailed { why } => ("workspace_failed", Some(why)),
         Report::SetUpFailed { why, .. } => ("set_up_failed", Some(why)),
+        Report::Unified => ("unified", None),
         Report::StepSpawned => ("step_spawned", None),
         Report::StepNotSpawned { failure } => ("step_not_spawned", Some(&failure.message)),
         Report::WorkspaceMissing => ("workspace_missing", None),
@@ -337,7 +354,13 @@ fn command_name(command: &Command) -> (&'static str, Option<&AgentName>) {
         Command::CommitTo { .. } => ("commit_to", None),
         Command::Answer { agent, .. } => ("answer", Some(agent)),
         Command::Wake { agent } => ("wake", Some(agent)),
+        Command::Say { agent, .. } => ("say", Some(agent)),
+        Command::Bait { agent } => ("bait", Some(agent)),
+        Command::Reap { agent } => ("reap", Some(agent)),
+        Command::SetMode { agent, .. } => ("set_mode", Some(agent)),
+        Command::Rewind { .. } => ("rewind", None),
         Command::Stop { .. } => ("stop", None),
+        Command::Tool { call, .. } => (call.name(), None),
     }
 }
 

@@ -15,11 +15,13 @@ use model::policy::stall::Sample;
 use model::ticket::{CheckCommand, CheckOutcome, CheckTask, Fingerprint, Loss, Ticket, Verdict};
 use model::{RunId, Time};
 use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
+use store::Ledger;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::blocking::Threads;
+use crate::calls::{Calls, Notices};
 use crate::check::missing_of_promise;
 use crate::clock;
 use crate::dispatcher::Event;
@@ -33,6 +35,9 @@ const PIECE: usize = 256 * 1024;
 /// Pieces of each stream that are read at one look. A flood takes several looks.
 const PIECES: usize = 16;
 
+/// Tools of a client that are kept in mind at once.
+const TOOLS: usize = 32;
+
 /// The subject of a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Subject {
@@ -45,6 +50,15 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
+    /// The role of the agent whose step it is; none of a check, which calls nothing.
+    fn caller(&self) -> Option<harness::Role> {
+        match self {
+            Subject::Step(..) => Some(harness::Role::Worker),
+            Subject::Review(..) => Some(harness::Role::Gatekeeper),
+            Subject::Check(_) => None,
+        }
+    }
+
     /// The end of a run of which there is no record: of a check `how` it was lost, of a step in a `message`.
     fn lost(&self, id: &RunId, how: Loss, message: &str) -> driver::Event {
         match self {
@@ -59,46 +73,87 @@ impl Subject {
 }
 
 /// Watches a run until it has ended, and reports its end. Returns early when nobody listens any more.
-/// `asked`: notified when somebody has asked the run to stop.
+/// `asked`: notified when somebody has asked the run to stop. `heard`: the journal whose inbox the calls of
+/// its agent come into, and what gives notice of them.
 pub(crate) async fn watch(
     dir: PathBuf,
     id: RunId,
     subject: Subject,
     asked: Arc<Notify>,
     executor: Arc<Executor>,
+    heard: Option<(Ledger, Arc<Notices>)>,
     tell: UnboundedSender<Event>,
 ) {
+    let mut calls = match subject.caller().zip(heard) {
+        Some((role, (ledger, notices))) => Run::open(&dir)
+            .and_then(|run| Calls::of(&run, &id, role, ledger, Arc::clone(&executor), notices))
+            // The end of the run says what is wrong with its folder.
+            .unwrap_or_default(),
+        None => None,
+    };
+    let serving = async {
+        match &mut calls {
+            Some(calls) => calls.serve().await,
+            None => std::future::pending().await,
+        }
+    };
+    let end = tokio::select! {
+        end = end(&dir, &id, &subject, &asked, &executor, &tell) => end,
+        () = serving => return,
+    };
+    let Some(end) = end else { return };
+    failpoint::hit("stream.read");
+    // A call that was written before the run ended is heard before its end.
+    while let Some(calls) = &mut calls
+        && let Err(error) = calls.take_last().await
+    {
+        crate::log::watch_retried(&id, &text::with_causes(&error));
+        if tell.is_closed() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    drop(tell.send(Event::Driver(end)));
+}
+
+/// Waits for the end of a run, however often that fails; none when nobody listens any more.
+async fn end(
+    dir: &Path,
+    id: &RunId,
+    subject: &Subject,
+    asked: &Notify,
+    executor: &Arc<Executor>,
+    tell: &UnboundedSender<Event>,
+) -> Option<driver::Event> {
     let mut told = String::new();
-    let end = loop {
-        match end_of(&dir, &id, &subject, &asked, &executor, &tell).await {
-            Ok(end) => break end,
+    loop {
+        match end_of(dir, id, subject, asked, executor, tell).await {
+            Ok(end) => return Some(end),
             Err(process::Error::NoRun { .. }) => {
                 let why = "it was never started".to_owned();
-                break subject.lost(&id, Loss::NotStarted { why }, "it was never started");
+                return Some(subject.lost(id, Loss::NotStarted { why }, "it was never started"));
             }
             Err(error) => {
                 if let process::Error::Damaged { .. } = error
-                    && is_swept(&dir, &executor).await
+                    && is_swept(dir, executor).await
                 {
-                    break subject.lost(&id, Loss::Vanished, &error.to_string());
+                    return Some(subject.lost(id, Loss::Vanished, &error.to_string()));
                 }
                 // While a process of the step may be alive, the step has not ended: the next step would work
                 // beside it.
                 let error = text::with_causes(&error);
-                crate::log::watch_retried(&id, &error);
+                crate::log::watch_retried(id, &error);
                 if told != error {
                     tracing::warn!("run {id} cannot be watched, and is looked at again: {error}");
                     told = error;
                 }
                 if tell.is_closed() {
-                    return;
+                    return None;
                 }
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
-    };
-    failpoint::hit("stream.read");
-    drop(tell.send(Event::Driver(end)));
+    }
 }
 
 /// Ends what is left of a run whose record cannot be read; gives whether nothing is left. Without the run's
@@ -180,6 +235,7 @@ async fn end_of(
                             (End::Finished(Signal::Done), _) => {
                                 if let Some(ticket) = &ticket {
                                     with.save_ahead(ticket);
+                                    end.made = with.parts_made(ticket, &end.modes);
                                 }
                             }
                             (End::Finished(Signal::None), _) | (_, Some(End::Finished(Signal::None))) => {
@@ -263,7 +319,17 @@ async fn wait(
         // A client that ends by itself after its failure need not be stopped: it has until the next look.
         let given_up = said.as_ref().and_then(|said| said.given_up.clone());
         if let Some(behind) = said.take() {
-            said = threads.end(move || behind.read_on()).await;
+            let noted = run.clone();
+            said = threads.end(move || behind.read_on(&noted)).await;
+        }
+        // Reported at every look, for the same reason as a failure below; there are few.
+        let modes = said.as_ref().map_or_else(Vec::new, |said| said.modes.clone());
+        if !modes.is_empty() {
+            let input = Input::ModesAnnounced {
+                run: id.clone(),
+                modes,
+            };
+            drop(tell.send(Event::Driver(driver::Event::Input(input))));
         }
         let sample = Sample {
             stated: said.as_ref().and_then(Said::stated),
@@ -332,8 +398,18 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
         stated: None,
         cpu_ms: beat.children_cpu_ms,
         children: children.finish(),
+        child: beat.work().map(process::Child::name),
         shim: pulse.map_or(0, |pulse| pulse.shim),
         pulse: pulse.map_or(0, |pulse| pulse.count),
+    }
+}
+
+/// The use of a tool in words, without what may hold a secret: the tool, and of a command the program's
+/// name with its first argument.
+fn tool(name: &str) -> String {
+    match name.split_once(": ") {
+        Some((tool, target)) => format!("{tool}: {}", process::short(target)),
+        None => name.to_owned(),
     }
 }
 
@@ -354,6 +430,12 @@ struct Said {
     review: Option<String>,
     /// The failure that ends the step, though its client has not noticed.
     given_up: Option<harness::Failure>,
+    /// The modes that the agent announced so far.
+    modes: Vec<Mode>,
+    /// The tools that the client uses, by its ids for them, in the words of people.
+    tools: Vec<(String, String)>,
+    /// Whether the last of them is noted beside the run.
+    has_noted: bool,
 }
 
 impl Said {
@@ -366,6 +448,10 @@ impl Said {
             last_line: String::new(),
             review,
             given_up: None,
+            modes: Vec::new(),
+            tools: Vec::new(),
+            // A client that uses no tool says nothing of its work, and neither does the file.
+            has_noted: true,
         }
     }
 
@@ -379,8 +465,16 @@ impl Said {
 
     /// Reads new output, a bounded amount of it. An error is ignored here: the last reading meets it again,
     /// and reports it.
-    fn read_on(mut self) -> Self {
+    fn read_on(mut self, run: &Run) -> Self {
+        let before = self.tools.last().cloned();
         self.whole = self.read(PIECES).unwrap_or(true);
+        let now = self.tools.last().cloned();
+        if now != before || !self.has_noted {
+            let at = u64::try_from(clock::now().0).unwrap_or_default();
+            let tool = now.map(|(_, name)| name);
+            // It is for people to look at, and the next look notes it again.
+            self.has_noted = run.note_said(&process::Said { at, tool }).is_ok();
+        }
         self
     }
 
@@ -400,8 +494,18 @@ impl Said {
                 }
                 self.bytes += piece.len() as u64;
                 for event in self.reader.feed(*stream, &piece) {
+                    if let harness::Event::ToolStart { id, name } = &event {
+                        self.tools.push((id.clone(), tool(name)));
+                        // A client that names no end of its tools is at the last of them.
+                        let many = self.tools.len().saturating_sub(TOOLS);
+                        self.tools.drain(..many);
+                    } else if let harness::Event::ToolEnd { id, .. } = &event {
+                        self.tools.retain(|(of, _)| of != id);
+                    }
                     if let harness::Event::GivenUp { failure } = event {
                         self.given_up = Some(failure);
+                    } else if let harness::Event::Mode { mode: announced } = event {
+                        self.modes.push(mode(announced));
                     } else if let (harness::Event::Text { line }, Stream::Out) = (event, *stream) {
                         self.last_line = line;
                     }
@@ -488,13 +592,8 @@ fn of_outcome(
         },
         total_micro_usd: outcome.total_micro_usd,
         summary: outcome.summary,
-        mode: outcome.mode.map(|mode| match mode {
-            harness::Mode::Execute => Mode::Execute,
-            harness::Mode::Delegate => Mode::Delegate,
-            harness::Mode::Plan => Mode::Plan,
-            harness::Mode::BreakUp => Mode::BreakUp,
-            harness::Mode::Unify => Mode::Unify,
-        }),
+        modes: outcome.modes.into_iter().map(mode).collect(),
+        made: Vec::new(),
         end: end(outcome.result),
         stated: outcome.stated.map(end),
         verdict: outcome
@@ -557,6 +656,16 @@ fn promise(made: harness::Commitment) -> Promise {
     }
 }
 
+fn mode(mode: harness::Mode) -> Mode {
+    match mode {
+        harness::Mode::Execute => Mode::Execute,
+        harness::Mode::Delegate => Mode::Delegate,
+        harness::Mode::Plan => Mode::Plan,
+        harness::Mode::BreakUp => Mode::BreakUp,
+        harness::Mode::Unify => Mode::Unify,
+    }
+}
+
 fn of_failure(failure: harness::Failure) -> Failure {
     Failure {
         until: failure
@@ -589,7 +698,8 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
         usage: Usage::default(),
         total_micro_usd: None,
         summary: None,
-        mode: None,
+        modes: Vec::new(),
+        made: Vec::new(),
         end: End::Failed(Failure::new(class, message)),
         stated: None,
         verdict: None,

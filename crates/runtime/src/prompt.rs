@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use minijinja::{Environment, UndefinedBehavior, context};
-use model::attempt::Prompt;
+use model::attempt::{ChildEnd, ChildResult, Message, Mode, Prompt};
 use model::money::Usd;
 use model::policy::budget::Budget;
 use model::settings::nearest;
@@ -20,7 +20,7 @@ struct BuiltIn {
     own: &'static [&'static str],
 }
 
-const BUILT_IN: [BuiltIn; 13] = [
+const BUILT_IN: [BuiltIn; 20] = [
     BuiltIn::new("instructions", include_str!("prompts/instructions.md"), &[]),
     BuiltIn::new("init", include_str!("prompts/init.md"), &[]),
     BuiltIn::new("step", include_str!("prompts/step.md"), &[]),
@@ -58,10 +58,17 @@ const BUILT_IN: [BuiltIn; 13] = [
             "given",
         ],
     ),
-    BuiltIn::new("last_chance", include_str!("prompts/last_chance.md"), &[]),
+    BuiltIn::new("last_chance", include_str!("prompts/last_chance.md"), &["baited"]),
     BuiltIn::new("answered", include_str!("prompts/answered.md"), &["answers"]),
     BuiltIn::new("edited", include_str!("prompts/edited.md"), &[]),
     BuiltIn::new("budget", include_str!("prompts/budget.md"), &["budget"]),
+    BuiltIn::new("unify", include_str!("prompts/unify.md"), &["children"]),
+    BuiltIn::new("said", include_str!("prompts/said.md"), &["said"]),
+    BuiltIn::new("mode_execute", include_str!("prompts/mode_execute.md"), &[]),
+    BuiltIn::new("mode_plan", include_str!("prompts/mode_plan.md"), &[]),
+    BuiltIn::new("mode_break_up", include_str!("prompts/mode_break_up.md"), &[]),
+    BuiltIn::new("mode_delegate", include_str!("prompts/mode_delegate.md"), &[]),
+    BuiltIn::new("mode_unify", include_str!("prompts/mode_unify.md"), &["parts"]),
 ];
 
 impl BuiltIn {
@@ -77,7 +84,7 @@ const MOST_BYTES: u64 = 256 << 10;
 
 /// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
 /// prompt names it.
-const COMMON: [&str; 16] = [
+const COMMON: [&str; 18] = [
     "ticket",
     "title",
     "body",
@@ -94,6 +101,8 @@ const COMMON: [&str; 16] = [
     "commitments",
     "submodules",
     "empty_submodules",
+    "parent",
+    "is_leader",
 ];
 
 /// The beginning of the prompt after a step that something killed.
@@ -140,6 +149,18 @@ pub(crate) struct Facts {
     /// The lines of its last step that crew could not use, each in a message for the agent.
     #[serde(skip)]
     pub(crate) unusable: Vec<String>,
+    /// What people said that the agent was not shown yet.
+    #[serde(skip)]
+    pub(crate) said: Vec<Saying>,
+    /// Its task mode, where the prompt says it.
+    #[serde(skip)]
+    pub(crate) mode: Option<Mode>,
+    /// What came of the tickets into which its ticket was broken up.
+    #[serde(skip)]
+    pub(crate) parts: Vec<PartWords>,
+    /// Who wants it to come to an end, where somebody does: then this is the last step.
+    #[serde(skip)]
+    pub(crate) baited: Option<String>,
     /// The ticket's text changed since the agent last saw it.
     #[serde(skip)]
     pub(crate) edited: bool,
@@ -160,6 +181,10 @@ pub(crate) struct Facts {
     pub(crate) submodules: Vec<String>,
     /// The folders of submodules whose files crew does not have.
     pub(crate) empty_submodules: Vec<String>,
+    /// The ticket whose agent has delegated this one; empty where none has.
+    pub(crate) parent: String,
+    /// Whether its agent may delegate.
+    pub(crate) is_leader: bool,
     /// The rest of the ticket's budget, when the agent must come to an end.
     pub(crate) budget: Option<BudgetWords>,
 }
@@ -210,6 +235,54 @@ impl Unverified {
     }
 }
 
+/// What a child came to, in words.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct ChildWords {
+    /// Its id.
+    pub(crate) id: String,
+    /// Its title.
+    pub(crate) title: String,
+    /// How it ended.
+    pub(crate) end: String,
+    /// The agent that did it; empty where nobody began.
+    pub(crate) agent: String,
+    /// The agent's summary; may be empty.
+    pub(crate) summary: String,
+    /// The cost; empty where nothing is known of it.
+    pub(crate) cost: String,
+}
+
+impl ChildWords {
+    fn of(result: &ChildResult) -> Self {
+        let end = match &result.end {
+            ChildEnd::Unified => "It is done.".to_owned(),
+            ChildEnd::GivenUp { why } => format!("It was given up: {}", told(why)),
+            ChildEnd::Ended { why } => format!("It was ended, and is not done: {}", told(why)),
+        };
+        let cost = Some(result.cost_micro_usd).filter(|cost| *cost > 0);
+        Self {
+            id: result.id.to_string(),
+            title: text::sanitise::line(&result.title),
+            end,
+            agent: result.agent.as_ref().map(ToString::to_string).unwrap_or_default(),
+            summary: result.summary.as_deref().map(told).unwrap_or_default(),
+            cost: cost.map(|cost| Usd(cost).to_string()).unwrap_or_default(),
+        }
+    }
+
+    /// Something to try a template out with.
+    fn example() -> Self {
+        Self {
+            id: "t-1-c1".to_owned(),
+            title: "A part of it".to_owned(),
+            end: "It is done.".to_owned(),
+            agent: "bob".to_owned(),
+            summary: "did it".to_owned(),
+            cost: "$0.10".to_owned(),
+        }
+    }
+}
+
 /// A question and what a person said to it, without what only a terminal understands.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Answered {
@@ -224,6 +297,45 @@ impl Answered {
         Self {
             question: answer.question.clone(),
             answer: told(&answer.text),
+        }
+    }
+}
+
+/// What a person said to an agent, without what only a terminal understands.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Saying {
+    /// The person.
+    pub(crate) by: String,
+    /// The words.
+    pub(crate) text: String,
+}
+
+impl Saying {
+    pub(crate) fn of(message: &Message) -> Self {
+        Self {
+            by: text::sanitise::line(&message.by.to_string()),
+            text: told(&message.text),
+        }
+    }
+}
+
+/// What came of a part of a ticket.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct PartWords {
+    /// The part's ticket.
+    pub(crate) ticket: String,
+    /// Its title.
+    pub(crate) title: String,
+    /// What came of it.
+    pub(crate) result: String,
+}
+
+impl PartWords {
+    pub(crate) fn of(part: &ticket::Part) -> Self {
+        Self {
+            ticket: part.ticket.to_string(),
+            title: text::sanitise::line(&part.title),
+            result: text::sanitise::line(part.result.as_deref().unwrap_or("it is not over")),
         }
     }
 }
@@ -268,6 +380,10 @@ impl Facts {
             kept: some(&"1".repeat(40)),
             answers: Vec::new(),
             unusable: Vec::new(),
+            said: Vec::new(),
+            mode: None,
+            parts: Vec::new(),
+            baited: None,
             edited: !few,
             was_lost: false,
             left_out: None,
@@ -276,6 +392,8 @@ impl Facts {
             commitments: some("The page is there (`test -e page.html`)"),
             submodules: some("sub"),
             empty_submodules: some("lib"),
+            parent: if few { String::new() } else { "t-0".to_owned() },
+            is_leader: !few,
             budget: Some(BudgetWords::of(budget)),
         }
     }
@@ -366,6 +484,9 @@ impl Prompts {
                 diff_command => "git diff a b", is_cut => !few, run_id => "t-1.2.1",
                 is_changed => !few, given => if few { "" } else { "A title" },
                 unverified => if few { Vec::new() } else { vec![Unverified::example()] },
+                children => if few { Vec::new() } else { vec![ChildWords::example()] },
+                baited => if few { "" } else { "pat" }, said => [Saying { by: "pat".to_owned(), text: "so".to_owned() }],
+                parts => if few { Vec::new() } else { vec![PartWords { ticket: "t-2".to_owned(), title: "A part".to_owned(), result: "landed".to_owned() }] },
             };
             self.say(built_in.name, &Facts::example(few), more)
                 .map_err(|error| error.to_string())?;
@@ -407,8 +528,18 @@ impl Prompts {
         if !facts.unusable.is_empty() {
             said.push(could_not_use(&facts.unusable));
         }
+        if let Some(mode) = facts.mode {
+            let parts = &facts.parts;
+            let before = if said.is_empty() { "" } else { "\n" };
+            let text = self.render(template_of(mode), facts, context! { parts })?;
+            said.push(format!("{before}{text}\n"));
+        }
+        if !facts.said.is_empty() {
+            said.push(self.render("said", facts, context! { said => facts.said })?);
+        }
         match prompt {
             Prompt::Init | Prompt::Resume => {}
+            Prompt::Step | Prompt::LastChance if facts.baited.is_some() => {}
             // It stands there already, with its question.
             Prompt::Answer { text }
                 if tells_answers && facts.answers.last().is_some_and(|last| last.answer == told(text)) =>
@@ -424,6 +555,7 @@ impl Prompts {
             | Prompt::LastChance
             | Prompt::Answer { .. }
             | Prompt::Wakeup { .. }
+            | Prompt::Unify { .. }
             | Prompt::Unanswered { .. } => said.push(self.about(prompt, facts)?),
         }
         if let Some(left_out) = facts.left_out.as_ref().filter(|_| is_sent_back(prompt)) {
@@ -431,6 +563,9 @@ impl Prompts {
                 "These files of your workspace are not committed, and crew left them out of what it committed for you: {left_out}. \
                  Commit yourself what belongs to the work.\n"
             ));
+        }
+        if facts.baited.is_some() {
+            said.push(self.about(&Prompt::LastChance, facts)?);
         }
         if facts.budget.is_some() {
             said.push(self.render("budget", facts, context! {})?);
@@ -477,12 +612,19 @@ impl Prompts {
                 let why = told(why);
                 self.render("returned", facts, context! { by, why })?
             }
-            Prompt::LastChance => self.render("last_chance", facts, context! {})?,
+            Prompt::LastChance => {
+                let baited = facts.baited.as_deref().unwrap_or_default();
+                self.render("last_chance", facts, context! { baited })?
+            }
             Prompt::Answer { text } => format!(
                 "The answer to your question:\n\n{}\n\n{}",
                 told(text),
                 self.render("step", facts, context! {})?
             ),
+            Prompt::Unify { results } => {
+                let children: Vec<ChildWords> = results.iter().map(ChildWords::of).collect();
+                self.render("unify", facts, context! { children })?
+            }
             Prompt::Wakeup { why } => format!(
                 "You asked to be woken: {why}\n\n{}",
                 self.render("step", facts, context! {})?
@@ -527,6 +669,17 @@ fn could_not_use(lines: &[String]) -> String {
     }
 }
 
+/// The template that tells an agent about its mode.
+fn template_of(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Execute => "mode_execute",
+        Mode::Plan => "mode_plan",
+        Mode::BreakUp => "mode_break_up",
+        Mode::Delegate => "mode_delegate",
+        Mode::Unify => "mode_unify",
+    }
+}
+
 /// Whether it is told to an agent whose work was merged and has come back.
 fn is_sent_back(prompt: &Prompt) -> bool {
     match prompt {
@@ -539,6 +692,7 @@ fn is_sent_back(prompt: &Prompt) -> bool {
         | Prompt::LastChance
         | Prompt::Answer { .. }
         | Prompt::Wakeup { .. }
+        | Prompt::Unify { .. }
         | Prompt::Unanswered { .. } => false,
     }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use engine::driver;
 use jiff::Timestamp;
 use model::ticket::{FileStatus, Filing};
-use model::{TicketId, Time};
+use model::{AgentName, TicketId, Time};
 use tickets::{Folder, Hint, ProblemKind, Scan, Status, Watch};
 
 use self::doubtful::Doubtful;
@@ -42,10 +42,19 @@ pub(crate) enum Ask {
     LookAnew { number: u64, is_journal_new: bool },
     /// Make a file say this.
     File(TicketId, Filing, Reply),
-    /// Add a note that was decided on then.
-    Note(TicketId, String, Time, Reply),
+    /// Add a note.
+    Note(TicketId, Note, Reply),
     /// End.
     End,
+}
+
+/// A note for a ticket's file.
+pub(crate) struct Note {
+    pub(crate) text: String,
+    /// The agent in whose name it is written; none where it is crew's own.
+    pub(crate) by: Option<AgentName>,
+    /// When it was decided on.
+    pub(crate) at: Time,
 }
 
 /// Called with what came of it.
@@ -193,8 +202,8 @@ fn serve(
                     }
                     replies.push((reply, written.map(drop)));
                 }
-                Ask::Note(id, text, at, reply) => {
-                    let written = conflicts.watching(&folder, &id, || note(&folder, &id, &text, at));
+                Ask::Note(id, asked, reply) => {
+                    let written = conflicts.watching(&folder, &id, || note(&folder, &id, &asked));
                     replies.push((reply, written));
                     named.insert(id.to_string());
                 }
@@ -364,16 +373,22 @@ fn renamed_file(folder: &Folder, id: &tickets::Id) -> Result<Option<tickets::Id>
 }
 
 /// Adds a note, once: performed again after a crash, this finds the note of that moment with the same text,
-/// whatever was written below it since. The note is one line, so that it is known as crew's and a person's
-/// text below it is not.
-fn note(folder: &Folder, id: &TicketId, text: &str, at: Time) -> Result<(), Unwritten> {
+/// whatever was written below it since. crew's own note is one line, so that it is known as crew's and a
+/// person's text below it is not; an agent's is quoted below the agent's name.
+fn note(folder: &Folder, id: &TicketId, note: &Note) -> Result<(), Unwritten> {
     let id = resolve(folder, id)?;
-    let at = Timestamp::from_millisecond(at.0).unwrap_or_default();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let at = Timestamp::from_millisecond(note.at.0).unwrap_or_default();
+    let text = match &note.by {
+        Some(agent) => tickets::note_by_agent(agent.as_str(), &note.text),
+        None => note.text.split_whitespace().collect::<Vec<_>>().join(" "),
+    };
     let read = folder.read(&id)?;
     // A person may have answered right below it.
-    let is_it = |note: &tickets::Note| {
-        note.text.lines().next() == Some(text.as_str()) && note.at.as_second() == at.as_second()
+    let is_it = |there: &tickets::Note| {
+        let mut lines = there.text.lines();
+        let is_same = text.lines().all(|line| lines.next() == Some(line));
+        let goes_on = note.by.is_some() && lines.next().is_some_and(|line| line.starts_with('>'));
+        there.at.as_second() == at.as_second() && is_same && !goes_on
     };
     if read.notes.iter().any(is_it) {
         return Ok(());
@@ -390,6 +405,14 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<tickets::Id,
         FileStatus::Closed => Status::Closed,
     };
     folder.set_status_and_tags(&id, Some(status), |tags| tags.clone_from(&filing.tags))?;
+    for dep in &filing.deps {
+        let dep = tickets::Id::new(dep.as_str())?;
+        match folder.dep(&id, &dep) {
+            // Who deleted the part, or made it wait for the whole, has decided otherwise.
+            Ok(_) | Err(tickets::Error::NotFound { .. } | tickets::Error::Cycle { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
     Ok(id)
 }
 
@@ -459,11 +482,16 @@ mod tests {
             (60_000, "BLOCKED: no lock"),
             (120_000, "BLOCKED: no key\n\nand no door"),
         ];
+        let crews = |said: &str, at| Note {
+            text: said.to_owned(),
+            by: None,
+            at: Time(at),
+        };
         for (at, said) in decided {
-            note(&folder, &id, said, Time(at)).unwrap();
+            note(&folder, &id, &crews(said, at)).unwrap();
             // A person answers it before the engine that was killed is up again.
             folder.add_note(&file, "look again", Timestamp::now()).unwrap();
-            note(&folder, &id, said, Time(at)).unwrap();
+            note(&folder, &id, &crews(said, at)).unwrap();
         }
         let blocked = texts().into_iter().filter(|text| text.starts_with("BLOCKED"));
         let expected = [
@@ -473,11 +501,46 @@ mod tests {
         ];
         assert_eq!(blocked.collect::<Vec<_>>(), expected);
         let other = TicketId::new("k-2").unwrap();
-        let noted = note(&folder, &other, "its file is gone", Time(0));
+        let noted = note(&folder, &other, &crews("its file is gone", 0));
         assert!(matches!(noted, Err(Unwritten::Missing)), "{noted:?}");
         std::fs::rename(dir.path(), dir.path().with_extension("away")).unwrap();
-        let noted = note(&folder, &id, "its folder is gone", Time(0));
+        let noted = note(&folder, &id, &crews("its folder is gone", 0));
         std::fs::rename(dir.path().with_extension("away"), dir.path()).unwrap();
         assert!(matches!(noted, Err(Unwritten::Failed(_))), "{noted:?}");
+    }
+    #[test]
+    fn an_agents_note_is_there_once_in_its_name_and_is_no_part_of_its_task() {
+        let dir = tempfile::tempdir().unwrap();
+        let text =
+            "---\nid: k-1\nstatus: open\ndeps: []\nlinks: []\ntype: task\npriority: 2\n---\n# A ticket\n";
+        std::fs::write(dir.path().join("k-1.md"), text).unwrap();
+        let folder = Folder::at(dir.path()).unwrap();
+        let (id, file) = (TicketId::new("k-1").unwrap(), tickets::Id::new("k-1").unwrap());
+        let task = || {
+            crate::reading::Reading::of(&folder.read(&file).unwrap())
+                .unwrap()
+                .spec
+                .digest
+        };
+        let before = task();
+        for said in ["I see\n\n# no heading", "I see", "I see\n"] {
+            let note_of_ann = Note {
+                text: said.to_owned(),
+                by: Some(AgentName::new("ann").unwrap()),
+                at: Time(1_000),
+            };
+            note(&folder, &id, &note_of_ann).unwrap();
+            note(&folder, &id, &note_of_ann).unwrap();
+        }
+        let notes: Vec<String> = folder
+            .read(&file)
+            .unwrap()
+            .notes
+            .into_iter()
+            .map(|one| one.text)
+            .collect();
+        let first = "Note by the agent ann:\n> I see\n>\n> # no heading";
+        assert_eq!(notes, [first, "Note by the agent ann:\n> I see"]);
+        assert_eq!(task(), before);
     }
 }

@@ -7,6 +7,9 @@ use model::ticket::{CheckCommand, FileStatus, NOTED, Spec};
 use model::{Oid, TicketId, Time};
 use tickets::{Status, Ticket};
 
+/// Bytes of a note that are kept.
+const NOTE: usize = 4 << 10;
+
 /// The content of a ticket's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
@@ -16,6 +19,8 @@ pub struct Reading {
     pub status: FileStatus,
     /// Those of its tags that are crew's; the others are in `spec`.
     pub tags: BTreeSet<String>,
+    /// Its notes in the order of the file, without those of crew and of agents, each cut to 4 KiB.
+    pub notes: Vec<String>,
 }
 
 impl Reading {
@@ -48,6 +53,7 @@ impl Reading {
         };
         // As with its tags, crew's own notes are no part of what the file's author says.
         let text = read.without_notes(|note| note == NOTED || note.starts_with(&format!("{NOTED} ")));
+        let notes: Vec<String> = text.notes().into_iter().map(|note| cut(note.text)).collect();
         let spec = Spec {
             title: read.title.clone(),
             kind: read.kind.clone(),
@@ -65,9 +71,21 @@ impl Reading {
             digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.body.as_bytes())
                 .simple()
                 .to_string(),
+            notes: u32::try_from(notes.len()).unwrap_or(u32::MAX),
         };
-        Some(Self { spec, status, tags })
+        Some(Self {
+            spec,
+            status,
+            tags,
+            notes,
+        })
     }
+}
+
+/// The beginning of a note, as much of it as an event holds.
+fn cut(mut note: String) -> String {
+    note.truncate(note.floor_char_boundary(NOTE));
+    note
 }
 
 /// A commitment that the file lists. Its command is a person's text, or an argument vector.

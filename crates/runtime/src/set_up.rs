@@ -315,7 +315,7 @@ fn end_of(run: &Run, is_to_end: bool) -> Result<Exit> {
     deprecated,
     reason = "sound for a descriptor that is owned; the successor asks for `unsafe`, which only `process` may use"
 )]
-fn readable(pidfd: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
+pub(crate) fn readable(pidfd: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(pidfd, tokio::io::Interest::READABLE).ok()
 }
 

@@ -348,6 +348,7 @@ async fn end_of(run: &RunId, task: Option<CheckTask>, executor: &Arc<Executor>) 
         Subject::Check(task),
         Arc::new(Notify::new()),
         Arc::clone(executor),
+        None,
         tell,
     ));
     while let Some(event) = told.recv().await {

@@ -48,6 +48,8 @@ pub(crate) fn name(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::StartStep { .. }) => "start step",
         Effect::Attempt(attempt::Effect::StopRun { .. }) => "stop run",
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "inspect workspace",
+        Effect::Attempt(attempt::Effect::CreateChild { .. }) => "create child",
+        Effect::Unify { .. } => "unify",
         Effect::BuildCandidate { .. } => "build candidate",
         Effect::StartCheck { .. } => "start check",
         Effect::StartReview { .. } => "start review",
@@ -58,5 +60,6 @@ pub(crate) fn name(effect: &Effect) -> &'static str {
         Effect::RemoveWorkspace { .. } => "remove workspace",
         Effect::WriteFile(_) => "write file",
         Effect::AddNote { .. } => "add note",
+        Effect::CreateTicket(_) => "create ticket",
     }
 }

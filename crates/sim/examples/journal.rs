@@ -102,6 +102,9 @@ impl Crew {
                 self.runs.push_back((run.clone(), ordered.ticket.clone()));
                 Report::CheckSpawned
             }
+            // Nobody delegates in it.
+            Effect::Unify { .. } => Report::Unified,
+            Effect::Attempt(attempt::Effect::CreateChild { .. }) => Report::Done,
             Effect::Land { candidate, .. } => Report::Landed {
                 commit: candidate.commit.clone(),
             },
@@ -112,7 +115,8 @@ impl Crew {
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
-            | Effect::AddNote { .. } => Report::Done,
+            | Effect::AddNote { .. }
+            | Effect::CreateTicket(_) => Report::Done,
         })
     }
 
@@ -151,7 +155,8 @@ impl Crew {
             summary: Some(format!(
                 "wrote what {ticket} asks for, with a test of it, and looked at what calls it"
             )),
-            mode: None,
+            modes: Vec::new(),
+            made: Vec::new(),
             end,
             stated: None,
             left: None,
@@ -214,6 +219,7 @@ impl Crew {
             tags: BTreeSet::new(),
             changed_at: Time(self.now.0 - 60_000),
             origin: model::ticket::Origin::Person,
+            notes: Vec::new(),
             renamed: None,
         }
     }

@@ -101,6 +101,8 @@ sites! {
     Frozen "frozen"
     /// A check is killed or frozen, or cannot be run.
     CheckStruck "check_struck"
+    /// An agent calls tools in its step, and at times in the name of an earlier one.
+    Tools "tools"
 }
 
 impl fmt::Display for Site {

@@ -207,6 +207,7 @@ impl Check {
             stated: None,
             cpu_ms: 1,
             children: 0,
+            child: None,
             shim: 1,
             pulse: u64::try_from(seen.0 - self.began.0).unwrap_or(0),
         }

@@ -1,13 +1,14 @@
 //! The executor: every effect performed on the world, each an "ensure" like the real ones.
 
 mod check;
+mod children;
 mod landing;
 mod review;
 mod start;
 
 use engine::Report;
 use model::attempt::{self, Class, Failure, StartPoint, Workspace};
-use model::ticket::Effect;
+use model::ticket::{Effect, FileStatus, Spec};
 use model::{AgentName, RunId, TicketId, Time};
 
 use crate::Plant;
@@ -37,6 +38,8 @@ pub(crate) struct Executor<'a> {
     pub(crate) plant: Option<Plant>,
     /// The numbers of this effect.
     pub(crate) rng: Rng,
+    /// The workspace of another ticket in which this ticket's agent works.
+    pub(crate) shared: Option<attempt::Shared>,
     /// The engine dies in the middle: only the first part is done, and nothing is reported.
     pub(crate) half: bool,
 }
@@ -78,6 +81,7 @@ impl Executor<'_> {
             return Report::CouldNotRun { why };
         }
         match effect {
+            Effect::PrepareWorkspace { from, .. } if self.shared.is_some() => self.prepare_shared(from),
             Effect::PrepareWorkspace {
                 agent, number, from, ..
             } => self.prepare(ticket, agent, *number, from),
@@ -88,7 +92,7 @@ impl Executor<'_> {
                 Report::Stopped
             }
             Effect::Attempt(attempt::Effect::InspectWorkspace { agent }) => {
-                let key = (agent.clone(), ticket.clone());
+                let (key, _) = self.space_of(agent, ticket, 0);
                 let workspace = match self.world.spaces.get(&key) {
                     None => Workspace::Missing,
                     Some(_) if self.world.has_work(&key) => Workspace::Changed,
@@ -96,6 +100,8 @@ impl Executor<'_> {
                 };
                 Report::Inspected { workspace }
             }
+            Effect::Attempt(attempt::Effect::CreateChild { child }) => self.create_child(child),
+            Effect::Unify { .. } => self.unify(),
             Effect::BuildCandidate {
                 agent,
                 number,
@@ -149,7 +155,7 @@ impl Executor<'_> {
                     Err(report) => *report,
                 }
             }
-            Effect::AddNote { text } => {
+            Effect::AddNote { text, .. } => {
                 let now = self.world.now;
                 let Some(file) = self.world.files.files.get_mut(ticket) else {
                     return Report::FileMissing;
@@ -159,6 +165,21 @@ impl Executor<'_> {
                     file.changed_at = now;
                     let deliver_at = Time(now.0 + self.rng.ms(0, 400));
                     self.world.files.see(ticket, now, deliver_at);
+                }
+                Report::Done
+            }
+            Effect::CreateTicket(new) => {
+                if !self.world.files.files.contains_key(&new.id) {
+                    let spec = Spec {
+                        title: new.title.clone(),
+                        priority: new.priority,
+                        deps: new.deps.clone(),
+                        tags: new.tags.clone(),
+                        made_by: Some(new.made_by.to_string()),
+                        created: self.world.now,
+                        ..Spec::default()
+                    };
+                    crate::people::put(self.world, &new.id, spec, FileStatus::Open, &mut self.rng);
                 }
                 Report::Done
             }
@@ -172,6 +193,7 @@ impl Executor<'_> {
             Effect::Land { candidate, batch, .. } => self.end_landing(candidate, batch.as_ref()),
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
+            | Effect::Unify { .. }
             | Effect::BuildCandidate { .. }
             | Effect::StartCheck { .. }
             | Effect::StartReview { .. }
@@ -180,7 +202,8 @@ impl Executor<'_> {
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
-            | Effect::AddNote { .. } => Report::Done,
+            | Effect::AddNote { .. }
+            | Effect::CreateTicket(_) => Report::Done,
         }
     }
 
@@ -190,6 +213,7 @@ impl Executor<'_> {
         let earlier = match from {
             StartPoint::Target | StartPoint::Revert { .. } => None,
             StartPoint::Kept { number } => git.refs.get(&kept(ticket, *number)).copied(),
+            StartPoint::Rewound { .. } => None,
         };
         let tip = earlier.unwrap_or(target);
         let base = git.merge_base(tip, target);
@@ -284,6 +308,7 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
         }
         Effect::PrepareWorkspace { .. }
         | Effect::Attempt(_)
+        | Effect::Unify { .. }
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
         | Effect::StartReview { .. }
@@ -293,7 +318,8 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => Report::CouldNotRun { why },
+        | Effect::AddNote { .. }
+        | Effect::CreateTicket(_) => Report::CouldNotRun { why },
     }
 }
 

@@ -57,6 +57,7 @@ impl Files {
                     spec,
                     status,
                     tags,
+                    notes: Vec::new(),
                     changed_at,
                     origin: Origin::Person,
                     renamed: None,

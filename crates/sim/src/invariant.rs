@@ -1,5 +1,6 @@
 //! Invariants that hold after every step, by the contents of the journal and of the world.
 
+mod calls;
 mod judged;
 mod limits;
 mod review;
@@ -240,6 +241,7 @@ impl Witness {
             self.reopened.push(id.clone());
         }
         is_woken_in_time(id, event, &before, at)?;
+        calls::result_stands(id, event, &before)?;
         review::is_reviewed(id, event, &before, options)?;
         self.target_is_good(id, event, &before, stored)?;
         self.limits_hold(id, event, &before, stored, options)?;
@@ -378,6 +380,7 @@ impl Witness {
                     | attempt::State::Working(_)
                     | attempt::State::WaitingForInput { .. }
                     | attempt::State::WaitingForWakeup { .. }
+                    | attempt::State::WaitingForChildren { .. }
                     | attempt::State::Verifying
                     | attempt::State::Done => ticket.live_runs().any(|run| {
                         !world.processes.contains_key(run)
@@ -393,6 +396,7 @@ impl Witness {
                         !world.processes.contains_key(run)
                             && waits(|e| matches!(e, Effect::StartReview { .. }))
                     }),
+                    Stage::Unified { is_saved } => !is_saved && waits(|e| matches!(e, Effect::Unify { .. })),
                     Stage::Building => waits(|e| matches!(e, Effect::BuildCandidate { .. })),
                     Stage::Checking(checks) => checks.run.as_ref().is_some_and(|check| {
                         // A check that was stopped before it began never begins, and its watcher reports

@@ -243,6 +243,9 @@ fn rates(rng: &mut Rng) -> Rates {
     if own.percent(25) {
         rates.set(Site::CheckStruck, 250);
     }
+    if own.percent(25) {
+        rates.set(Site::Tools, 500);
+    }
     rates
 }
 

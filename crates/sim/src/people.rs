@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use model::attempt::Mode;
 use model::command::{Command, OnStop, Question};
 use model::ticket::{Done, FileStatus, Spec, State, Ticket, Unheeded, Why};
 use model::{AgentName, TicketId, Time};
@@ -114,6 +115,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         acceptance: None,
         commitments: crate::commitments::of(&id),
         digest: "1".to_owned(),
+        notes: 0,
     };
     let status = if rng.percent(3) {
         FileStatus::Closed
@@ -127,7 +129,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
     did(format!("{id} is written"))
 }
 
-fn put(world: &mut World, id: &TicketId, spec: Spec, status: FileStatus, rng: &mut Rng) {
+pub(crate) fn put(world: &mut World, id: &TicketId, spec: Spec, status: FileStatus, rng: &mut Rng) {
     let now = world.now;
     let file = File {
         spec,
@@ -292,7 +294,14 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
         },
         (66..67, _) => Command::Approve { ticket, tip: None },
         (67..68, _) => Command::Reject { ticket, why: reason },
-        (68..78, _) => Command::Merge { ticket },
+        (68..73, _) => Command::Merge { ticket },
+        (73, Some(agent)) => Command::Say { agent, text: reason },
+        (74, Some(agent)) => Command::Bait { agent },
+        (75, Some(agent)) => Command::Reap { agent },
+        (76..78, Some(agent)) => Command::SetMode {
+            agent,
+            mode: *rng.pick(&Mode::ALL).unwrap_or(&Mode::Plan),
+        },
         (78..86, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
             Some(agent) => {
                 let question = tickets.iter().find(|t| t.slot() == Some(&agent));

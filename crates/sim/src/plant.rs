@@ -253,6 +253,7 @@ impl Plant {
                 let filing = Filing {
                     status: FileStatus::Closed,
                     tags: std::collections::BTreeSet::new(),
+                    deps: std::collections::BTreeSet::new(),
                 };
                 vec![Effect::WriteFile(filing), land]
             }

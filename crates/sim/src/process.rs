@@ -3,16 +3,18 @@
 
 use engine::End;
 use model::attempt::{Class, Failure, Signal};
+use model::call::Call;
 use model::ticket::{FileStatus, Verdict};
-use model::{AgentName, RunId, SessionId, TicketId, Time};
+use model::{RunId, SessionId, TicketId, Time};
 
 /// A run directory with the record that its shim would have written.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) run: RunId,
     pub(crate) ticket: TicketId,
-    pub(crate) agent: AgentName,
     pub(crate) number: u32,
+    /// The workspace in which it works, and the attempt that it was made for.
+    pub(crate) space: (crate::world::Key, u32),
     pub(crate) session: SessionId,
     /// The time at which it began.
     pub(crate) began: Time,
@@ -53,6 +55,8 @@ pub(crate) enum Act {
     GiveUp(Failure),
     /// It states its result, and stays.
     State(End),
+    /// It calls a tool; in the name of the run of an earlier step, if `stale`.
+    Call { call: Call, stale: bool },
     /// It moves the target by itself.
     Push(String, u64),
     /// It edits a ticket's file: its text, or its status.

@@ -2,6 +2,7 @@
 //! rest.
 
 mod boot;
+mod calls;
 mod calm;
 mod clock;
 mod fault;
@@ -52,6 +53,8 @@ pub(crate) struct Simulation {
     traced: bool,
     trace: Vec<Line>,
     commands: Vec<String>,
+    /// The commands that name the run of a step that was over when they were asked.
+    stale: Vec<String>,
     helped: BTreeMap<TicketId, u32>,
     summary: Summary,
 }
@@ -90,6 +93,7 @@ impl Simulation {
             set_back: Duration::ZERO,
             traced,
             trace: Vec::new(),
+            stale: Vec::new(),
             commands: Vec::new(),
             helped: BTreeMap::new(),
             summary: Summary::default(),
@@ -251,6 +255,7 @@ impl Simulation {
     fn check(&mut self) -> Checked {
         self.witness.is_alone = !self.muddied;
         let before = self.traced.then(|| self.witness.states());
+        self.old_runs_are_not_heard()?;
         let checked = self.witness.check(&self.ledger, &mut self.world, &self.options);
         if let Some(before) = before {
             for (id, now) in self.witness.states() {

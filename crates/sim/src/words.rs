@@ -82,6 +82,8 @@ pub(crate) fn name(effect: &Effect) -> String {
         Effect::Attempt(Step::StartStep { run, .. }) => format!("start {run}"),
         Effect::Attempt(Step::StopRun { run }) => format!("stop {run}"),
         Effect::Attempt(Step::InspectWorkspace { agent }) => format!("inspect {agent}"),
+        Effect::Attempt(Step::CreateChild { child }) => format!("create {}", child.id),
+        Effect::Unify { .. } => "unify".to_owned(),
         Effect::BuildCandidate { round, .. } => format!("build {round}"),
         Effect::StartCheck { run, command, .. } => format!("check {run} `{command}`"),
         Effect::StartReview { run, .. } => format!("review {run}"),
@@ -92,6 +94,7 @@ pub(crate) fn name(effect: &Effect) -> String {
         Effect::RemoveWorkspace { number, .. } => format!("remove #{number}"),
         Effect::WriteFile(filing) => format!("file {:?}", filing.status),
         Effect::AddNote { .. } => "note".to_owned(),
+        Effect::CreateTicket(new) => format!("create {}", new.id),
     }
 }
 
@@ -120,6 +123,7 @@ pub(crate) fn input(given: &Input) -> String {
                 End::Finished(Signal::Blocked { .. }) => "blocked".to_owned(),
                 End::Finished(Signal::Asked { .. }) => "with a question".to_owned(),
                 End::Finished(Signal::WakeupSet { .. }) => "asleep".to_owned(),
+                End::Finished(Signal::BrokenUp { .. }) => "broken up".to_owned(),
                 End::Failed(failure) => format!("as {}: {}", failure.class.name(), failure.message),
             };
             format!("{} has ended {how}", ended.run)
@@ -133,6 +137,10 @@ pub(crate) fn input(given: &Input) -> String {
                 failure.class.name(),
                 failure.message
             )
+        }
+        Input::ModesAnnounced { run, modes } => {
+            let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
+            format!("{run} announces {}", names.join(", "))
         }
         Input::Ticked => "time has passed".to_owned(),
         Input::GitMoved => "git has moved".to_owned(),
@@ -153,6 +161,7 @@ pub(crate) fn came(report: &Report) -> String {
         }
         Report::WorkspaceFailed { why } => format!("it could not be made: {why}"),
         Report::SetUpFailed { why, .. } => format!("it could not be set up: {why}"),
+        Report::Unified => "its work is its parent's".to_owned(),
         Report::StepSpawned => "it runs".to_owned(),
         Report::StepNotSpawned { failure } => format!("it did not start: {}", failure.message),
         Report::WorkspaceMissing => "no workspace is there".to_owned(),
@@ -209,6 +218,12 @@ pub(crate) fn asked(command: &Command) -> String {
         Command::Reject { ticket, .. } => format!("reject {ticket}"),
         Command::Answer { agent, text, .. } => format!("answer {agent}: {text}"),
         Command::Wake { agent } => format!("wake {agent}"),
+        Command::Say { agent, text } => format!("tell {agent}: {text}"),
+        Command::Bait { agent } => format!("bait {agent}"),
+        Command::Reap { agent } => format!("reap {agent}"),
+        Command::SetMode { agent, mode } => format!("set {agent} to {}", mode.name()),
+        Command::Rewind { ticket, commit, at } => format!("rewind {ticket} to {} of {at}", commit.short()),
         Command::Stop { running } => format!("stop, running steps: {running:?}"),
+        Command::Tool { run, call, .. } => format!("{} in {run}", call.name()),
     }
 }

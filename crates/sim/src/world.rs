@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::End;
 use model::attempt::Class;
+use model::call::Call;
 use model::ticket::{FileStatus, Loss};
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
@@ -24,8 +25,20 @@ pub(crate) struct Space {
     pub(crate) dirty: Tree,
 }
 
+/// A call in the folder of its run, which nobody has seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) run: RunId,
+    pub(crate) call: Call,
+    /// True if it names the run of an earlier step.
+    pub(crate) stale: bool,
+}
+
 /// An uncommitted change of an agent: ticket, attempt, path.
 pub(crate) type Unsaved = (TicketId, u32, String);
+
+/// A workspace: the agent and the ticket that it was made for.
+pub(crate) type Key = (AgentName, TicketId);
 
 /// Everything outside the journal.
 #[derive(Clone, Debug)]
@@ -38,6 +51,8 @@ pub(crate) struct World {
     pub(crate) edits: Tree,
     pub(crate) spaces: BTreeMap<(AgentName, TicketId), Space>,
     pub(crate) processes: BTreeMap<RunId, Process>,
+    /// The calls of agents that nobody has seen, oldest first.
+    pub(crate) calls: Vec<Written>,
     /// Runs whose folders are there, and that nobody has begun: an engine died in between.
     pub(crate) made_runs: BTreeSet<RunId>,
     /// Those of them that were asked to stop. Asked before its folder is there, a run is not stopped.
@@ -86,6 +101,7 @@ impl World {
             edits: Tree::new(),
             spaces: BTreeMap::new(),
             processes: BTreeMap::new(),
+            calls: Vec::new(),
             made_runs: BTreeSet::new(),
             stop_wishes: BTreeSet::new(),
             sessions: BTreeSet::new(),
@@ -247,9 +263,15 @@ impl World {
             | Act::Commit
             | Act::GiveUp(_)
             | Act::State(_)
+            | Act::Call { .. }
             | Act::Push(..)
             | Act::File(..)
             | Act::End(_) => {}
+        }
+        if let Act::Call { call, stale } = act {
+            let run = process.run.clone();
+            self.calls.push(Written { run, call, stale });
+            return;
         }
         if let Act::State(end) = act {
             process.stated = Some(end);
@@ -265,8 +287,7 @@ impl World {
         if let Act::File(id, status) = act {
             return self.meddle(&id, status);
         }
-        let key = (process.agent.clone(), process.ticket.clone());
-        let number = process.number;
+        let (key, number) = process.space.clone();
         if !self.spaces.contains_key(&key) {
             process.acts.clear();
             process.end.get_or_insert(process::failed(Class::Crash));
@@ -285,6 +306,7 @@ impl World {
             }
             Act::GiveUp(_)
             | Act::State(_)
+            | Act::Call { .. }
             | Act::Push(..)
             | Act::File(..)
             | Act::Freeze

@@ -14,9 +14,11 @@ use crate::{
 };
 
 mod archive;
+mod hooks;
 mod interner;
 
 pub use archive::is_worth_archiving;
+pub use hooks::{Delivered, FailedHook};
 use interner::Interner;
 
 /// The number of rows that are read at a time.

@@ -25,7 +25,7 @@ pub use any::Any;
 pub use append::{Answer, Append, Appended, NewEvent, SlotChange, TimerChange};
 pub use error::{Error, Result};
 pub use journal::{Journal, ViewArchive};
-pub use ledger::{Ledger, Recorded, is_worth_archiving};
+pub use ledger::{Delivered, FailedHook, Ledger, Recorded, is_worth_archiving};
 pub use memory::{Fault, Memory, Snapshot};
 pub use open::{Location, create, open, open_to_read};
 pub use row::{

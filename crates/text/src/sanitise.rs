@@ -4,7 +4,7 @@
 //! window, reverse the reading order, or stay invisible. Files keep the raw bytes; every frontend passes
 //! untrusted text through this module.
 
-use std::iter::Peekable;
+use std::borrow::Cow;
 use std::str::Chars;
 
 use unicode_width::UnicodeWidthChar as _;
@@ -44,7 +44,7 @@ fn shown(source: &str) -> &str {
 
 /// As [`line()`], but line breaks stay, as `\n`, and a tab becomes four spaces.
 pub fn text(text: &str) -> String {
-    strip(&text.replace("\r\n", "\n"), |control| match control {
+    strip(&unix(text), |control| match control {
         '\t' => Some("    "),
         _ => Some("\n"),
     })
@@ -54,7 +54,7 @@ pub fn text(text: &str) -> String {
 /// becomes none, but a sign that can be seen: nothing but a line of the text stands at the beginning of a
 /// line.
 pub fn prompt(text: &str) -> String {
-    strip(&text.replace("\r\n", "\n"), |control| {
+    strip(&unix(text), |control| {
         Some(match control {
             '\t' => "\t",
             '\n' => "\n",
@@ -114,12 +114,58 @@ pub fn fit(text: &str, columns: usize) -> String {
     shown
 }
 
+/// The text with line breaks of Unix.
+fn unix(text: &str) -> Cow<'_, str> {
+    match text.contains('\r') {
+        true => Cow::Owned(text.replace("\r\n", "\n")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// The number of bytes at the beginning that are printable ASCII.
+fn plain(bytes: &[u8]) -> usize {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
+    // All bytes of a chunk are compared at once, so that the compiler uses wide registers.
+    let whole = bytes
+        .chunks_exact(16)
+        .take_while(|chunk| chunk.iter().fold(true, |all, byte| all & is_plain(byte)))
+        .count()
+        * 16;
+    whole + bytes[whole..].iter().take_while(|byte| is_plain(byte)).count()
+}
+
+/// The characters that are still to be read.
+struct Rest<'a>(Chars<'a>);
+
+impl Rest<'_> {
+    fn peek(&self) -> Option<char> {
+        self.0.clone().next()
+    }
+
+    fn next_if(&mut self, is_wanted: impl Fn(char) -> bool) -> Option<char> {
+        let next = self.peek().filter(|next| is_wanted(*next))?;
+        self.0.next();
+        Some(next)
+    }
+}
+
 /// Removes everything unsafe. `blank` gives the replacement of a line break or tab.
 fn strip(text: &str, blank: impl Fn(char) -> Option<&'static str>) -> String {
     let mut clean = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
+    let mut rest = Rest(text.chars());
     let mut marks = 0;
-    while let Some(character) = rest.next() {
+    loop {
+        // Most text is of characters that need no look.
+        let left = rest.0.as_str();
+        let plain = plain(left.as_bytes());
+        if plain > 0 {
+            clean.push_str(&left[..plain]);
+            rest.0 = left[plain..].chars();
+            marks = 0;
+        }
+        let Some(character) = rest.0.next() else {
+            return clean;
+        };
         match character {
             '\n' | '\t' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
                 clean.push_str(blank(character).unwrap_or_default());
@@ -145,28 +191,27 @@ fn strip(text: &str, blank: impl Fn(char) -> Option<&'static str>) -> String {
             }
         }
     }
-    clean
 }
 
 /// Skips the rest of a sequence that began with ESC.
-fn escape(rest: &mut Peekable<Chars<'_>>) {
-    match rest.peek().copied() {
+fn escape(rest: &mut Rest<'_>) {
+    match rest.peek() {
         Some('[') => {
-            rest.next();
+            rest.0.next();
             control_sequence(rest);
         }
         // DCS, SOS, OSC, PM, APC.
         Some('P' | 'X' | ']' | '^' | '_') => {
-            rest.next();
+            rest.0.next();
             string(rest);
         }
         // Character sets and the like: intermediates, then one final character.
         Some(' '..='/') => {
-            while rest.next_if(|next| (' '..='/').contains(next)).is_some() {}
-            rest.next_if(|next| ('0'..='~').contains(next));
+            while rest.next_if(|next| (' '..='/').contains(&next)).is_some() {}
+            rest.next_if(|next| ('0'..='~').contains(&next));
         }
         Some('0'..='~') => {
-            rest.next();
+            rest.0.next();
         }
         // Another control character is handled by itself.
         _ => {}
@@ -175,22 +220,22 @@ fn escape(rest: &mut Peekable<Chars<'_>>) {
 
 /// Skips the rest of a control sequence: parameters, intermediates, one final character. Any other
 /// character ends the sequence and is handled by itself.
-fn control_sequence(rest: &mut Peekable<Chars<'_>>) {
-    while rest.next_if(|next| ('0'..='?').contains(next)).is_some() {}
-    while rest.next_if(|next| (' '..='/').contains(next)).is_some() {}
-    rest.next_if(|next| ('@'..='~').contains(next));
+fn control_sequence(rest: &mut Rest<'_>) {
+    while rest.next_if(|next| ('0'..='?').contains(&next)).is_some() {}
+    while rest.next_if(|next| (' '..='/').contains(&next)).is_some() {}
+    rest.next_if(|next| ('@'..='~').contains(&next));
 }
 
 /// Skips a control string up to its terminator (ST or BEL), a cancel, or the end of the line: an
 /// unterminated string hides no more than its line.
-fn string(rest: &mut Peekable<Chars<'_>>) {
-    while let Some(next) = rest.next_if(|next| *next != '\n') {
+fn string(rest: &mut Rest<'_>) {
+    while let Some(next) = rest.next_if(|next| next != '\n') {
         match next {
             '\u{7}' | '\u{18}' | '\u{1a}' | '\u{9c}' => return,
             '\u{1b}' => {
                 // ESC \ is the terminator. Any other escape ends the string too, and begins a sequence of
                 // its own.
-                if rest.next_if_eq(&'\\').is_none() {
+                if rest.next_if(|next| next == '\\').is_none() {
                     escape(rest);
                 }
                 return;

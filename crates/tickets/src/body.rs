@@ -75,7 +75,7 @@ const BY_AGENT: &str = "Note by the agent ";
 /// The text of a note by an agent: a line with the agent's name, and the agent's words as a quotation.
 ///
 /// The quotation shows where the note ends, and keeps a heading in it from being one of the ticket's.
-pub(crate) fn note_by_agent(agent: &str, text: &str) -> String {
+pub fn note_by_agent(agent: &str, text: &str) -> String {
     let mut note = format!("{BY_AGENT}{agent}:");
     for line in text.lines() {
         note.push_str(if line.is_empty() { "\n>" } else { "\n> " });

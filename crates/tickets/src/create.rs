@@ -47,6 +47,8 @@ pub struct New {
     pub recovers_by: Option<String>,
     /// The agent that makes it; none where a person does.
     pub made_by: Option<String>,
+    /// The ticket whose agent has delegated it.
+    pub delegated_by: Option<String>,
 }
 
 impl Default for New {
@@ -67,6 +69,7 @@ impl Default for New {
             reverts: None,
             recovers_by: None,
             made_by: None,
+            delegated_by: None,
         }
     }
 }
@@ -106,6 +109,15 @@ impl Folder {
 }
 
 impl Folder {
+    /// Creates the ticket `id`. Returns false if there is one of that name, which is left as it is.
+    ///
+    /// Errors: [`Error::BadValue`], those of [`Folder::lock`] and of the write.
+    pub fn create_as(&self, id: &Id, new: &New, now: Timestamp) -> Result<bool, Error> {
+        let text = new.checked()?.text_after_id(now);
+        let text = format!("---\nid: {}\n{text}", yaml::scalar(id.as_str()));
+        self.lock()?.create_file(id, &text)
+    }
+
     /// Puts a file back that was there before. Returns false if there is one of that name.
     ///
     /// Errors: those of [`Folder::lock`] and of the write.
@@ -163,6 +175,7 @@ impl New {
             ("assignee", &self.assignee),
             ("external-ref", &self.external_ref),
             ("made_by", &self.made_by),
+            ("delegated_by", &self.delegated_by),
         ];
         for (what, text) in lines {
             checked_line(what, text.as_deref().unwrap_or_default())?;
@@ -219,6 +232,7 @@ impl New {
             ("reverts", self.reverts.as_deref()),
             ("recovers_by", self.recovers_by.as_deref()),
             ("made_by", self.made_by.as_deref()),
+            ("delegated_by", self.delegated_by.as_deref()),
         ];
         for (key, text) in texts {
             if let Some(text) = text.filter(|text| !text.is_empty()) {

@@ -34,7 +34,7 @@ mod watch;
 mod write;
 mod yaml;
 
-pub use body::Note;
+pub use body::{Note, note_by_agent};
 pub use commitment::{Commitment, Run};
 pub use create::New;
 pub use document::Document;

@@ -103,6 +103,8 @@ pub struct Ticket {
     pub reverts: Option<String>,
     /// The key `made_by`: the agent that made it; none where a person did.
     pub made_by: Option<String>,
+    /// The key `delegated_by`: the ticket whose agent has delegated it, as written.
+    pub delegated_by: Option<String>,
     /// The action that follows for the recovered ticket when this one lands.
     pub recovers_by: Option<String>,
     /// The first `# ` line of the body, else `Untitled`.
@@ -131,6 +133,13 @@ pub struct Text {
     pub body: String,
     /// The text below the heading `Acceptance Criteria`, else the key `acceptance_test`.
     pub acceptance: Option<String>,
+}
+
+impl Text {
+    /// The notes in it, in the order of the file.
+    pub fn notes(&self) -> Vec<Note> {
+        body::notes(&self.body)
+    }
 }
 
 impl Ticket {
@@ -186,6 +195,7 @@ impl Ticket {
         let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
         let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
         let (reverts, made_by) = (view.text("reverts"), view.text("made_by"));
+        let delegated_by = view.text("delegated_by");
         let (tags, mut crew_tags) = (view.list("tags"), view.list("crew_tags"));
         crew_tags.retain(|tag| tags.contains(tag));
         let (recovers, recovers_by) = (view.text("recovers"), view.text("recovers_by"));
@@ -207,6 +217,7 @@ impl Ticket {
             recovers,
             reverts,
             made_by,
+            delegated_by,
             recovers_by,
             title: body::title(body)
                 .filter(|title| !title.is_empty())

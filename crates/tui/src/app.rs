@@ -15,7 +15,7 @@ use crate::choose::Choice;
 use crate::dialog::Dialog;
 use crate::history::History;
 use crate::log::Log;
-use crate::message::{Action, CommandResult, Engine, Files, Msg};
+use crate::message::{Action, Activity, CommandResult, Engine, Files, Msg};
 use crate::pane::Pane;
 use crate::plan::{Plan, Wanted};
 use crate::queue;
@@ -41,6 +41,8 @@ pub struct App {
     pub(crate) crew: Snapshot,
     pub(crate) files: Files,
     pub(crate) engine: Option<Engine>,
+    /// What runs in the steps of agents.
+    pub(crate) activities: BTreeMap<AgentName, Activity>,
     pub(crate) focus: Pane,
     pub(crate) side: Pane,
     pub(crate) detail: Pane,
@@ -90,6 +92,7 @@ impl App {
             crew: Snapshot::default(),
             files: Files::default(),
             engine: None,
+            activities: BTreeMap::new(),
             focus: Pane::Agents,
             side: Pane::Inbox,
             detail: Pane::Output,
@@ -137,14 +140,15 @@ impl App {
                 self.take_files(files);
                 self.rebuild_lists();
             }
+            Msg::Activities(activities) => self.activities = activities,
             Msg::Engine(engine) => {
                 self.engine = engine;
                 self.files.beside.engine = self.engine.is_some();
                 self.rebuild_lists();
             }
-            Msg::Output { run, error, bytes } => {
+            Msg::Output { run, lines, open } => {
                 if self.log.run.as_ref() == Some(&run) {
-                    self.log.feed(error, &bytes);
+                    self.log.feed(lines, &open);
                 }
             }
             Msg::History { ticket, rows } => {
@@ -248,7 +252,8 @@ impl App {
     /// Makes the lists again, after a change of the rows or the filter.
     pub(crate) fn rebuild_lists(&mut self) {
         let (filter, now) = (self.filter.as_str(), self.now);
-        self.agents = self.crew.agents();
+        let agents = self.crew.agents_in_trees();
+        self.agents = agents.into_iter().map(|(_, agent)| agent).collect();
         if !filter.is_empty() {
             self.agents.retain(|agent| {
                 let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);

@@ -85,6 +85,7 @@ pub(crate) const KEYS: [(&str, &[(&str, &str)]); 3] = [
             ("1 … 7, Tab, Shift-Tab", "go to a pane"),
             ("j k ↑ ↓, PgUp PgDn, g G", "choose, or scroll a long text"),
             ("Enter, z", "the pane alone, and back"),
+            ("f", "unfold in Output what tools returned, and fold it"),
             ("/", "filter agents and tickets; Esc shows all"),
             ("?", "this help"),
             ("Ctrl-Z", "to the shell; fg comes back"),

@@ -240,7 +240,9 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
             format!("{acts}  / filter").trim_start().to_owned()
         }
         Pane::Inbox => app.chosen_item().map(key_words).unwrap_or_default(),
-        Pane::Output | Pane::History => "↑↓ scroll  G end".to_owned(),
+        Pane::Output if app.log.unfolded => "↑↓ scroll  G end  f fold results".to_owned(),
+        Pane::Output => "↑↓ scroll  G end  f unfold results".to_owned(),
+        Pane::History => "↑↓ scroll  G end".to_owned(),
         Pane::Cost => "↑↓ scroll".to_owned(),
     };
     let text = format!("? help  q quit  Tab pane  Enter zoom  {acts}");

@@ -56,6 +56,10 @@ impl App {
             Key::Tab | Key::Right | Key::Char('l') => self.go(self.focus.turned(1)),
             Key::BackTab | Key::Left | Key::Char('h') => self.go(self.focus.turned(-1)),
             Key::Enter | Key::Char('z') => self.zoomed = !self.zoomed,
+            Key::Char('f') => {
+                self.log.unfolded = !self.log.unfolded;
+                self.scroll.remove(&Pane::Output);
+            }
             Key::Escape => {
                 if self.zoomed {
                     self.zoomed = false;

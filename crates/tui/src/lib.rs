@@ -22,5 +22,6 @@ mod theme;
 
 pub use app::{App, Options};
 pub use draw::draw;
-pub use message::{Action, CommandResult, Engine, Files, Key, Msg};
+pub use message::{Action, Activity, CommandResult, Engine, Files, Key, Msg, Printed};
 pub use terminal::{Keyboard, Terminal};
+pub use theme::Tone;

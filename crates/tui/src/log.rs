@@ -4,12 +4,10 @@ use std::collections::VecDeque;
 
 use model::RunId;
 
-use crate::theme::Tone;
+use crate::message::Printed;
 
-/// The most lines that are kept.
-const MAX_LINES: usize = 2_000;
-/// The most bytes of a line that are read.
-const MAX_BYTES: usize = 64 << 10;
+/// The most lines that are kept, those that are folded away among them.
+const MAX_LINES: usize = 10_000;
 /// The most characters of a line that are kept.
 const MAX_CHARS: usize = 2_000;
 
@@ -18,12 +16,12 @@ const MAX_CHARS: usize = 2_000;
 pub(crate) struct Log {
     /// The run.
     pub(crate) run: Option<RunId>,
-    /// The latest lines, sanitised.
-    pub(crate) lines: VecDeque<(Tone, String)>,
-    /// The unfinished lines of standard output and standard error.
-    rest: [Vec<u8>; 2],
-    /// The unfinished line of standard output, sanitised.
+    /// The latest lines.
+    lines: VecDeque<Printed>,
+    /// The text of the unfinished line.
     pub(crate) open: String,
+    /// Whether what tools returned is shown.
+    pub(crate) unfolded: bool,
 }
 
 impl Log {
@@ -31,42 +29,44 @@ impl Log {
     pub(crate) fn begin(&mut self, run: Option<RunId>) {
         *self = Self {
             run,
+            unfolded: self.unfolded,
             ..Self::default()
         };
     }
 
     /// Takes more of the output.
-    pub(crate) fn feed(&mut self, error: bool, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let rest = &mut self.rest[usize::from(error)];
-            let room = MAX_BYTES.saturating_sub(rest.len());
-            rest.extend_from_slice(&piece[..piece.len().min(room)]);
-            if piece.ends_with(b"\n") {
-                let line = std::mem::take(rest);
-                self.line(error, &String::from_utf8_lossy(&line));
+    pub(crate) fn feed(&mut self, lines: Vec<Printed>, open: &str) {
+        for line in lines {
+            // What a tool got may stand between the tool and its end, and may be folded away.
+            let mut before = self.lines.iter_mut().rev().filter(|_| line.joins);
+            match before.find(|before| before.shown.0) {
+                Some(last) => {
+                    last.text = short(&format!("{} … {}", last.text, clean(&line.text)));
+                    last.tone = line.tone;
+                }
+                None => self.lines.push_back(Printed {
+                    text: short(&clean(&line.text)),
+                    ..line
+                }),
             }
         }
-        let open = String::from_utf8_lossy(&self.rest[0]);
-        self.open = short(&text::sanitise::indented_line(&open));
+        let over = self.lines.len().saturating_sub(MAX_LINES);
+        self.lines.drain(..over);
+        self.open = short(&clean(open));
     }
 
-    fn line(&mut self, error: bool, line: &str) {
-        if error {
-            let clean = text::sanitise::indented_line(line);
-            if !clean.is_empty() {
-                self.push(Tone::Waiting, &format!("stderr: {clean}"));
-            }
-            return;
-        }
-        self.push(Tone::Plain, &text::sanitise::indented_line(line));
+    /// The lines that are shown.
+    pub(crate) fn shown(&self) -> impl DoubleEndedIterator<Item = &Printed> {
+        let is_shown = |line: &&Printed| match self.unfolded {
+            true => line.shown.1,
+            false => line.shown.0,
+        };
+        self.lines.iter().filter(is_shown)
     }
+}
 
-    fn push(&mut self, tone: Tone, line: &str) {
-        self.lines.push_back((tone, short(line)));
-        if self.lines.len() > MAX_LINES {
-            self.lines.pop_front();
-        }
-    }
+fn clean(line: &str) -> String {
+    text::sanitise::indented_line(line)
 }
 
 fn short(line: &str) -> String {
@@ -76,46 +76,45 @@ fn short(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::theme::Tone;
 
-    fn lines(pieces: &[&[u8]]) -> Vec<String> {
-        let mut log = Log::default();
-        for piece in pieces {
-            log.feed(false, piece);
+    fn line(text: &str) -> Printed {
+        Printed {
+            tone: Tone::Plain,
+            indent: 0,
+            shown: (true, true),
+            joins: false,
+            text: text.to_owned(),
         }
-        log.lines.into_iter().map(|(_, line)| line).collect()
     }
 
     #[test]
-    fn lines_come_whole_and_harmless_however_they_are_cut() {
-        let bytes = "one\n10 %\r20 %\n\u{1b}[31mred\u{1b}[0m ü\nopen".as_bytes();
-        let whole = lines(&[bytes]);
-        assert_eq!(whole, ["one", "20 %", "red ü"]);
-        let cut: Vec<&[u8]> = bytes.chunks(1).collect();
-        assert_eq!(lines(&cut), whole);
+    fn a_line_that_continues_another_stands_behind_it_and_folded_lines_are_hidden() {
         let mut log = Log::default();
-        log.feed(false, bytes);
+        let result = Printed {
+            shown: (false, true),
+            ..line("result")
+        };
+        let end = Printed {
+            joins: true,
+            ..line("ok")
+        };
+        log.feed(vec![line("> Bash: ls")], "");
+        log.feed(vec![end, result], "open");
+        let shown = |log: &Log| -> Vec<String> { log.shown().map(|line| line.text.clone()).collect() };
+        assert_eq!(shown(&log), ["> Bash: ls … ok"]);
+        log.unfolded = true;
+        assert_eq!(shown(&log), ["> Bash: ls … ok", "result"]);
         assert_eq!(log.open, "open");
-    }
-
-    #[test]
-    fn a_line_that_points_at_a_place_above_it_keeps_its_indentation() {
-        let seen = lines(&[b"E   assert two() == 3\nE\t      ^^^^^\n    done  \n"]);
-        assert_eq!(seen, ["E   assert two() == 3", "E          ^^^^^", "    done"]);
     }
 
     #[test]
     fn what_is_kept_is_bounded() {
         let mut log = Log::default();
         for _ in 0..3 {
-            log.feed(false, "line\n".repeat(MAX_LINES).as_bytes());
-            log.feed(false, &vec![b'x'; 2 * MAX_BYTES]);
-            log.feed(false, b"\n");
+            log.feed(vec![line(&"x".repeat(2 * MAX_CHARS)); MAX_LINES], "");
         }
-        assert_eq!(log.lines.len(), MAX_LINES);
-        assert!(
-            log.lines
-                .iter()
-                .all(|(_, line)| line.chars().count() <= MAX_CHARS)
-        );
+        assert_eq!(log.shown().count(), MAX_LINES);
+        assert!(log.shown().all(|line| line.text.chars().count() <= MAX_CHARS));
     }
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use model::command::{Command, Outcome};
 use model::ticket::Ticket;
 use model::view::Context;
-use model::{RunId, TicketId, Time};
+use model::{AgentName, RunId, TicketId, Time};
 use store::Recorded;
+
+use crate::theme::Tone;
 
 /// A message to the dashboard.
 #[derive(Clone, Debug)]
@@ -29,10 +31,10 @@ pub enum Msg {
     Output {
         /// The run.
         run: RunId,
-        /// Whether it is from standard error.
-        error: bool,
-        /// The bytes, not sanitised.
-        bytes: Vec<u8>,
+        /// The next lines.
+        lines: Vec<Printed>,
+        /// The text of the line that is not finished, not sanitised.
+        open: String,
     },
     /// The whole history of a ticket.
     History {
@@ -41,10 +43,27 @@ pub enum Msg {
         /// Its rows, in order.
         rows: Vec<Recorded>,
     },
+    /// What runs in the steps of agents, by the agent.
+    Activities(BTreeMap<AgentName, Activity>),
     /// A command has a result.
     CommandResult(CommandResult),
     /// Time has passed.
     Tick,
+}
+
+/// A line of output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// Its meaning.
+    pub tone: Tone,
+    /// The columns by which it is indented.
+    pub indent: usize,
+    /// Whether it is shown while what tools returned is folded, and while that is unfolded.
+    pub shown: (bool, bool),
+    /// Whether it continues the line before it.
+    pub joins: bool,
+    /// The text, not sanitised.
+    pub text: String,
 }
 
 /// A key that the dashboard knows.
@@ -93,6 +112,15 @@ pub struct Files {
     pub beside: Context,
     /// A line from the commits of each ticket that no agent has summarised, not sanitised.
     pub commit_summaries: BTreeMap<TicketId, String>,
+}
+
+/// What runs in the step of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// It in words, without its time, such as "in `cargo build`": not sanitised.
+    pub says: String,
+    /// The time at which it began, if it is known.
+    pub since: Option<Time>,
 }
 
 /// An engine that runs here.

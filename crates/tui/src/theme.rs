@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 /// The meaning of a text, which decides its style. The style is never the only sign: symbols and words show
 /// the meaning too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// Normal text.
     #[default]
     Plain,

@@ -1,6 +1,7 @@
 //! How soon crew hears that a step's process has ended.
 
 use std::fs;
+use std::path::Path;
 
 use super::dispatch::Engine;
 use super::place::Place;
@@ -18,6 +19,8 @@ pub(crate) struct Noticed {
     /// How many agents worked beside.
     pub(crate) beside: usize,
     pub(crate) times: Vec<f64>,
+    /// Milliseconds from the end of one step's process to the start of the next one's.
+    pub(crate) gaps: Vec<f64>,
 }
 
 /// An agent that says nothing until its last step.
@@ -63,6 +66,7 @@ pub(crate) fn run(place: &Place, tickets: usize, beside: usize) -> Result<Notice
     // Before the engine ends: that kills all agents at once, which is another matter.
     let lines = fs::read_to_string(&timings).map_err(|error| format!("timings: {error}"))?;
     engine.end()?;
+    let gaps = gaps(&runs, tickets)?;
     let notices = lines.lines().filter(|line| line.contains("what=\"exit notice\""));
     let times: Vec<f64> = notices
         .filter_map(|line| super::drain::number(line, "took="))
@@ -79,5 +83,34 @@ pub(crate) fn run(place: &Place, tickets: usize, beside: usize) -> Result<Notice
             tickets * STEPS
         ));
     }
-    Ok(Noticed { beside, times })
+    Ok(Noticed { beside, times, gaps })
+}
+
+/// The times between the steps of each ticket, by the records of their shims.
+fn gaps(runs: &Path, tickets: usize) -> Result<Vec<f64>, String> {
+    let mut gaps = Vec::new();
+    for i in 1..=tickets {
+        let mut steps = Vec::new();
+        for run in fs::read_dir(runs)
+            .map_err(|error| format!("runs: {error}"))?
+            .flatten()
+        {
+            if !run.file_name().to_string_lossy().starts_with(&format!("t-{i}.")) {
+                continue;
+            }
+            let record =
+                fs::read(run.path().join("exit.json")).map_err(|error| format!("exit.json: {error}"))?;
+            let record: serde_json::Value =
+                serde_json::from_slice(&record).map_err(|error| format!("exit.json: {error}"))?;
+            let at = |key: &str| {
+                record[key]
+                    .as_f64()
+                    .ok_or_else(|| format!("exit.json has no {key}"))
+            };
+            steps.push((at("started_at")?, at("ended_at")?));
+        }
+        steps.sort_by(|one, other| one.0.total_cmp(&other.0));
+        gaps.extend(steps.windows(2).map(|pair| pair[1].0 - pair[0].1));
+    }
+    Ok(gaps)
 }

@@ -4,14 +4,17 @@
 //! methods that were run in turn, on copies of one repository, in one run.
 
 mod append;
+mod beats;
 mod dispatch;
 mod drain;
 mod exits;
+mod figures;
 mod idle;
 mod place;
 mod recover;
 mod report;
 mod repository;
+mod streams;
 mod train;
 
 use std::path::{Path, PathBuf};
@@ -32,7 +35,9 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 7] = ["drain", "dispatch", "exits", "idle", "recover", "append", "train"];
+const PARTS: [&str; 9] = [
+    "drain", "dispatch", "exits", "idle", "recover", "append", "streams", "beats", "train",
+];
 
 impl Options {
     /// From the command line; `None`: they make no sense.
@@ -56,7 +61,8 @@ impl Options {
 }
 
 /// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the
-/// page says how thoroughly. The train's section is also written when it alone was measured.
+/// page says how thoroughly. The sections of the train, the streams and the beats are also written when only
+/// they were measured.
 ///
 /// # Errors
 ///
@@ -131,6 +137,19 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         println!("{}", report::appended(&appended));
         report.append = Some(appended);
     }
+    if wants("streams") {
+        let program = example(root, &built, options.crew.is_some(), "harness", "streams")?;
+        report.streams = streams::run(&place, &program, if options.quick { 5 } else { 25 })?;
+        println!("{}", figures::streamed(&report.streams));
+    }
+    if wants("beats") {
+        let program = example(root, &built, options.crew.is_some(), "process", "beats")?;
+        for processes in beats::PROCESSES {
+            let beats = beats::run(&place, &program, processes, if options.quick { 5 } else { 50 })?;
+            println!("{}", figures::beaten(&beats));
+            report.beats.push(beats);
+        }
+    }
     if wants("train") {
         let orders = example(root, &built, options.crew.is_some(), "sim", "orders")?;
         let trains = train::run(&place, &orders, &train::Shape::new(options.quick))?;
@@ -139,14 +158,27 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
     }
     let path = root.join("docs/benchmarks.md");
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    let page = match (options.part, &report.trains) {
-        (None, _) => report.page(&place),
-        // Its section has all that it rests on, and takes minutes.
-        (Some(_), Some(trains)) if !options.quick => {
-            let page = std::fs::read_to_string(&path).map_err(failed)?;
-            with_section(&page, &train::report::page(trains))
+    let page = if options.part.is_none() {
+        report.page(&place)
+    } else {
+        // These sections have all that they rest on.
+        let alone = [
+            report
+                .trains
+                .as_ref()
+                .map(train::report::page)
+                .unwrap_or_default(),
+            figures::streams_page(&report.streams),
+            figures::beats_page(&report.beats),
+        ];
+        let alone: Vec<&String> = alone.iter().filter(|section| !section.is_empty()).collect();
+        if options.quick || alone.is_empty() {
+            return Ok(());
         }
-        (Some(_), _) => return Ok(()),
+        let page = std::fs::read_to_string(&path).map_err(failed)?;
+        alone
+            .iter()
+            .fold(page, |page, section| with_section(&page, section))
     };
     std::fs::write(&path, page).map_err(failed)?;
     println!("wrote docs/benchmarks.md");

@@ -1,14 +1,16 @@
 //! What was measured, in tables.
 
 use super::append::Appended;
+use super::beats::Beats;
 use super::dispatch::Dispatched;
 use super::drain::{Drained, Traced};
 use super::exits::Noticed;
 use super::idle::{AGENTS, Idled};
 use super::place::Place;
 use super::recover::{COMMANDS, Recovered};
+use super::streams::Streamed;
 use super::train::{self, Trains};
-use super::{median, quantile};
+use super::{figures, median, quantile};
 
 /// All of a run.
 #[derive(Default)]
@@ -20,11 +22,13 @@ pub(crate) struct Report {
     pub(crate) watching: Vec<Idled>,
     pub(crate) recovers: Vec<Recovered>,
     pub(crate) append: Option<Appended>,
+    pub(crate) streams: Vec<Streamed>,
+    pub(crate) beats: Vec<Beats>,
     pub(crate) trains: Option<Trains>,
 }
 
 /// How one method compares with another: the middle of the rounds' own ratios, and how far these went.
-fn ratio(of: &[f64], to: &[f64]) -> String {
+pub(crate) fn ratio(of: &[f64], to: &[f64]) -> String {
     let ratios: Vec<f64> = of.iter().zip(to).map(|(of, to)| of / to).collect();
     let [low, middle, high] = [0.0, 0.5, 1.0].map(|share| quantile(ratios.iter().copied(), share));
     format!("{middle:.2} ({low:.2}–{high:.2})")
@@ -158,13 +162,17 @@ pub(crate) fn watched(idled: &Idled) -> String {
 /// For the terminal.
 pub(crate) fn noticed(noticed: &Noticed) -> String {
     let at = |share| quantile(noticed.times.iter().copied(), share);
+    let gap = |share| quantile(noticed.gaps.iter().copied(), share);
     format!(
-        "\nexits, {} agents at work beside, {} steps: heard of after p50 {:.1} ms, p99 {:.1} ms (goal 10), worst {:.1} ms",
+        "\nexits, {} agents at work beside, {} steps: heard of after p50 {:.1} ms, p99 {:.1} ms (goal 10), worst {:.1} ms; \
+         the next step after p50 {:.1} ms, p99 {:.1} ms (goal 15)",
         noticed.beside,
         noticed.times.len(),
         at(0.5),
         at(0.99),
-        at(1.0)
+        at(1.0),
+        gap(0.5),
+        gap(0.99)
     )
 }
 
@@ -237,15 +245,21 @@ impl Report {
         }
         if !self.exits.is_empty() {
             page.push_str(EXITS);
-            page.push_str("| agents beside | steps | p50, of 10 ms | p99, goal 10 ms |\n|---|---|---|---|\n");
+            page.push_str(
+                "| agents beside | steps | noticed, p50, of 10 ms | p99, goal 10 ms | next step, p50, of 15 ms | p99, goal 15 ms |\n\
+                 |---|---|---|---|---|---|\n",
+            );
         }
-        for Noticed { beside, times } in &self.exits {
+        for Noticed { beside, times, gaps } in &self.exits {
             let share = |at| 100.0 * quantile(times.iter().copied(), at) / 10.0;
+            let gap = |at| 100.0 * quantile(gaps.iter().copied(), at) / 15.0;
             page.push_str(&format!(
-                "| {beside} | {} | {:.0} % | {:.0} % |\n",
+                "| {beside} | {} | {:.0} % | {:.0} % | {:.0} % | {:.0} % |\n",
                 times.len(),
                 share(0.5),
-                share(0.99)
+                share(0.99),
+                gap(0.5),
+                gap(0.99)
             ));
         }
         if let Some(Idled { time, .. }) = self.idle.first() {
@@ -308,6 +322,8 @@ impl Report {
                 ratio(&append[last..], &plain[last..]),
             ));
         }
+        page.push_str(&figures::streams_page(&self.streams));
+        page.push_str(&figures::beats_page(&self.beats));
         if let Some(trains) = &self.trains {
             page.push_str(&train::report::page(trains));
         }
@@ -355,8 +371,8 @@ same size on the same disk. The two take turns, while the journal grows to ninet
 const EXITS: &str = "
 ## exits
 
-Time from the end of all of a step's processes, as its shim records it, until the engine has noticed. The steps follow one another, while other
-agents are at work and print nothing. The clock counts whole milliseconds.
+Time from the end of all of a step's processes, as its shim records it, until the engine has noticed, and until the program of the next step
+was started. The steps follow one another, while other agents are at work and print nothing. The clock counts whole milliseconds.
 
 ";
 

@@ -4,8 +4,9 @@ use clap::Args;
 use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
-use model::view;
-use store::{Journal as _, Recorded};
+use model::view::notice::Kind;
+use model::view::{self, Notice, notice};
+use store::{Journal as _, Ledger, Recorded};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -32,7 +33,17 @@ pub(crate) struct Events {
     /// From the very first on.
     #[arg(long, conflicts_with = "last")]
     all: bool,
+    /// From the one after this row of the journal on: where an earlier look ended.
+    #[arg(long, conflicts_with_all = ["last", "all"], value_name = "ROW")]
+    since: Option<u64>,
+    /// Only what whoever leads the agents wants to know: work that is completed, failed or landed, comments,
+    /// questions, what is stuck or held, and budgets.
+    #[arg(long)]
+    leader: bool,
 }
+
+/// Rows that are read at a time on the way back to the latest notices.
+const PAGE: u32 = 250;
 
 impl Events {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
@@ -44,17 +55,29 @@ impl Events {
                     "`crew run` begins",
                 ));
             }
-            if context.json {
+            if context.json && self.leader {
+                context.out.json(&documents::Notices { notices: Vec::new() })?;
+            } else if context.json {
                 context.out.json(&documents::Events { events: Vec::new() })?;
             }
             return Ok(Exit::Done);
         };
         let head = ledger.0.head().await?.0;
-        let begin = if self.all {
-            0
-        } else {
-            head.saturating_sub(self.last as u64)
+        let begin = match self.since {
+            Some(row) if row > head => {
+                return Err(Error::refused(
+                    format!("the journal has no row {row} yet: its last one is {head}"),
+                    "give `--since` the id of a notice or row that was shown before",
+                ));
+            }
+            Some(row) => row,
+            None if self.all => 0,
+            None if self.leader => begin_of_last(&ledger, head, self.last).await?,
+            None => head.saturating_sub(self.last as u64),
         };
+        if self.leader {
+            return self.lead(context, &ledger, begin).await;
+        }
         let mut rows = Follow::new(ledger.clone(), begin);
         if context.json && !self.follow {
             let mut list = context.out.json_list(&documents::Events { events: Vec::new() })?;
@@ -76,6 +99,107 @@ impl Events {
             }
         }
     }
+}
+
+impl Events {
+    /// Shows notices, from behind a row on.
+    async fn lead(self, context: &mut Context, ledger: &Ledger, begin: u64) -> Result<Exit> {
+        let mut rows = Follow::new(ledger.clone(), begin);
+        if context.json && !self.follow {
+            let mut list = context
+                .out
+                .json_list(&documents::Notices { notices: Vec::new() })?;
+            loop {
+                let notices = more(ledger, &mut rows).await?;
+                let Some(notices) = notices else { break };
+                notices.iter().try_for_each(|notice| list.entry(notice))?;
+            }
+            list.end()?;
+            return Ok(Exit::Done);
+        }
+        let mut interrupt = interrupts()?;
+        loop {
+            while let Some(notices) = more(ledger, &mut rows).await? {
+                for notice in &notices {
+                    show_notice(context, notice)?;
+                }
+            }
+            if !self.follow {
+                return Ok(Exit::Done);
+            }
+            context.out.flush()?;
+            tokio::select! {
+                () = rows.changed() => {}
+                _ = interrupt.recv() => return Ok(Exit::Interrupted),
+            }
+        }
+    }
+}
+
+/// The notices among the next rows; none when there are no more rows.
+async fn more(ledger: &Ledger, rows: &mut Follow) -> Result<Option<Vec<Notice>>> {
+    let more = rows.more().await?;
+    if more.is_empty() {
+        return Ok(None);
+    }
+    notices(ledger, &more).await.map(Some)
+}
+
+async fn notices(ledger: &Ledger, rows: &[Recorded]) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    for row in rows {
+        notices.extend(ledger.notice(row).await?);
+    }
+    Ok(notices)
+}
+
+/// The row after which the latest so many notices are.
+async fn begin_of_last(ledger: &Ledger, head: u64, last: usize) -> Result<u64> {
+    let (mut begin, mut found) = (head, 0);
+    while begin > 0 {
+        let before = begin.saturating_sub(u64::from(PAGE));
+        let rows = ledger.tail(before, PAGE).await?;
+        for row in rows.iter().rev().filter(|row| row.seq <= begin) {
+            if found == last {
+                return Ok(row.seq);
+            }
+            found += usize::from(notice(row.row()).is_some());
+        }
+        begin = before;
+    }
+    Ok(0)
+}
+
+/// A notice for people: what kind, when, of what ticket and agent, and below it what there is to say.
+fn show_notice(context: &mut Context, notice: &Notice) -> Result<()> {
+    if context.json {
+        return context.out.json_line(notice);
+    }
+    let ticket = notice.ticket.as_ref().map(|ticket| format!("  {ticket}"));
+    let agent = notice.agent.as_ref().map(|agent| format!("  {agent}"));
+    let title = notice
+        .title
+        .as_ref()
+        .map(|title| format!("  {}", ui::clean(title)));
+    let head = format!(
+        "{:>6}  {}  {} {}{}{}{}",
+        notice.id,
+        ui::clock_time(notice.at),
+        notice.kind.symbol(),
+        notice.kind.name(),
+        ticket.unwrap_or_default(),
+        agent.unwrap_or_default(),
+        title.unwrap_or_default(),
+    );
+    let style = match notice.kind {
+        Kind::Completed | Kind::Comment => Style::Plain,
+        Kind::Landed => Style::Green,
+        Kind::Question => Style::Yellow,
+        Kind::Failed | Kind::Stuck | Kind::Held | Kind::Budget => Style::Red,
+    };
+    context.out.wrapped(&head, HANG, style)?;
+    let says = format!("{}{}", " ".repeat(HANG), ui::clean(&notice.says));
+    context.out.wrapped(&says, HANG, Style::Plain)
 }
 
 fn show(context: &mut Context, fold: &Recorded) -> Result<()> {

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::Style;
+use client::activity::Activity;
 use client::engine::{self, Engine};
 use client::outbox::Outbox;
 use client::queue_facts::Facts;
@@ -95,6 +96,7 @@ impl Explain {
             (_, None) => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
         };
         let agent = agents.iter().find(|agent| agent.ticket.as_ref() == Some(&id));
+        let activity = agent.and_then(|agent| Activity::of(&place, agent, runs, now));
         let failure = agent
             .and_then(|agent| agent.failure.as_ref())
             .or_else(|| failure_of(ticket));
@@ -128,6 +130,8 @@ impl Explain {
             .and_then(Ticket::attempt)
             .map(|attempt| attempt.unusable.as_slice())
             .unwrap_or_default();
+        let session = agent.and_then(|agent| agent.session.as_ref());
+        let parts = ticket.map(|ticket| ticket.parts.as_slice()).unwrap_or_default();
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
@@ -142,9 +146,15 @@ impl Explain {
                 file_change: ticket.and_then(|ticket| Some(ticket.unheeded.as_ref()?.words())),
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
+                activity: activity.map(documents::Activity::from),
                 answer: ticket
                     .and_then(Ticket::attempt)
                     .and_then(|attempt| Some(attempt.waiting_answer()?.to_owned())),
+                mode: agent.and_then(|agent| agent.mode),
+                session: session.map(|session| session.id.clone()),
+                session_state: session.map(|session| session.state),
+                messages: messages(ticket).collect(),
+                parts: parts.iter().map(|part| part.ticket.clone()).collect(),
                 unusable: unusable.to_vec(),
                 failure: failure.map(documents::Failure::of),
                 commitments: commitments.iter().map(documents::Commitment::of).collect(),
@@ -165,6 +175,30 @@ impl Explain {
         let state = format!("state: {state}{}", since.unwrap_or_default());
         out.wrapped(&state, HANG, Style::Plain)?;
         out.wrapped(&says, HANG, Style::Plain)?;
+        if let (Some(agent), Some(session)) = (agent, session) {
+            let mode = agent.mode.map(|mode| format!("mode {}; ", mode.name()));
+            let says = format!(
+                "  {}session {} of the attempt, {}: {}",
+                mode.unwrap_or_default(),
+                session.number,
+                model::session::name(session.state),
+                session.id
+            );
+            out.wrapped(&says, HANG, Style::Dim)?;
+        }
+        for message in messages(ticket) {
+            let says = format!("  its next step gets: {message}");
+            out.wrapped(&says, HANG, Style::Plain)?;
+        }
+        if !parts.is_empty() {
+            let list = parts.iter().map(|part| match &part.result {
+                Some(result) => format!("{} {result}", part.ticket),
+                None => part.ticket.to_string(),
+            });
+            let list: Vec<String> = list.collect();
+            let says = format!("  its agent broke it up: {}", list.join("; "));
+            out.wrapped(&says, HANG, Style::Plain)?;
+        }
         if let Some(place) = place_in_train(&view::train(&crew, look), &id) {
             out.wrapped(&format!("  {place}"), HANG, Style::Plain)?;
         }
@@ -295,7 +329,18 @@ impl Explain {
             .and_then(|agent| agent.waiting(look))
             .filter(|_| reason.is_none() && !is_told)
         {
-            out.wrapped(&format!("  it {waits}"), HANG, Style::Plain)?;
+            let its = match agent.is_some_and(|agent| agent.quiet.is_some() && agent.waits.is_none()) {
+                true => "its step is",
+                false => "it",
+            };
+            out.wrapped(&format!("  {its} {waits}"), HANG, Style::Plain)?;
+        }
+        if let Some(activity) = &activity {
+            out.wrapped(
+                &format!("  its agent is {}", activity.words(now)),
+                HANG,
+                Style::Plain,
+            )?;
         }
         if let Some(why) = no_worker(&facts, &settings, ticket) {
             out.wrapped(&format!("  {why}"), HANG, Style::Plain)?;
@@ -350,6 +395,20 @@ impl Explain {
 }
 
 /// What the last attempt of an open ticket came back with, in one line: its next agent is told.
+/// The words of people that its agent gets with the next step.
+fn messages(ticket: Option<&Ticket>) -> impl Iterator<Item = String> {
+    let attempt = ticket.and_then(Ticket::attempt);
+    let messages = attempt.into_iter().flat_map(|attempt| {
+        let baited = attempt
+            .baited
+            .iter()
+            .map(|by| format!("{by}: this is your last step"));
+        let said = attempt.messages.iter().skip(attempt.messages_shown as usize);
+        baited.chain(said.map(|one| format!("{}: {}", one.by, one.text)))
+    });
+    messages.map(|one| text::sanitise::line(&one))
+}
+
 fn came_back_with(ticket: Option<&Ticket>) -> Option<&str> {
     let is_back = |ticket: &&Ticket| matches!(ticket.state, State::Open) && ticket.held.is_none();
     ticket.filter(is_back)?.feedback.last()?.lines().next()
@@ -571,6 +630,9 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> 
             lines.extend(again);
             lines
         }
+        Some(Refusal::Delegated { by }) => hint(format!(
+            "`crew explain {by}` says what its parent does; `crew drop {id}` has it done without this one"
+        )),
         Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
         Some(
             Refusal::Unknown

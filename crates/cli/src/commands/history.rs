@@ -1,6 +1,6 @@
 //! `crew history`: how a ticket, an agent or the project came to where it is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use model::journal::{EffectId, Fact, State, Stream};
@@ -22,7 +22,8 @@ use client::{documents, follow, outputs};
 /// Show what happened to a ticket, an agent or the target: when, why, and what it led to
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// The ticket or the agent. Without one: the engine, its agents, the checks of the bare target.
+    /// The ticket or the agent. Without one: the engine, its agents, the checks of the bare target; with
+    /// --to, every ticket.
     #[arg(value_name = "AGENT|TICKET")]
     which: Option<String>,
     /// Only what led into this state (`stuck`, `held`, `verify` …).
@@ -54,15 +55,27 @@ impl History {
         let mut places = Vec::new();
         if let Some(ledger) = &ledger {
             let mut entries = Entries::default();
-            each(ledger, &crew, which, |fold| {
+            let take = |fold: &Recorded| {
                 if self.to.as_ref().is_none_or(|wanted| entries.is_one(fold, wanted)) {
                     places.push(fold.seq);
                     table.measure(&cells(fold, which));
                 }
-            })
-            .await?;
+            };
+            match (which, &self.to) {
+                (None, Some(_)) => each_of_all(ledger, take).await?,
+                (_, _) => each(ledger, &crew, which, take).await?,
+            }
         }
         places.sort_unstable();
+        // The newest are the ones that are looked for.
+        let left_out = places.len().saturating_sub(MOST_OF_ALL);
+        if which.is_none() && self.to.is_some() && !context.json && left_out > 0 {
+            places.drain(..left_out);
+            let says = format!(
+                "{left_out} earlier ones are left out: name a ticket or an agent for all of its own, or print them with --json"
+            );
+            context.out.styled(&says, Style::Dim)?;
+        }
         if let Some(seq) = self.at {
             let last = places.iter().rev().find(|place| **place <= seq);
             let fold = match (&ledger, last) {
@@ -98,6 +111,22 @@ impl History {
             context.out.part(&mut table)?;
         }
         Ok(Exit::Done)
+    }
+}
+
+/// The most rows of all tickets that are printed for reading.
+const MOST_OF_ALL: usize = 1_000;
+/// Rows of the journal that are read at a time.
+const PAGE: u32 = 512;
+
+/// All rows, oldest first; no more than a page of them is held.
+async fn each_of_all(ledger: &Ledger, mut each: impl FnMut(&Recorded)) -> Result<()> {
+    let mut after = 0;
+    loop {
+        let page = ledger.tail(after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.seq;
+        page.iter().for_each(&mut each);
     }
 }
 
@@ -140,8 +169,8 @@ async fn each(
 
 fn cells(fold: &Recorded, which: Option<&Either>) -> [Cell; 5] {
     let ticket = match (&fold.stream, which) {
-        (Stream::Ticket(id), Some(Either::Agent(_))) => id.as_str(),
-        (Stream::Ticket(_) | Stream::Project, _) => "",
+        (Stream::Ticket(id), Some(Either::Agent(_)) | None) => id.as_str(),
+        (Stream::Ticket(_), Some(Either::Ticket(_))) | (Stream::Project, _) => "",
     };
     [
         fold.seq.to_string().into(),
@@ -181,17 +210,17 @@ async fn effects(ledger: &Ledger, seq: u64) -> Result<Vec<Effect>> {
 /// Which rows led into a state from another one.
 #[derive(Debug, Default)]
 struct Entries {
-    /// The stream of the last row, and the names of the state after it.
-    before: Option<(Stream, BTreeSet<String>)>,
+    /// Of each stream the names of the state after its last row.
+    before: BTreeMap<Stream, BTreeSet<String>>,
 }
 
 impl Entries {
-    /// Whether the next row did. Those of a stream come one after the other.
+    /// Whether the next row did. Those of a stream come in order.
     fn is_one(&mut self, fold: &Recorded, wanted: &str) -> bool {
         let now = words(&documents::state_name(&fold.after));
-        let before = self.before.as_ref().filter(|(stream, _)| *stream == fold.stream);
-        let is_one = now.contains(wanted) && before.is_none_or(|(_, was)| !was.contains(wanted));
-        self.before = Some((fold.stream.clone(), now));
+        let before = self.before.get(&fold.stream);
+        let is_one = now.contains(wanted) && before.is_none_or(|was| !was.contains(wanted));
+        self.before.insert(fold.stream.clone(), now);
         is_one
     }
 }

@@ -145,7 +145,8 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
         | Kind::File
         | Kind::Failing
         | Kind::Target
-        | Kind::Disk => item.kind.name().to_owned(),
+        | Kind::Disk
+        | Kind::Stuck => item.kind.name().to_owned(),
     };
     let mut head = vec![name];
     head.extend(item.ticket.as_ref().map(ToString::to_string));
@@ -212,6 +213,7 @@ fn style(item: &Item) -> Style {
         | Kind::File
         | Kind::Failing
         | Kind::Target
-        | Kind::Disk => Style::Red,
+        | Kind::Disk
+        | Kind::Stuck => Style::Red,
     }
 }

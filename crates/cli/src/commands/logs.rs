@@ -1,29 +1,32 @@
-//! `crew logs`: everything an agent printed, step by step, or everything that the last checks printed.
+//! `crew logs`: everything that an agent said and did, step by step, or everything that the last checks
+//! printed.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
+mod step;
+
+use std::collections::{BTreeSet, VecDeque};
 
 use clap::Args;
 use model::journal::Fact;
 use model::ticket::{self, KEPT_SET_UP};
 use model::view::Snapshot;
 use model::{AgentName, TicketId};
-use process::{Run, Stream, Tail};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupts::interrupts;
 use crate::ui::{self, Style};
-use client::follow::{Changes, Follow};
+use client::conversation::Detail;
+use client::follow::Follow;
 use client::lookup::Either;
 use client::outputs::{Source, Step};
 use client::repository::journal;
-use client::{checks, documents, follow, lookup, outputs};
+use client::{checks, follow, lookup, outputs};
 use runtime::Place;
+use step::{Open, UNMADE};
 use store::Recorded;
 
-/// Show the whole output of an agent or at a ticket, step by step, or that of the last checks
+/// Show what an agent said and did, or what was done at a ticket, step by step; or what the checks printed
 #[derive(Debug, Args)]
 pub(crate) struct Logs {
     /// The agent or the ticket: of a ticket, the steps of every agent that was at it.
@@ -35,28 +38,46 @@ pub(crate) struct Logs {
     /// Go on as more is printed, until interrupted.
     #[arg(short, long)]
     follow: bool,
+    /// Only the last so many lines.
+    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["raw", "check"])]
+    lines: Option<usize>,
+    /// What tools got and returned too, as far as it is kept, and what the agent thought.
+    #[arg(long, conflicts_with = "raw")]
+    full: bool,
     /// The bytes as they were written, not made harmless for a terminal.
     #[arg(long)]
     raw: bool,
 }
 
-/// Bytes that are read at a time.
-const PIECE: usize = 64 << 10;
-/// How soon it is looked for a process that is being made.
-const UNMADE: Duration = Duration::from_millis(100);
-/// A line that is longer than this is shown in pieces.
-const LONG: usize = 1 << 20;
+/// The form in which output is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// The bytes as they are.
+    Raw,
+    /// A document for each line.
+    Json,
+    /// The conversation, for people.
+    Conversation(Detail),
+}
 
 impl Logs {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
-        let mut log = Log {
-            raw: self.raw,
-            json: context.json,
-            step: None,
+        let form = match (self.raw, context.json) {
+            (true, _) => Form::Raw,
+            (false, true) => Form::Json,
+            (false, false) if self.full => Form::Conversation(Detail::Unfolded),
+            (false, false) => Form::Conversation(Detail::Folded),
         };
+        if context.json && (self.lines.is_some() || self.full) {
+            return Err(Error::usage(
+                "--lines and --full are for people, and --json gives every line as it was printed",
+                "`crew peek --json -n N` gives the last lines",
+            ));
+        }
+        let mut log = Log { form, step: None };
         if self.check {
             let ticket = checked(&crew, &place, self.name.as_deref())?;
             return log.checks(context, &place, ticket.as_ref(), self.follow).await;
@@ -78,9 +99,13 @@ impl Logs {
             (None, _) => Vec::new(),
         };
         let is_empty = steps.is_empty();
-        for step in steps {
-            log.begin(context, step.source(&place))?;
-            log.more(context)?;
+        if let (Some(most), Form::Conversation(detail)) = (self.lines, form) {
+            log.last(context, &place, steps, (detail, most))?;
+        } else {
+            for step in steps {
+                log.begin(context, step.source(&place))?;
+                log.more(context)?;
+            }
         }
         if let (Some(ledger), Some(agent)) = (ledger.filter(|_| self.follow), agent) {
             let follow = Follow::new(ledger, crew.seq);
@@ -89,8 +114,7 @@ impl Logs {
         log.end(context)?;
         if let Either::Ticket(id) = of
             && is_empty
-            && !log.json
-            && !log.raw
+            && log.is_for_people()
         {
             context.out.line(&format!("no agent has been at {id} yet"))?;
         }
@@ -118,49 +142,41 @@ fn checked(crew: &Snapshot, place: &Place, asked: Option<&str>) -> Result<Option
 }
 
 struct Log {
-    raw: bool,
-    json: bool,
+    form: Form,
     step: Option<Open>,
 }
 
-/// A step whose output is being shown.
-struct Open {
-    source: Source,
-    /// None as long as there is no run: the step is told of before its process is made.
-    output: Option<Output>,
-    /// The part that was read of a line that is not whole yet.
-    rest: String,
-}
-
-struct Output {
-    tail: Tail,
-    changes: Changes,
-}
-
-impl Open {
-    /// The output, as soon as there is one.
-    fn output(&mut self) -> Option<&mut Output> {
-        if self.output.is_none() {
-            let run = Run::open(&self.source.dir).ok()?;
-            let changes = Changes::of(&self.source.dir);
-            self.output = Some(Output {
-                tail: Tail::new(&run, Stream::Out, 0),
-                changes,
-            });
-        }
-        self.output.as_mut()
-    }
-
-    /// Waits until there may be more of it.
-    async fn changed(&mut self) {
-        match &mut self.output {
-            Some(output) => output.changes.wait().await,
-            None => tokio::time::sleep(UNMADE).await,
-        }
-    }
-}
-
 impl Log {
+    fn is_for_people(&self) -> bool {
+        matches!(self.form, Form::Conversation(_))
+    }
+
+    /// Shows the last lines of some steps. What comes before them is not read.
+    fn last(
+        &mut self,
+        context: &mut Context,
+        place: &Place,
+        steps: Vec<Step>,
+        (detail, most): (Detail, usize),
+    ) -> Result<()> {
+        let mut shown = VecDeque::new();
+        let mut left = most;
+        for step in steps.into_iter().rev() {
+            let (open, lines) = Open::near_end(step.source(place), detail, left)?;
+            left = left.saturating_sub(lines.iter().filter(|line| !line.joins).count());
+            shown.push_front((open, lines));
+            if left == 0 {
+                break;
+            }
+        }
+        for (open, lines) in shown {
+            self.end(context)?;
+            self.head(context, &open)?;
+            self.step.insert(open).show(context, lines)?;
+        }
+        Ok(())
+    }
+
     /// Shows the last checks of a ticket or of the bare target.
     async fn checks(
         &mut self,
@@ -181,6 +197,7 @@ impl Log {
             if !follow {
                 break;
             }
+            self.release(context)?;
             context.out.flush()?;
             // The folder of a run is made after the row about it, so only a look at the folders finds it.
             tokio::select! {
@@ -189,7 +206,7 @@ impl Log {
             }
         }
         self.end(context)?;
-        if shown.is_empty() && !context.json && !self.raw {
+        if shown.is_empty() && self.is_for_people() {
             let of = ticket.map_or("the bare target", |ticket| ticket.as_str());
             let says = format!("no output of a check of {of} is kept: none has run, or it passed before");
             context.out.wrapped(&says, 0, Style::Plain)?;
@@ -230,6 +247,7 @@ impl Log {
                 }
             }
             self.more(context)?;
+            self.release(context)?;
             context.out.flush()?;
             let output = async {
                 match &mut self.step {
@@ -248,101 +266,50 @@ impl Log {
 
     fn begin(&mut self, context: &mut Context, source: Source) -> Result<()> {
         self.end(context)?;
-        if !self.raw && !self.json {
-            let head = format!("── {} ──", text::sanitise::line(&source.title));
+        let open = Open::new(source, self.form);
+        self.head(context, &open)?;
+        self.step = Some(open);
+        Ok(())
+    }
+
+    fn head(&self, context: &mut Context, open: &Open) -> Result<()> {
+        if self.is_for_people() {
+            let head = format!("── {} ──", text::sanitise::line(&open.source.title));
             context.out.styled(&head, Style::Dim)?;
         }
-        self.step = Some(Open {
-            source,
-            output: None,
-            rest: String::new(),
-        });
         Ok(())
     }
 
     /// Shows what there is by now.
     fn more(&mut self, context: &mut Context) -> Result<()> {
-        let Some(open) = &mut self.step else { return Ok(()) };
-        loop {
-            let Some(output) = open.output() else {
-                return Ok(());
-            };
-            if self.raw {
-                let bytes = output.tail.read(PIECE)?;
-                if bytes.is_empty() {
-                    return Ok(());
-                }
-                context.out.bytes(&bytes)?;
-                continue;
-            }
-            let piece = output.tail.read_text(PIECE)?;
-            if piece.is_empty() {
-                return Ok(());
-            }
-            open.rest.push_str(&piece);
-            // An escape sequence can be cut in two: only whole lines are made harmless.
-            let whole = match open.rest.rfind('\n') {
-                Some(at) => at + 1,
-                None if open.rest.len() > LONG => open.rest.len(),
-                None => 0,
-            };
-            let lines: String = open.rest.drain(..whole).collect();
-            show(context, self.json, &open.source, Stream::Out, &lines)?;
-        }
+        self.step.as_mut().map_or(Ok(()), |open| open.more(context))
     }
 
-    /// The step is over: an unfinished line is all there is of it, and what it complained of comes last.
+    /// Shows what waits for its end, too.
+    fn release(&mut self, context: &mut Context) -> Result<()> {
+        self.step.as_mut().map_or(Ok(()), |open| open.release(context))
+    }
+
+    /// The step is over.
     fn end(&mut self, context: &mut Context) -> Result<()> {
-        self.more(context)?;
-        let Some(mut open) = self.step.take().filter(|_| !self.raw) else {
+        let Some(mut open) = self.step.take() else {
             return Ok(());
         };
-        let Some(output) = &mut open.output else {
-            if !self.json {
-                context.out.styled("its output is not kept", Style::Dim)?;
-            }
-            return Ok(());
-        };
-        open.rest.push_str(&output.tail.read_ended_text(PIECE)?);
-        show(context, self.json, &open.source, Stream::Out, &open.rest)?;
-        let errors = outputs::errors(&open.source.dir);
-        show(context, self.json, &open.source, Stream::Err, &errors)?;
+        open.more(context)?;
+        let is_check = open.source.number.is_none() && open.has_output() && self.is_for_people();
+        let source = open.source.clone();
+        open.end(context)?;
         // The end of a step is in the journal; a check's is the point of it.
-        if open.source.number.is_none() && !self.json {
-            let says = match checks::ended(&open.source) {
+        if is_check {
+            let says = match checks::ended(&source) {
                 Some((how, at)) => format!("({how}, {})", ui::clock_time(at)),
                 None => "(it goes on)".to_owned(),
             };
             context.out.styled(&text::sanitise::line(&says), Style::Dim)?;
-            if checks::had_kept_set_up(&open.source) {
+            if checks::had_kept_set_up(&source) {
                 context.out.wrapped(KEPT_SET_UP, 0, Style::Yellow)?;
             }
         }
         Ok(())
     }
-}
-
-fn show(context: &mut Context, json: bool, source: &Source, stream: Stream, text: &str) -> Result<()> {
-    let readable = if json {
-        text.to_owned()
-    } else {
-        outputs::readable(text)
-    };
-    let clean = text::sanitise::text(&readable);
-    for line in clean.lines() {
-        if json {
-            context.out.json_line(&documents::OutputLine {
-                ticket: source.ticket.clone(),
-                step: source.number,
-                run: source.run.clone(),
-                stream: stream.file(),
-                line: line.to_owned(),
-            })?;
-        } else if stream == Stream::Err {
-            context.out.styled(&format!("stderr: {line}"), Style::Yellow)?;
-        } else {
-            context.out.write(&format!("{line}\n"))?;
-        }
-    }
-    Ok(())
 }

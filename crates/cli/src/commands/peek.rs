@@ -1,11 +1,16 @@
-//! `crew peek`: the end of what an agent printed in its last step.
+//! `crew peek`: the end of what an agent said and did in its last step.
+
+use std::collections::VecDeque;
 
 use clap::Args;
+use process::Run;
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::ui::Style;
+use crate::ui::{Style, Talk};
+use client::activity::Activity;
+use client::conversation::{Detail, Line, Reading};
 use client::repository::journal;
 use client::{documents, follow, lookup, outputs};
 
@@ -17,9 +22,12 @@ pub(crate) struct Peek {
     /// So many lines.
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     lines: usize,
+    /// What tools got and returned too, as far as it is kept, and what the agent thought.
+    #[arg(long)]
+    full: bool,
 }
 
-/// Bytes that are read at the end of an output: more than a screen of anything.
+/// Bytes that are read at the end of an output for `--json`: more than a screen of anything.
 const END: u64 = 256 << 10;
 
 impl Peek {
@@ -39,6 +47,7 @@ impl Peek {
                     run: None,
                     ticket: None,
                     step: None,
+                    activity: None,
                     lines: Vec::new(),
                     errors: Vec::new(),
                 })?;
@@ -47,41 +56,61 @@ impl Peek {
             }
             return Ok(Exit::Done);
         };
-        let printed = outputs::end(&step.dir(&place).join("out"), END);
-        let printed = if context.json {
-            printed
-        } else {
-            outputs::readable(&printed)
-        };
-        let text = text::sanitise::text(&printed);
-        let lines: Vec<&str> = text.lines().collect();
-        let shown = &lines[lines.len().saturating_sub(self.lines)..];
+        let now = client::clock::now();
+        let runs = crew
+            .agent(&agent)
+            .filter(|agent| agent.run.as_ref() == Some(&step.run));
+        let engine = client::engine::Engine::of(&place)?.is_some();
+        let activity = runs.and_then(|agent| Activity::of(&place, &agent, engine, now));
         let errors = text::sanitise::text(&outputs::errors(&step.dir(&place)));
         let errors: Vec<&str> = errors.lines().collect();
         let complained = &errors[errors.len().saturating_sub(self.lines)..];
         if context.json {
+            let text = text::sanitise::text(&outputs::end(&step.dir(&place).join("out"), END));
+            let lines: Vec<&str> = text.lines().collect();
+            let shown = &lines[lines.len().saturating_sub(self.lines)..];
             let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
             context.out.json(&documents::Peek {
                 agent,
                 run: Some(step.run),
                 ticket: Some(step.ticket),
                 step: Some(step.number),
+                activity: activity.map(documents::Activity::from),
                 lines: owned(shown),
                 errors: owned(complained),
             })?;
             return Ok(Exit::Done);
         }
-        let head = format!("{agent} on {}", step.title());
+        let runs = activity.map(|activity| format!(", {}", activity.words(now)));
+        let head = format!("{agent} on {}{}", step.title(), runs.unwrap_or_default());
         context.out.styled(&head, Style::Dim)?;
+        let source = step.source(&place);
+        let shown = match Run::open(&source.dir) {
+            Ok(run) => last_lines(&run, source.is_of_agent(), self.full, self.lines)?,
+            Err(_) => VecDeque::new(),
+        };
         if shown.is_empty() && complained.is_empty() {
             context.out.styled("nothing was printed yet", Style::Dim)?;
         }
+        let mut talk = Talk::default();
         for line in shown {
-            context.out.line(line)?;
+            talk.line(&mut context.out, line)?;
         }
+        talk.release(&mut context.out)?;
         for line in complained {
             context.out.styled(&format!("stderr: {line}"), Style::Yellow)?;
         }
         Ok(Exit::Done)
     }
+}
+
+/// The last lines, with one that is being written.
+fn last_lines(run: &Run, is_of_agent: bool, full: bool, most: usize) -> Result<VecDeque<Line>> {
+    let detail = if full { Detail::Unfolded } else { Detail::Folded };
+    let (reading, mut last) = Reading::near_end(run, is_of_agent, detail, most)?;
+    last.extend(reading.open().filter(|_| most > 0));
+    while last.iter().filter(|line| !line.joins).count() > most {
+        last.pop_front();
+    }
+    Ok(last)
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use model::policy::budget::Pause;
 use model::policy::route;
 use model::project::HarnessPause;
+use model::settings::Settings;
 use model::ticket::{Held, Ticket};
 use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking};
 use model::{Look, Time};
@@ -15,12 +16,14 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
+use client::activity::Activity;
 use client::engine::{Engine, look};
 use client::outbox::Outbox;
 use client::outputs::SettingUp;
 use client::repository::journal;
 use client::{documents, follow, inbox};
 use runtime::Place;
+use store::{FailedHook, Ledger};
 
 /// Show the agents: state, ticket, step, tokens, cost
 #[derive(Debug, Args)]
@@ -38,6 +41,8 @@ impl Ps {
         let queue = inbox::seen(&crew, &place, &outbox, now)?.counts();
         // Where they cannot be looked at, `crew doctor` says why.
         let locks = place.left_index_locks().unwrap_or_default();
+        let settings = client::repository::settings(&place).unwrap_or_default();
+        let failed_hooks = failed_hooks(ledger.as_ref(), &settings).await?;
         if context.json {
             context.out.json(&document(
                 &place,
@@ -45,7 +50,7 @@ impl Ps {
                 &outbox.failing,
                 engine.as_ref(),
                 queue,
-                &locks,
+                (&locks, &failed_hooks),
                 now,
             ))?;
             return Ok(Exit::Done);
@@ -72,10 +77,17 @@ impl Ps {
         for says in failed_set_ups_in_words(&crew, look) {
             out.wrapped(&says, 2, Style::Yellow)?;
         }
+        for (hook, failed) in &failed_hooks {
+            let (ago, why) = (ui::span(now.since(failed.at)), ui::clean(&failed.why));
+            let says = format!(
+                "the hook `{hook}` failed on notice {}, {ago} ago: {why}",
+                failed.notice
+            );
+            out.wrapped(&says, 2, Style::Yellow)?;
+        }
         for pause in crew.obstacles(look) {
             out.wrapped(&pause, 2, Style::Yellow)?;
         }
-        let settings = client::repository::settings(&place).unwrap_or_default();
         let names = &settings.agents.names;
         let idle = agents.iter().filter(|agent| agent.ticket.is_none());
         let unnamed: Vec<&str> = idle
@@ -122,6 +134,22 @@ impl Ps {
         }
         Ok(Exit::Done)
     }
+}
+
+/// The hooks whose program failed on the last notice that it got.
+async fn failed_hooks(
+    ledger: Option<&Ledger>,
+    settings: &Settings,
+) -> Result<Vec<(&'static str, FailedHook)>> {
+    let Some(ledger) = ledger else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for hook in settings.hooks.each().filter(|hook| !hook.command.is_empty()) {
+        let failed = ledger.delivered(hook.name).await?.failed;
+        found.extend(failed.map(|failed| (hook.name, failed)));
+    }
+    Ok(found)
 }
 
 /// The cost of today (of UTC) and in all; nothing where nothing was paid.
@@ -174,13 +202,14 @@ fn document(
     failing: &[Failing],
     engine: Option<&Engine>,
     queue: Counts,
-    locks: &[PathBuf],
+    (locks, hooks): (&[PathBuf], &[(&'static str, FailedHook)]),
     now: Time,
 ) -> documents::Ps {
     let one = |agent: Agent| {
         let of_it = agent.ticket.as_ref().map(|ticket| inbox::why_of(failing, ticket));
         let setting_up = setting_up(place, crew, &agent);
-        documents::Agent::of(agent, of_it.unwrap_or_default(), setting_up)
+        let activity = Activity::of(place, &agent, engine.is_some(), now);
+        documents::Agent::of(agent, of_it.unwrap_or_default(), setting_up, activity)
     };
     let failed = failed_set_ups(crew);
     documents::Ps {
@@ -195,6 +224,10 @@ fn document(
             .collect(),
         usage: documents::Usage::of(crew.paid()),
         index_locks: locks.iter().map(|lock| lock.display().to_string()).collect(),
+        failed_hooks: hooks
+            .iter()
+            .map(|(hook, failed)| documents::FailedHook::of(hook, failed))
+            .collect(),
         pause: pause(crew, now).map(documents::Pause::of),
         target: crew.project.target.as_deref().map(documents::Target::of),
         seq: crew.seq,
@@ -211,16 +244,23 @@ fn paused(crew: &Snapshot, now: Time) -> impl Iterator<Item = (&String, &Harness
 
 fn table(place: &Place, crew: &Snapshot, failing: &[Failing], look: Look) -> Table {
     let mut table = headed();
-    for agent in &crew.agents() {
-        table.row(cells(
+    for (depth, agent) in &crew.agents_in_trees() {
+        let mut row = cells(
             agent,
             agent.status_at(look),
             agent.title.as_deref().unwrap_or_default(),
             look.now,
-        ));
+        );
+        row[1] = format!("{}{}", ui::branch(*depth), agent.name).into();
+        table.row(row);
         let set_up = setting_up(place, crew, agent).map(|it| it.words(look.now));
-        if let Some(waits) = set_up.or_else(|| agent.waiting(look)) {
-            table.below(2, &waits, Style::Dim);
+        let runs = || Some(Activity::of(place, agent, look.engine, look.now)?.words(look.now));
+        if let Some(waits) = set_up.or_else(|| agent.waiting(look)).or_else(runs) {
+            let style = match agent.quiet {
+                Some(_) => Style::Yellow,
+                None => Style::Dim,
+            };
+            table.below(2, &waits, style);
         }
         for why in agent
             .ticket
@@ -251,7 +291,7 @@ pub(crate) fn cells(agent: &Agent, status: Status, what: &str, now: Time) -> [Ce
     [
         Cell::styled(status.symbol(), style),
         agent.name.as_str().into(),
-        Cell::styled(status.name(), style),
+        Cell::styled(&agent.in_mode(status), style),
         since.unwrap_or_default().into(),
         ticket.unwrap_or_default().into(),
         some(agent.step.to_string(), agent.ticket.is_some() && agent.step > 0),

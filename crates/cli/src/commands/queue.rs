@@ -75,7 +75,8 @@ impl Queue {
                 // Nobody knows since when a ticket waits that no engine has seen.
                 let is_seen = crew.tickets.contains_key(&ticket.id);
                 let since = standing_since(ticket).filter(|_| is_seen);
-                row(&mut table, ticket, &standing, since.map(|since| now.since(since)));
+                let lasts = since.map(|since| now.since(since));
+                row(&mut table, (ticket, seen.depth(ticket)), &standing, lasts);
             }
             context.out.table(&table)?;
         }
@@ -129,7 +130,8 @@ async fn all_landed(ledger: &Ledger, crew: &Snapshot) -> Result<Vec<Landed>> {
     Ok(all.into_values().collect())
 }
 
-fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, lasts: Option<Duration>) {
+/// `depth`: how deep in a tree of children the ticket stands.
+fn row(table: &mut Table, (ticket, depth): (&Ticket, usize), standing: &Standing, lasts: Option<Duration>) {
     let attempt = ticket.attempt();
     let agent = attempt
         .map(|attempt| attempt.claim.agent.to_string())
@@ -145,7 +147,7 @@ fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, lasts: Option<Du
         step => format!("{}, step {step}", standing.word),
     };
     table.row([
-        ticket.id.to_string().into(),
+        format!("{}{}", ui::branch(depth), ticket.id).into(),
         format!("P{}", ticket.spec.priority).into(),
         Cell::styled(&state, style(standing.sign)),
         agent.into(),

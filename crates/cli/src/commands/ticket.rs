@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use client::ticket_folder::{Status, TicketFolder};
+use mcp::Caller;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -257,8 +258,28 @@ impl Call<'_> {
         } else {
             text.join(" ")
         };
+        if let Some(caller) = self.caller(&id) {
+            let reply = caller.call("team_comment", serde_json::json!({ "text": text }));
+            let reply =
+                reply.map_err(|error| Error::refused(text::with_causes(&error), "the step may be over"))?;
+            self.context.out.text(&reply.says)?;
+            self.context.out.line("")?;
+            return Ok(match reply.accepted {
+                true => Exit::Done,
+                false => Exit::Failed,
+            });
+        }
         let text = folder.add_note(&id, self.agent().as_deref(), &text)?;
         self.print(&text)
+    }
+
+    /// The agent whose step this is, where it works on this ticket: its note goes through crew.
+    fn caller(&self, id: &str) -> Option<Caller> {
+        let caller = Caller::of(&self.context.env)
+            .ok()
+            .filter(|_| self.context.is_agents())?;
+        let may_note = caller.tools().iter().any(|tool| tool.name == "team_comment");
+        (may_note && caller.ticket() == id).then_some(caller)
     }
 
     /// The name of the agent in whose process this command runs; none in a person's.

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use client::repository::journal;
 use client::{follow, lookup};
 
-/// Wake an agent that sleeps before its time
+/// Wake an agent that sleeps before its time, or have it go on without its children
 #[derive(Debug, Args)]
 pub(crate) struct Wake {
     /// The agent, or the ticket it is at.

@@ -82,6 +82,8 @@ pub(crate) fn queue() -> [(&'static str, &'static str, &'static str); ALL] {
             "urgent: goes first, though written last"
         } else if text.contains("\ntags: [review]\n") {
             "needs t-2; another agent reviews it"
+        } else if text.contains("\ntags: [leader]\n") {
+            "its agent may give parts of it to others"
         } else if text.contains("`$ ") {
             "promises a line in the README"
         } else {

@@ -41,7 +41,14 @@ impl Tell for Story {
                 |attempt| attempt.claim.agent.to_string(),
             );
         let told = match event {
-            Event::Claimed { .. } => Some((claimed(counts, &agent), Style::Plain)),
+            Event::Claimed { .. } => {
+                let parent = after.delegated().map(|delegated| &delegated.by);
+                Some((claimed(counts, &agent, parent), Style::Plain))
+            }
+            Event::Unified => Some((
+                format!("{agent} is done; what it did lands with the whole"),
+                Style::Plain,
+            )),
             Event::Attempt(event) => of_attempt(event, &agent),
             Event::Landed { .. } => {
                 let nth = self.tally.landed.len();
@@ -128,8 +135,11 @@ impl Tell for Story {
     }
 }
 
-fn claimed(counts: &tally::Counts, agent: &str) -> String {
+fn claimed(counts: &tally::Counts, agent: &str, parent: Option<&TicketId>) -> String {
     let title = &counts.title;
+    if let Some(parent) = parent {
+        return format!("{agent} takes this part of {parent}, in the same folder: {title}");
+    }
     if counts.priority == 0 {
         return format!("{agent} takes it, before all others, because it is urgent: {title}");
     }
@@ -176,6 +186,20 @@ fn of_attempt(event: &attempt::Event, agent: &str) -> Option<(String, Style)> {
             ..
         } => yellow(format!(
             "{agent} asks a person: {question} It waits; the others go on"
+        )),
+        attempt::Event::Delegated { children } => {
+            let parts: Vec<&str> = children.iter().map(|child| child.id.as_str()).collect();
+            Some((
+                format!(
+                    "{agent} may delegate, and has called crew's tool for that: others do {}, and it waits",
+                    parts.join(" and ")
+                ),
+                Style::Plain,
+            ))
+        }
+        attempt::Event::ChildrenOver { .. } => Some((
+            format!("all parts are done: {agent} looks at the whole"),
+            Style::Plain,
         )),
         attempt::Event::Answered { .. } => Some((
             format!("answered with `crew answer {agent} {ANSWER}`: the demo typed it for you"),

@@ -118,6 +118,11 @@ fn did(counts: &Counts) -> Vec<&'static str> {
         (counts.rejected > 0, "sent it back with the gatekeeper's reason"),
         (counts.conflicts > 0, "had its conflict resolved"),
         (counts.shared, "landed it with others, by one run of the tests"),
+        (
+            counts.parts > 0,
+            "gave its parts to other agents, and landed the whole",
+        ),
+        (counts.is_part, "landed it with the whole"),
         (counts.crashed > 0, "started the crashed agent again"),
         (counts.hung > 0, "ended the agent that hung, and started it again"),
     ]

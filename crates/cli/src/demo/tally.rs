@@ -34,6 +34,10 @@ pub(crate) struct Counts {
     pub(crate) needs: BTreeSet<TicketId>,
     pub(crate) claimed: Option<Time>,
     pub(crate) landed: Option<(Time, Oid)>,
+    /// Parts of it that were given to other agents.
+    pub(crate) parts: usize,
+    /// Whether it is such a part itself.
+    pub(crate) is_part: bool,
     /// Steps that were begun.
     pub(crate) steps: u32,
     /// Steps that failed, and were begun again.
@@ -73,6 +77,7 @@ impl Tally {
         counts.title.clone_from(&after.spec.title);
         counts.priority = after.spec.priority;
         counts.needs.clone_from(&after.spec.deps);
+        counts.is_part = after.delegated().is_some();
         match event {
             Event::Claimed { at, .. } => {
                 counts.claimed.get_or_insert(*at);
@@ -81,6 +86,7 @@ impl Tally {
                 counts.landed = Some((fold.at, commit.clone()));
                 self.landed.push(id.clone());
             }
+            Event::LandedWithParent { commit, .. } => counts.landed = Some((fold.at, commit.clone())),
             Event::ChecksPassed { .. } | Event::TrialPassed { .. } | Event::TrialFailed { .. } => {
                 self.checked += 1;
             }
@@ -128,6 +134,7 @@ impl Counts {
                 ..
             } => self.asked += 1,
             attempt::Event::Answered { .. } => self.answered += 1,
+            attempt::Event::Delegated { children } => self.parts += children.len(),
             attempt::Event::StepFailed { failure, .. } => {
                 self.failed += 1;
                 if matches!(failure.class, Class::Crash | Class::Lost) {

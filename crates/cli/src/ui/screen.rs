@@ -6,7 +6,8 @@ use model::{Look, Time};
 use crate::commands::ps;
 use crate::error::Result;
 use crate::ui::{Out, Style, Terminal};
-use client::outputs;
+use client::activity::Activity;
+use client::{conversation, outputs};
 use runtime::Place;
 
 /// The lines at the bottom of the terminal now.
@@ -33,13 +34,21 @@ impl Screen {
         let agents = crew.agents();
         let last = |agent: &Agent| {
             if let Some(set_up) = ps::setting_up(place, crew, agent) {
-                let line = outputs::last_line(&outputs::dir(place, &set_up.run));
+                let line = conversation::last_line(&outputs::dir(place, &set_up.run), false);
                 let line = Some(format!(" › {line}")).filter(|_| !line.is_empty());
                 return Some(set_up.words(now) + &line.unwrap_or_default());
             }
             let run = agent.run.as_ref().filter(|_| agent.running)?;
-            let line = outputs::last_line(&outputs::dir(place, run));
-            Some(format!("› {line}")).filter(|_| !line.is_empty())
+            if agent.quiet.is_some() {
+                return None;
+            }
+            let line = conversation::last_line(&outputs::dir(place, run), true);
+            let line = Some(format!("› {line}")).filter(|_| !line.is_empty());
+            let activity = Activity::of(place, agent, true, now).map(|activity| activity.words(now));
+            match (activity, line) {
+                (Some(activity), Some(line)) => Some(format!("{activity} {line}")),
+                (activity, line) => activity.or(line),
+            }
         };
         let said: Vec<Option<String>> = agents.iter().map(last).collect();
         frame(crew, &agents, &said, terminal, now)

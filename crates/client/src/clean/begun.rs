@@ -31,8 +31,9 @@ pub(super) fn begin(place: &Place, crew: &Snapshot, workspaces: &Path) -> Result
         let Some(attempt) = ticket.attempt().filter(|attempt| attempt.may_have_work()) else {
             continue;
         };
-        let name = format!("{}-{}", attempt.claim.agent, ticket.id);
-        let line = format!("{name} {}", attempt.claim.number);
+        let space = attempt.workspace(&ticket.id);
+        let name = format!("{}-{}", space.agent, space.of);
+        let line = format!("{name} {}", space.number);
         if seen.contains(&line) {
             continue;
         }
@@ -43,7 +44,7 @@ pub(super) fn begin(place: &Place, crew: &Snapshot, workspaces: &Path) -> Result
             Err(error) if error.kind() == ErrorKind::NotFound => false,
             other => other.doing("look at", workspaces.join(&name))?.is_dir(),
         };
-        let is_there = stands && is_crews(workspaces, (&attempt.claim.agent, &ticket.id))?;
+        let is_there = stands && is_crews(workspaces, (&space.agent, &space.of))?;
         // Work that is being verified is on its branch, too, and may be all that there is of the workspace.
         if is_there || !attempt.has_workspace() {
             seen.insert(line);

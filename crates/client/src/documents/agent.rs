@@ -2,12 +2,12 @@
 
 use model::attempt::{self, Mode};
 use model::view::{self, Role, Status};
-use model::{AgentName, Moment, RunId, SessionId, TicketId};
+use model::{AgentName, Moment, RunId, SessionId, TicketId, session};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Usage;
-use crate::outputs;
+use crate::{activity, outputs};
 
 /// An agent of the roster. The fields about its work belong to the attempt that it is at.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,7 +36,12 @@ pub struct Agent {
     run: Option<RunId>,
     /// The client's session.
     session: Option<SessionId>,
-    /// Its approach to the task, while it is working.
+    /// The state of that session: no client has seen a `new` one, a process talks in an `active` one, and a
+    /// `suspended` one waits for the next step. A `corrupt` one is replaced by a new one.
+    session_state: Option<session::State>,
+    /// The number of sessions of the attempt, this one included.
+    session_number: Option<u32>,
+    /// Its task mode, until its work is submitted.
     mode: Option<Mode>,
     /// The time since which it is in this state.
     since: Option<Moment>,
@@ -48,6 +53,10 @@ pub struct Agent {
     waits_until: Option<Moment>,
     /// The command that sets up its workspace now; `null` when none runs.
     setting_up: Option<SettingUp>,
+    /// What runs in its step at this moment; `null` where nothing is seen of it.
+    activity: Option<Activity>,
+    /// The silence of its step; `null` while the step shows signs of life, or none runs.
+    quiet: Option<Quiet>,
     /// The tasks that crew has for its ticket and cannot do, however often it tries, each with the reason.
     failing: Vec<String>,
     /// Failed steps in a row.
@@ -58,6 +67,33 @@ pub struct Agent {
     usage: Usage,
     /// Its sums over all its tickets.
     totals: Totals,
+}
+
+/// What runs in the step of an agent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Activity {
+    /// The program with its first argument, or the tool of the client.
+    what: String,
+    /// The time at which it began; `null` where that is not known.
+    since: Option<Moment>,
+}
+
+impl From<activity::Activity> for Activity {
+    fn from(activity: activity::Activity) -> Self {
+        Self {
+            what: activity.what,
+            since: activity.since.map(Moment),
+        }
+    }
+}
+
+/// The silence of a step.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Quiet {
+    /// The time since which the step has shown no sign of life.
+    since: Moment,
+    /// What is seen of it, in words.
+    says: String,
 }
 
 /// A command that sets up a workspace.
@@ -99,7 +135,12 @@ pub struct Failure {
 
 impl Agent {
     /// The document of an agent in the snapshot; `failing` are the orders for its ticket that fail.
-    pub fn of(agent: view::Agent, failing: Vec<String>, setting_up: Option<outputs::SettingUp>) -> Self {
+    pub fn of(
+        agent: view::Agent,
+        failing: Vec<String>,
+        setting_up: Option<outputs::SettingUp>,
+        activity: Option<activity::Activity>,
+    ) -> Self {
         let (waits_for, waits_until) = match agent.waits {
             Some(waits) => (Some(waits.what), waits.until),
             None => (None, None),
@@ -115,7 +156,9 @@ impl Agent {
             step: agent.step,
             running: agent.running,
             run: agent.run,
-            session: agent.session,
+            session_state: agent.session.as_ref().map(|session| session.state),
+            session_number: agent.session.as_ref().map(|session| session.number),
+            session: agent.session.map(|session| session.id),
             mode: agent.mode,
             since: agent.since.map(Moment),
             assigned_at: agent.assigned_at.map(Moment),
@@ -125,6 +168,11 @@ impl Agent {
                 run: it.run,
                 command: it.command,
                 since: it.since.map(Moment),
+            }),
+            activity: activity.map(Activity::from),
+            quiet: agent.quiet.map(|quiet| Quiet {
+                since: Moment(quiet.since),
+                says: quiet.how.to_string(),
             }),
             failing,
             errors: agent.errors,

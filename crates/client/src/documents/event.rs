@@ -3,7 +3,7 @@
 use model::Moment;
 use model::journal::{Fact, State};
 use model::machine::Machine as _;
-use model::view;
+use model::view::{self, Notice};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -38,6 +38,13 @@ pub struct Event {
 pub struct Events {
     /// The latest.
     pub events: Vec<Event>,
+}
+
+/// The notices for whoever leads the agents, newest last.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Notices {
+    /// The latest.
+    pub notices: Vec<Notice>,
 }
 
 /// Something that the engine warns of.

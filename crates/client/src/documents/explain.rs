@@ -1,11 +1,12 @@
 //! The reason why a ticket is, or is not, dispatched.
 
+use model::attempt::Mode;
 use model::policy::route::Refusal;
-use model::{Moment, TicketId, ticket};
+use model::{Moment, SessionId, TicketId, session, ticket};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Commitment, Failure, PullRequest};
+use super::{Activity, Commitment, Failure, PullRequest};
 
 /// The reason why a ticket is, or is not, dispatched.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -31,8 +32,20 @@ pub struct Explanation {
     pub waits_for: Option<String>,
     /// The latest end of its agent's wait.
     pub waits_until: Option<Moment>,
+    /// What runs in its agent's step at this moment; `null` where nothing is seen of it.
+    pub activity: Option<Activity>,
     /// The answer that its agent gets with the next step; `null` where none waits.
     pub answer: Option<String>,
+    /// The task mode of its agent, until the work is submitted.
+    pub mode: Option<Mode>,
+    /// The session of its agent's client.
+    pub session: Option<SessionId>,
+    /// The state of that session.
+    pub session_state: Option<session::State>,
+    /// The words of people that its agent gets with the next step, each with who said it.
+    pub messages: Vec<String>,
+    /// The tickets into which its agent broke it up.
+    pub parts: Vec<TicketId>,
     /// The lines that its agent printed for crew in its last step and crew could not use, each with the
     /// reason: partly text of the agent.
     pub unusable: Vec<String>,

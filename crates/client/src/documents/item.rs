@@ -128,6 +128,7 @@ fn kinds() -> Vec<&'static str> {
         Kind::File,
         Kind::Failing,
         Kind::Disk,
+        Kind::Stuck,
     ];
     others.iter().map(Kind::name).chain(Why::NAMES).collect()
 }

@@ -4,6 +4,8 @@ use model::{AgentName, RunId, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Activity;
+
 /// The end of an agent's latest output. The keys that name a step are `null` before its first step.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Peek {
@@ -15,6 +17,8 @@ pub struct Peek {
     pub ticket: Option<TicketId>,
     /// The step, from 1; 0 for a command that set up the workspace.
     pub step: Option<u32>,
+    /// What runs in the step at this moment; `null` where nothing is seen of it.
+    pub activity: Option<Activity>,
     /// The last lines of its standard output.
     pub lines: Vec<String>,
     /// The last lines of its standard error.

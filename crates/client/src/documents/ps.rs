@@ -28,6 +28,8 @@ pub struct Ps {
     /// Locks of checkouts' indexes that a killed engine has left: they keep your git out until `crew run`
     /// ends the landing.
     pub index_locks: Vec<String>,
+    /// The hooks of the settings whose program failed on the last notice that it got.
+    pub failed_hooks: Vec<FailedHook>,
     /// The pause, while no step is started at all.
     pub pause: Option<Pause>,
     /// The bare target; `null` before an engine has seen one with checks.
@@ -62,6 +64,31 @@ pub struct Paused {
     since: Moment,
     /// The ticket whose step was refused.
     ticket: TicketId,
+}
+
+/// A hook whose program failed on the last notice that it got.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FailedHook {
+    /// Its key in the settings.
+    hook: &'static str,
+    /// The notice, by its id.
+    notice: u64,
+    /// The time of the failure.
+    at: Moment,
+    /// How it failed, in words, with the last line that it printed.
+    why: String,
+}
+
+impl FailedHook {
+    /// The document of the failure of a hook.
+    pub fn of(hook: &'static str, failed: &store::FailedHook) -> Self {
+        Self {
+            hook,
+            notice: failed.notice,
+            at: Moment(failed.at),
+            why: failed.why.clone(),
+        }
+    }
 }
 
 /// A ticket whose workspace could not be set up.

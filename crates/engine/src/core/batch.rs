@@ -121,6 +121,7 @@ impl Core {
             | Stage::Checking(_)
             | Stage::InTrain(_)
             | Stage::Reviewing(_)
+            | Stage::Unified { .. }
             | Stage::Proposed(_) => return None,
         };
         let why = match (event, wish) {

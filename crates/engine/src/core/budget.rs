@@ -11,7 +11,9 @@ impl Core {
     /// Compares what was spent with what may be.
     pub(super) fn follow_budgets(&mut self) {
         self.follow_day();
-        let ids: Vec<TicketId> = self.spending.tickets().cloned().collect();
+        // A child may have cost nothing yet, and what its parent may cost is spent.
+        let mut ids = self.tickets.delegated_ids();
+        ids.extend(self.spending.tickets().cloned());
         for id in ids {
             self.follow_ticket(&id);
         }
@@ -82,11 +84,34 @@ impl Core {
         self.apply_or_note(id, event, cause);
     }
 
-    fn stands(&self, ticket: &Ticket) -> Standing {
-        budget::stands(
-            ticket.spent.since_grant_micro_usd,
-            self.settings.budget.ticket_usd,
-        )
+    /// How much of its budget a ticket has left. A child has what its first ancestor has: the whole tree
+    /// spends of one budget.
+    pub(super) fn stands(&self, ticket: &Ticket) -> Standing {
+        let spent = self.spent_below(self.first_above(ticket));
+        budget::stands(spent, self.settings.budget.ticket_usd)
+    }
+
+    /// The ticket of the tree that no agent has delegated.
+    fn first_above<'a>(&'a self, ticket: &'a Ticket) -> &'a Ticket {
+        let is_awaited = |parent: &&Ticket| {
+            let attempt = parent.attempt();
+            attempt.is_some_and(|attempt| attempt.open_children().contains(&ticket.id))
+        };
+        let parent = ticket.delegated().and_then(|it| self.ticket(&it.by));
+        parent
+            .filter(is_awaited)
+            .map_or(ticket, |parent| self.first_above(parent))
+    }
+
+    /// What a ticket has cost since its budget was granted, with its children; those that are over are
+    /// counted in it already.
+    fn spent_below(&self, ticket: &Ticket) -> u64 {
+        let open = ticket
+            .attempt()
+            .map_or(&[][..], |attempt| attempt.open_children());
+        let children = open.iter().filter_map(|id| self.ticket(id));
+        let of_children = children.map(|child| self.spent_below(child));
+        of_children.fold(ticket.spent.since_grant_micro_usd, u64::saturating_add)
     }
 
     /// The warning of the ticket's budget that the next step holds: once per session and budget.

@@ -348,7 +348,7 @@ impl Core {
 
     /// Takes a look at a check that runs; gives whether anything was decided. A check may be silent for as
     /// long as it likes: only its shim is watched, and the shim ends it at its time limit.
-    pub(super) fn check_sampled(&mut self, id: &TicketId, run: &RunId, sample: stall::Sample) -> bool {
+    pub(super) fn check_sampled(&mut self, id: &TicketId, run: &RunId, sample: &stall::Sample) -> bool {
         let stall_after = self.settings.run.stall_after;
         let verdict = self.watches.look_at_shim(run, sample, stall_after);
         let check = self.ticket(id).and_then(Ticket::check_run);

@@ -1,6 +1,6 @@
 //! Commands: from which states each is possible, and what it changes.
 
-use model::attempt::{self, AfterStop, Attempt};
+use model::attempt::{self, AfterChildren, AfterStop, Attempt};
 use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
 use model::policy::route;
@@ -59,7 +59,13 @@ impl Core {
                 question,
             } => self.answer(&agent, by, text, question.as_ref()),
             Command::Wake { agent } => self.wake(&agent, by),
+            Command::Say { agent, text } => self.say(&agent, by, text),
+            Command::Bait { agent } => self.bait(&agent, by),
+            Command::Reap { agent } => self.reap(&agent, by),
+            Command::SetMode { agent, mode } => self.set_mode(&agent, by, mode),
+            Command::Rewind { ticket, commit, at } => self.rewind(&ticket, by, commit, at),
             Command::Stop { running } => self.stop(running),
+            Command::Tool { run, fence, call } => self.called(&run, fence, call),
         };
         let outcome = match answer {
             Ok(message) => Outcome::Accepted { message },
@@ -123,6 +129,10 @@ impl Core {
             ));
         }
         if let Some(other) = self.tickets.of_agent(agent) {
+            // It came to its agent by the queue in the meantime.
+            if other == ticket {
+                return Ok(format!("{agent} has {ticket}"));
+            }
             return Err(format!(
                 "{agent} is at work on {other}: only an idle agent can be assigned"
             ));
@@ -151,6 +161,13 @@ impl Core {
         if let Some(AfterStop::Release { .. }) = stopping {
             // Whoever asks again, for want of an engine say, asks for nothing new.
             return Ok(being_stopped);
+        }
+        if ticket.waits_for_children() {
+            let then = AfterChildren::Stop {
+                then: AfterStop::Release { by: by.clone() },
+            };
+            let message = format!("the children of {id} are ended; then it goes back, held");
+            return self.end_children(&id, then, message);
         }
         let (event, message) = if ticket.live_run().is_some() {
             let then = AfterStop::Release { by: by.clone() };
@@ -198,6 +215,17 @@ impl Core {
                 "the work of {agent} on {id} is submitted; its workspace goes when it has landed"
             ));
         }
+        if ticket.waits_for_children() {
+            return Err(format!(
+                "the children of {id} are at work in the workspace of {agent}: `crew kill {agent}` ends them first"
+            ));
+        }
+        if let Some(shared) = ticket.shared_workspace() {
+            return Err(format!(
+                "{agent} works in the workspace of {}: `crew kill {agent}` takes {id} from it",
+                shared.of
+            ));
+        }
         let why = Released::Killed { by: by.clone() };
         let message = format!("the workspace of {agent} is removed, its work on {id} kept; {id} is held");
         self.act(&id, Event::Released { why }, message)
@@ -228,6 +256,10 @@ impl Core {
                     self.act(id, Event::LandingRetried, format!("landing {id} is tried again"))
                 }
                 Stage::Proposed(_) => self.look_now(id),
+                Stage::Unified { .. } => Err(format!(
+                    "the work of {id} is its parent's, and lands with it: `crew merge {}`",
+                    ticket.delegated().map_or("", |it| it.by.as_str())
+                )),
                 Stage::Queued
                 | Stage::Building
                 | Stage::Checking(_)
@@ -237,6 +269,10 @@ impl Core {
                     Ok(format!("{id} is on its way: {}", verify.stage.name()))
                 }
             },
+            State::InProgress(attempt) if attempt.waits_for_children() => Err(format!(
+                "the children of {id} are not over: `crew wake {}` has it go on without them",
+                attempt.claim.agent
+            )),
             State::InProgress(_) if ticket.live_run().is_some() => Err(format!(
                 "a step is running on {id}: it can be merged between two steps"
             )),
@@ -347,6 +383,13 @@ impl Core {
         if let Some(AfterStop::Drop { .. }) = stopping {
             // Asked again, as a kill may be.
             return Ok(being_dropped);
+        }
+        if ticket.waits_for_children() {
+            let then = AfterChildren::Stop {
+                then: AfterStop::Drop { by, reason },
+            };
+            let message = format!("the children of {id} are ended; then it is dropped");
+            return self.end_children(id, then, message);
         }
         if ticket.live_run().is_some() {
             let event = attempt::Event::StopOrdered {

@@ -26,6 +26,10 @@ impl Core {
                 // Before the budgets: what goes back is not stepped past one.
                 self.tell_edits();
                 self.follow_budgets();
+                // A parent that goes on may have spent its budget by its children.
+                if self.follow_children() {
+                    self.follow_budgets();
+                }
                 self.check_target_again();
                 self.submit_reverts();
                 self.start_check();
@@ -37,10 +41,13 @@ impl Core {
                 }
             }
             Duty::Command { lands: Some(_) } => {
+                self.follow_children();
                 self.start_check();
                 self.resume_checks();
             }
-            Duty::Drain | Duty::Command { lands: None } => {}
+            Duty::Drain | Duty::Command { lands: None } => {
+                self.follow_children();
+            }
         }
         if let Duty::Drain = self.duty {
             self.follow_activity();
@@ -78,6 +85,7 @@ impl Core {
                 Stage::InTrain(_)
                 | Stage::Reviewing(_)
                 | Stage::Proposed(_)
+                | Stage::Unified { .. }
                 | Stage::Landing { waiting: Some(_), .. } => {}
             }
         }
@@ -243,7 +251,8 @@ impl Core {
             at: self.now,
             eligible: true,
         };
-        self.apply(id, [event], answering)
+        let events = self.parts_over(id).into_iter().chain([event]);
+        self.apply(id, events.collect::<Vec<_>>(), answering)
     }
 
     /// The facts on which routing depends.

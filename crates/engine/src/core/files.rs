@@ -3,7 +3,7 @@
 //! The file owns the text, the journal owns the status; a status that differs is a person's act, unless
 //! crew's own writing has not arrived yet.
 
-use model::attempt::{self, AfterStop};
+use model::attempt::{self, AfterChildren, AfterStop};
 use model::journal::EffectId;
 use model::ticket::{
     AfterLanding, AfterReview, CLOSED_BY_AGENT, Done, Effect, Event, FileStatus, Filing, Origin, Stage,
@@ -14,6 +14,9 @@ use model::{Actor, TicketId, worker};
 use super::{Core, WriteMeta};
 use crate::ticket_folder::Gone;
 use crate::{Observation, Postponed};
+
+/// New notes of one file that are recorded, the latest: a file that git brings may have any number.
+const COMMENTS: usize = 16;
 
 fn reopened() -> Event {
     Event::Reopened { by: Actor::File }
@@ -50,6 +53,7 @@ impl Core {
                 spec,
                 status,
                 tags,
+                notes,
                 changed_at,
                 origin,
                 renamed,
@@ -57,13 +61,18 @@ impl Core {
                 self.renames.gone(&ticket);
                 let old = self.ticket(&ticket);
                 let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
+                let known_notes = old.map_or(0, |ticket| ticket.spec.notes);
                 let is_same_text = !new && !edited;
                 let before = self.folder.read(&ticket, status, tags, changed_at, is_same_text);
                 self.refiled(&ticket);
                 // A ticket that was closed before crew saw it needs no stream: its file alone says that
                 // it is done.
                 if new && status != FileStatus::Closed {
-                    self.apply_or_note(&ticket, Event::Created { spec }, "its file was seen");
+                    let follows = self.delegated_at_creation(&ticket);
+                    let events = [Event::Created { spec }].into_iter().chain(follows);
+                    if let Err(no) = self.apply(&ticket, events, WriteMeta::because("its file was seen")) {
+                        self.note_refusal(&ticket, &no);
+                    }
                     // Its own ticket was dropped when it vanished, or may have been.
                     let is_known = renamed.is_some_and(|of| self.tickets.contains(&of));
                     let origin = if is_known { Origin::Unknown } else { origin };
@@ -77,6 +86,7 @@ impl Core {
                 };
                 self.folder.comes_from(&ticket, origin);
                 if edited {
+                    self.comment_on(&ticket, notes, known_notes);
                     self.apply_or_note(&ticket, Event::Edited { spec }, "its file was edited");
                 }
                 self.heed_what_is_done(&ticket, before.status, before.was_gone);
@@ -103,6 +113,18 @@ impl Core {
                     .removed(&ticket, known, (origin, is_tracked), self.now);
                 self.refiled(&ticket);
             }
+        }
+    }
+
+    /// The notes behind so many that are known are new: a comment each. An edit of the text follows, so
+    /// that the ticket's agent gets them.
+    fn comment_on(&mut self, id: &TicketId, notes: Vec<String>, known: u32) {
+        let known = usize::try_from(known).unwrap_or(usize::MAX);
+        let new = notes.len().saturating_sub(known).min(COMMENTS);
+        let skipped = notes.len() - new;
+        for text in notes.into_iter().skip(skipped) {
+            let by = Actor::File;
+            self.apply_or_note(id, Event::Commented { by, text }, "its file has a new note");
         }
     }
 
@@ -225,7 +247,12 @@ impl Core {
             if !self.is_heeded(&id, ticket, FileStatus::Closed) {
                 continue;
             }
-            if attempt.conversation.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
+            if attempt.conversation.has_live_worker()
+                || matches!(
+                    attempt.state,
+                    attempt::State::Preparing | attempt::State::WaitingForChildren { .. }
+                )
+            {
                 continue;
             }
             let by_agent = self.folder.has_tag(&id, CLOSED_BY_AGENT);
@@ -319,6 +346,7 @@ impl Core {
                 | Stage::Building
                 | Stage::Checking(_)
                 | Stage::InTrain(_)
+                | Stage::Unified { .. }
                 | Stage::Reviewing(_) => false,
             };
             if ticket.stage().is_some_and(is_being_dropped) {
@@ -342,6 +370,18 @@ impl Core {
                 }
                 let then = AfterReview::Drop { by, reason };
                 Event::ReviewEndOrdered { then }
+            } else if ticket.waits_for_children() {
+                if ticket
+                    .attempt()
+                    .and_then(attempt::Attempt::after_children)
+                    .is_some()
+                {
+                    continue;
+                }
+                let then = AfterStop::Drop { by, reason };
+                Event::Attempt(attempt::Event::ChildrenEndOrdered {
+                    then: AfterChildren::Stop { then },
+                })
             } else if ticket.live_run().is_none() {
                 Event::Dropped { by, reason }
             } else if ticket

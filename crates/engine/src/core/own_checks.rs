@@ -57,7 +57,11 @@ impl Core {
                 Stage::Queued => !self.waits_for_resolution(ticket, verify),
                 Stage::Building => is_on_target,
                 Stage::Checking(checks) => is_on_target && checks.plan.commitments_first,
-                Stage::InTrain(_) | Stage::Reviewing(_) | Stage::Proposed(_) | Stage::Landing { .. } => false,
+                Stage::InTrain(_)
+                | Stage::Reviewing(_)
+                | Stage::Proposed(_)
+                | Stage::Unified { .. }
+                | Stage::Landing { .. } => false,
             };
             is_at_them
                 && ticket.held.is_none()

@@ -178,7 +178,8 @@ impl Core {
                 usage: Usage::default(),
                 total_micro_usd: None,
                 summary: None,
-                mode: None,
+                modes: Vec::new(),
+                made: Vec::new(),
                 end: End::Failed(failure),
                 stated: None,
                 left: None,
@@ -259,6 +260,7 @@ impl Core {
                     },
                 })
             }
+            Report::Unified => event(Event::Unified),
             Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
             Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
                 workspace,
@@ -385,7 +387,9 @@ impl Core {
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
-            | Effect::AddNote { .. } => Meaning::Again(why),
+            | Effect::Unify { .. }
+            | Effect::AddNote { .. }
+            | Effect::CreateTicket(_) => Meaning::Again(why),
         }
     }
 
@@ -508,6 +512,8 @@ fn cause(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::StartStep { .. }) => "its step was started",
         Effect::Attempt(attempt::Effect::StopRun { .. }) => "its run was asked to stop",
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "its workspace was inspected",
+        Effect::Attempt(attempt::Effect::CreateChild { .. }) => "its child was written",
+        Effect::Unify { .. } => "its work is its parent's",
         Effect::BuildCandidate { .. } => "its branch was imported and merged",
         Effect::StartCheck { .. } => "the start of its check was tried",
         Effect::StartReview { .. } => "its review was started",
@@ -515,6 +521,6 @@ fn cause(effect: &Effect) -> &'static str {
         Effect::Land { .. } => "its landing was tried",
         Effect::LookAtProposal { .. } => "its pull request was looked at",
         Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was removed",
-        Effect::WriteFile(_) | Effect::AddNote { .. } => "its file was written",
+        Effect::WriteFile(_) | Effect::AddNote { .. } | Effect::CreateTicket(_) => "its file was written",
     }
 }

@@ -4,7 +4,7 @@ use model::TicketId;
 use model::policy::attention::{self, Facts, Need, Reason, attention};
 use model::policy::capacity;
 use model::policy::route::{self, Refusal};
-use model::ticket::Ticket;
+use model::ticket::{State, Ticket};
 
 use super::Core;
 use crate::hindrances::is_target_waited_for;
@@ -216,7 +216,30 @@ impl Core {
             },
             blocker,
         };
-        attention(ticket, facts)
+        let need = attention(ticket, facts);
+        match self.is_child_about_to_begin(ticket) {
+            true => Need::Time,
+            false => need,
+        }
+    }
+
+    /// Whether the next child that a ticket's agent waits for is about to begin, or its parent to go on.
+    fn is_child_about_to_begin(&self, ticket: &Ticket) -> bool {
+        let children = ticket
+            .attempt()
+            .map_or(&[][..], |attempt| attempt.open_children());
+        ticket.waits_for_children()
+            && children.iter().any(|id| match self.ticket(id) {
+                None => true,
+                Some(child) => {
+                    matches!(child.state, State::Open)
+                        && child.held.is_none()
+                        && match route::delegable(self.queue(), id) {
+                            Ok(()) | Err(Refusal::NotDue { .. } | Refusal::DayBudget { .. }) => true,
+                            Err(_) => false,
+                        }
+                }
+            })
     }
 
     /// The ticket that lands first and cannot go on.

@@ -25,6 +25,7 @@ impl Core {
             | Input::CheckEnded(_)
             | Input::Sampled { .. }
             | Input::GivenUp { .. }
+            | Input::ModesAnnounced { .. }
             | Input::TargetSeen(_)
             | Input::TargetChecked { .. }
             | Input::Ticked => BTreeSet::new(),

@@ -157,6 +157,7 @@ impl Core {
         ended: RunEnd,
         answering: WriteMeta,
     ) -> Result<(), Rejected> {
+        let ended = self.settled(id, ended);
         let Some(review) = self
             .ticket(id)
             .and_then(|ticket| ticket.review_of_run(&ended.run))
@@ -486,7 +487,7 @@ fn unnamed(ticket: &Ticket, tip: &Oid) -> Vec<String> {
 }
 
 /// The reason for which an approval that names these commitments as met is incomplete.
-fn not_named(ticket: &Ticket, met: &[u32]) -> Option<String> {
+pub(super) fn not_named(ticket: &Ticket, met: &[u32]) -> Option<String> {
     let tip = &ticket.candidate()?.tip;
     let missing: Vec<String> = ticket
         .unnamed(tip)

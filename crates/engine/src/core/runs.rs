@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use model::attempt::{self, AfterStop, Class, Failure, Signal};
+use model::attempt::{self, AfterStop, Class, Failure, Quiet, Signal, Silence};
 use model::machine::Rejected;
 use model::policy::{no_progress, stall};
 use model::project;
-use model::ticket::{Event, Released, Repeat, Ticket, Why};
-use model::{Actor, RunId, TicketId};
+use model::ticket::{Event, Released, Repeat, ReviewEvent, Ticket, Why};
+use model::{Actor, RunId, TicketId, Time};
 
 use super::{Core, WriteMeta};
 use crate::{End, RunEnd};
@@ -37,21 +37,23 @@ impl Core {
     pub(super) fn step_ended(
         &mut self,
         id: &TicketId,
-        mut ended: RunEnd,
+        ended: RunEnd,
         answering: WriteMeta,
     ) -> Result<(), Rejected> {
+        let mut ended = self.settled(id, ended);
         let stopping = self
             .ticket(id)
             .and_then(Ticket::attempt)
             .and_then(|a| a.conversation.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
         let usage = (ended.usage, ended.total_micro_usd);
-        let (mode, unusable) = (ended.mode, ended.unusable);
+        let unusable = ended.unusable;
         let conversation = self.ticket(id).and_then(Ticket::attempt).map(|a| &a.conversation);
         let before = conversation.and_then(|c| c.same_step.as_ref());
         let repeat = ended.left.map(|left| no_progress::again(before, left));
         let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
+        let announced = self.announced(id, &ended.modes);
         let made = self.commitments_made(id, std::mem::take(&mut ended.commitments));
         let end = match (&stopping, ended.stated) {
             // It stated its result, and crew only ended a process that had nothing to add.
@@ -67,7 +69,8 @@ impl Core {
                 ),
                 End::Finished(signal),
             ) => {
-                events.push(self.finished_step(id, usage, (ended.summary, unusable, repeat), mode, signal));
+                let signal = self.with_parts(id, signal, std::mem::take(&mut ended.made));
+                events.push(self.finished_step(id, usage, (ended.summary, unusable, repeat), signal));
             }
             (None | Some(AfterStop::Conclude), End::Failed(failure)) => {
                 events.push(self.failed_step(id, usage, failure));
@@ -98,8 +101,9 @@ impl Core {
             }
         }
         // They stand before the end of the step: a `DONE` is verified with them.
-        let events: Vec<Event> = made
+        let events: Vec<Event> = announced
             .into_iter()
+            .chain(made)
             .chain(events.into_iter().map(Event::Attempt))
             .chain(self.stopped_for(id))
             .collect();
@@ -126,7 +130,12 @@ impl Core {
     /// over.
     pub(super) fn stopped_for(&self, id: &TicketId) -> Option<Event> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
-        match attempt.conversation.stopping.clone()? {
+        self.follows(id, attempt.conversation.stopping.clone()?)
+    }
+
+    /// The event that follows once nothing of the ticket is at work any more.
+    pub(super) fn follows(&self, id: &TicketId, then: AfterStop) -> Option<Event> {
+        match then {
             AfterStop::Release { by } => Some(Event::Released {
                 why: Released::Killed { by },
             }),
@@ -146,7 +155,6 @@ impl Core {
         id: &TicketId,
         (usage, total_micro_usd): (attempt::Usage, Option<u64>),
         (summary, unusable, repeat): (Option<String>, Vec<String>, Option<Repeat>),
-        mode: Option<attempt::Mode>,
         signal: Signal,
     ) -> attempt::Event {
         attempt::Event::StepFinished {
@@ -156,7 +164,6 @@ impl Core {
             repeat: repeat.filter(|_| signal == Signal::None),
             signal,
             summary,
-            mode,
             steps_left: self.steps_left(id).saturating_sub(1),
             attempts_left: self.attempts_left(id),
             reopen_at: self.reopen_at(id),
@@ -165,7 +172,7 @@ impl Core {
     }
 
     /// Takes a look at a run; returns whether anything was decided.
-    pub(super) fn sampled(&mut self, run: &RunId, sample: stall::Sample) -> bool {
+    pub(super) fn sampled(&mut self, run: &RunId, sample: &stall::Sample) -> bool {
         let Some(id) = self.tickets.of_run(run).cloned() else {
             return false;
         };
@@ -174,27 +181,37 @@ impl Core {
         }
         let conversation = self.ticket(&id).and_then(|ticket| ticket.conversation_of(run));
         let stopping = conversation.is_some_and(|conversation| conversation.stopping.is_some());
+        let called = conversation.and_then(|conversation| conversation.result.as_ref());
+        // A client that goes on after its agent has called for the end of the step has time to end by itself.
+        if let Some(called) = called.filter(|_| !stopping)
+            && self.now.since(called.at) >= self.settings.run.exit_within
+        {
+            let event = self.stop_ordered(&id, run, AfterStop::Conclude);
+            self.apply_or_note(&id, event, "its agent has called its result, and it did not exit");
+            return true;
+        }
         let limits = stall::Limits {
             stall_after: self.settings.run.stall_after,
             exit_within: self.settings.run.exit_within,
             step_timeout: self.settings.run.step_timeout,
+            quiet_children: self.settings.run.quiet_children,
         };
+        let (shim, child) = (sample.shim, sample.child.clone());
+        let was_quiet = conversation.and_then(|conversation| conversation.quiet.clone());
         let verdict = self.watches.look(run, sample, limits);
         let (then, cause) = match verdict {
-            stall::Verdict::Alive => return false,
+            stall::Verdict::Alive => return self.stirs(&id, run, was_quiet.filter(|_| !stopping).as_deref()),
             // A step that is being stopped is warned of by the executor, which waits for its end.
             stall::Verdict::Stuck { .. } | stall::Verdict::Frozen { .. } if stopping => return false,
-            stall::Verdict::Stuck { silent } => {
-                let silent = model::view::span(silent);
-                let agent = self.agent_of(&id, run);
-                self.out.warnings.push(format!(
-                    "{agent} on {id}: neither output nor a busy process for {silent}"
-                ));
+            // A silence is recorded once, however long it lasts.
+            stall::Verdict::Stuck { .. } | stall::Verdict::Frozen { .. } if was_quiet.is_some() => {
                 return false;
             }
+            stall::Verdict::Stuck { silent } => {
+                return self.went_quiet(&id, run, silent, Silence::Idle { child });
+            }
             stall::Verdict::Frozen { silent } => {
-                self.warn_frozen(&id, run, sample.shim, silent);
-                return false;
+                return self.went_quiet(&id, run, silent, Silence::Frozen { shim });
             }
             stall::Verdict::Stalled => retry(Class::Stalled),
             stall::Verdict::TimedOut => retry(Class::Timeout),
@@ -207,24 +224,36 @@ impl Core {
         !stopping
     }
 
-    /// Warns that nobody sees what becomes of the step.
-    fn warn_frozen(&mut self, id: &TicketId, run: &RunId, shim: u32, silent: Duration) {
-        let agent = self.agent_of(id, run);
-        let silent = model::view::span(silent);
-        self.out.warnings.push(format!(
-            "{agent} on {id}: process {shim}, which holds the step, has not run for {silent}: is it suspended?\n  \
-             `kill -CONT {shim}` lets it go on; otherwise crew ends the step after as long again"
-        ));
+    /// The step shows no sign of life; gives that this was recorded.
+    fn went_quiet(&mut self, id: &TicketId, run: &RunId, silent: Duration, how: Silence) -> bool {
+        let silent = i64::try_from(silent.as_millis()).unwrap_or(i64::MAX);
+        let since = Time(self.now.0.saturating_sub(silent));
+        let quiet = Quiet { since, how };
+        let event = match self.ticket(id).and_then(|ticket| ticket.review_of_run(run)) {
+            Some(review) => Event::Review {
+                fence: review.fence,
+                event: ReviewEvent::WentQuiet(quiet),
+            },
+            None => Event::Attempt(attempt::Event::WentQuiet(quiet)),
+        };
+        self.apply_or_note(id, event, "it is ended after as long again");
+        true
     }
 
-    /// The agent whose step a run is.
-    fn agent_of(&self, id: &TicketId, run: &RunId) -> String {
-        let ticket = self.ticket(id);
-        let review = ticket.and_then(|ticket| ticket.review_of_run(run));
-        let agent = review
-            .map(|review| &review.agent)
-            .or(ticket.and_then(Ticket::slot));
-        agent.map(ToString::to_string).unwrap_or_default()
+    /// The step shows signs of life again, where it was silent; gives whether that was recorded.
+    fn stirs(&mut self, id: &TicketId, run: &RunId, was: Option<&Quiet>) -> bool {
+        if !was.is_some_and(|quiet| self.watches.has_stirred(run, &quiet.how)) {
+            return false;
+        }
+        let event = match self.ticket(id).and_then(|ticket| ticket.review_of_run(run)) {
+            Some(review) => Event::Review {
+                fence: review.fence,
+                event: ReviewEvent::Stirred,
+            },
+            None => Event::Attempt(attempt::Event::Stirred),
+        };
+        self.apply_or_note(id, event, "it was looked at");
+        true
     }
 
     /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for

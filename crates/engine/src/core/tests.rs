@@ -137,8 +137,9 @@ fn nothing_is_left_of_a_ticket_that_is_archived() {
     };
     drop(core.step(gone, Time(0)));
     let text = "why".to_owned();
-    report(&mut core, 1, &Effect::AddNote { text: text.clone() }, could_not());
-    report(&mut core, 2, &Effect::AddNote { text }, Report::FileMissing);
+    let note = |text| Effect::AddNote { text, by: None };
+    report(&mut core, 1, &note(text.clone()), could_not());
+    report(&mut core, 2, &note(text), Report::FileMissing);
     report(&mut core, 3, &keep(), could_not());
     let knows = |core: &Core| format!("{core:?}").contains("t-1");
     assert!(knows(&core));

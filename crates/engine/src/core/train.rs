@@ -133,6 +133,7 @@ impl Core {
                 | Stage::Building
                 | Stage::Reviewing(_)
                 | Stage::Proposed(_)
+                | Stage::Unified { .. }
                 | Stage::Landing { .. },
             )
             | None => false,
@@ -204,6 +205,7 @@ impl Core {
                 | Stage::Queued
                 | Stage::Building
                 | Stage::Proposed(_)
+                | Stage::Unified { .. }
                 | Stage::Reviewing(_) => return None,
             };
             let candidate = ticket.candidate()?;

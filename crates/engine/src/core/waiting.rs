@@ -1,6 +1,6 @@
 //! Waiting agents: a question is answered, and a sleeping agent is woken.
 
-use model::attempt::{self, Attempt, Prompt};
+use model::attempt::{self, AfterChildren, Attempt, Prompt};
 use model::command::Question;
 use model::ticket::{Event, Ticket};
 use model::{Actor, AgentName, TicketId};
@@ -60,6 +60,11 @@ impl Core {
             Some(attempt::State::WaitingForInput { .. }) => Err(format!(
                 "{agent} does not sleep, it asks something: `crew answer {id} <text>`"
             )),
+            Some(attempt::State::WaitingForChildren { .. }) => {
+                let then = AfterChildren::Unify { by: by.clone() };
+                let message = format!("{agent} goes on with {id} once its children are ended");
+                self.end_children(&id, then, message)
+            }
             Some(
                 attempt::State::Preparing
                 | attempt::State::Ready
@@ -73,6 +78,19 @@ impl Core {
                 Err(format!("{agent} does not sleep: {}", stands.unwrap_or_default()))
             }
         }
+    }
+
+    /// Has an agent's children ended, and then what is wanted. Whoever asks again asks for nothing new.
+    pub(super) fn end_children(&mut self, id: &TicketId, then: AfterChildren, message: String) -> Answer {
+        let attempt = self.ticket(id).and_then(Ticket::attempt);
+        if attempt.and_then(Attempt::after_children) == Some(&then) {
+            return Ok(message);
+        }
+        self.act(
+            id,
+            Event::Attempt(attempt::Event::ChildrenEndOrdered { then }),
+            message,
+        )
     }
 
     /// The ticket that an agent is at, which is the meant one, if one is.
@@ -99,6 +117,7 @@ fn answerless(attempt: &Attempt) -> String {
         | attempt::State::Working(_)
         | attempt::State::WaitingForInput { .. }
         | attempt::State::WaitingForWakeup { .. }
+        | attempt::State::WaitingForChildren { .. }
         | attempt::State::Verifying
         | attempt::State::Done
         | attempt::State::Stuck { .. } => stands(&attempt.state),
@@ -113,6 +132,13 @@ fn stands(state: &attempt::State) -> String {
         attempt::State::WaitingForInput { .. } => "it waits for an answer".to_owned(),
         attempt::State::WaitingForWakeup { at, why } => {
             format!("it sleeps until {at} ({why}); `crew wake` wakes it")
+        }
+        attempt::State::WaitingForChildren { ids, .. } => {
+            let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
+            format!(
+                "it waits for its children {}; `crew wake` has it go on without them",
+                ids.join(", ")
+            )
         }
         attempt::State::Verifying => "its work is being checked".to_owned(),
         attempt::State::Done => "its work waits for landing".to_owned(),

@@ -259,6 +259,7 @@ mod tests {
         let filing = Filing {
             status: FileStatus::Open,
             tags: Default::default(),
+            deps: Default::default(),
         };
         ordered(ticket, seq, Effect::WriteFile(filing))
     }

@@ -83,12 +83,18 @@ fn is_duty(duty: &Duty, settings: &Settings, ordered: &Ordered) -> bool {
         Effect::Attempt(attempt::Effect::StartStep { .. }) | Effect::StartReview { .. } => false,
         Effect::BuildCandidate { .. } | Effect::StartCheck { .. } | Effect::Land { .. } => lands.is_some(),
         Effect::PrepareWorkspace { .. } => settings.workspace.setup.is_empty(),
-        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        Effect::Attempt(
+            attempt::Effect::StopRun { .. }
+            | attempt::Effect::InspectWorkspace { .. }
+            | attempt::Effect::CreateChild { .. },
+        )
+        | Effect::Unify { .. }
         | Effect::LookAtProposal { .. }
         | Effect::RemoveReview { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => true,
+        | Effect::AddNote { .. }
+        | Effect::CreateTicket(_) => true,
     }
 }

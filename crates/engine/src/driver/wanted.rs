@@ -16,6 +16,7 @@ pub(super) fn purpose(ticket: &Ticket, effect: &Effect) -> Purpose {
         Effect::PrepareWorkspace { .. }
         | Effect::LookAtProposal { .. }
         | Effect::Attempt(_)
+        | Effect::Unify { .. }
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
         | Effect::StartReview { .. }
@@ -23,7 +24,8 @@ pub(super) fn purpose(ticket: &Ticket, effect: &Effect) -> Purpose {
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => Purpose::Nothing,
+        | Effect::AddNote { .. }
+        | Effect::CreateTicket(_) => Purpose::Nothing,
     }
 }
 
@@ -44,6 +46,14 @@ fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
             ticket.claim(*fence).is_some()
                 && stage.is_some_and(|(stage, now)| matches!(stage, Stage::Building) && now == *round)
         }
+        Effect::Attempt(attempt::Effect::CreateChild { child }) => {
+            let attempt = ticket.attempt();
+            attempt.is_some_and(|attempt| attempt.open_children().contains(&child.id))
+        }
+        Effect::Unify { fence, .. } => {
+            ticket.claim(*fence).is_some()
+                && stage.is_some_and(|(stage, _)| matches!(stage, Stage::Unified { is_saved: false }))
+        }
         // A check that is stopped before it began need not begin.
         Effect::StartCheck { run, .. } => ticket
             .check_run()
@@ -61,6 +71,7 @@ fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => true,
+        | Effect::AddNote { .. }
+        | Effect::CreateTicket(_) => true,
     }
 }

@@ -1,12 +1,13 @@
 //! Commands: what each comes to in each state of the ticket.
 
-use model::Fence;
 use model::attempt::Signal;
+use model::call::Call;
 use model::command::{Command, Question};
 use model::ticket::FileStatus;
+use model::{Fence, RunId};
 
 use crate::matrix::matrix;
-use crate::scene::{Scene, asked, id, name, someone};
+use crate::scene::{Scene, asked, id, name, oid, someone};
 use crate::states;
 
 /// The decisions about `command`, in every state.
@@ -94,6 +95,78 @@ fn answer_goes_to_an_agent_that_has_asked() {
 #[test]
 fn wake_wakes_an_agent_that_sleeps() {
     insta::assert_snapshot!(in_every_state(&Command::Wake { agent: name("ann") }));
+}
+
+fn tool(fence: u64, call: Call) -> Command {
+    Command::Tool {
+        run: RunId::of_step(&id("t-1"), Fence(fence), 1),
+        fence: Fence(fence),
+        call,
+    }
+}
+
+#[test]
+fn a_result_is_called_in_the_step_that_runs_and_in_no_other() {
+    insta::assert_snapshot!(in_every_state(&tool(
+        1,
+        Call::SubmitWork {
+            summary: "it is done".to_owned(),
+            output: None,
+            acceptance_test_result: None,
+        }
+    )));
+}
+
+#[test]
+fn a_verdict_is_called_in_the_review_that_runs_and_in_no_other() {
+    insta::assert_snapshot!(in_every_state(&tool(
+        2,
+        Call::RejectWork {
+            reason: "no".to_owned(),
+            feedback: String::new(),
+        }
+    )));
+}
+
+#[test]
+fn a_note_is_left_while_a_step_runs() {
+    let text = "half way".to_owned();
+    insta::assert_snapshot!(in_every_state(&tool(1, Call::TeamComment { text })));
+}
+
+#[test]
+fn say_is_for_an_agent_that_has_a_step_before_it() {
+    insta::assert_snapshot!(in_every_state(&Command::Say {
+        agent: name("ann"),
+        text: "Look at the log.".to_owned(),
+    }));
+}
+
+#[test]
+fn bait_leaves_an_agent_one_step() {
+    insta::assert_snapshot!(in_every_state(&Command::Bait { agent: name("ann") }));
+}
+
+#[test]
+fn reap_gives_an_agent_up_for_good() {
+    insta::assert_snapshot!(in_every_state(&Command::Reap { agent: name("ann") }));
+}
+
+#[test]
+fn mode_sets_the_mode_of_an_agent_at_work() {
+    insta::assert_snapshot!(in_every_state(&Command::SetMode {
+        agent: name("ann"),
+        mode: model::attempt::Mode::Plan,
+    }));
+}
+
+#[test]
+fn rewind_takes_a_ticket_back_where_nothing_works_on_it() {
+    insta::assert_snapshot!(in_every_state(&Command::Rewind {
+        ticket: id("t-1"),
+        commit: oid('e'),
+        at: 7,
+    }));
 }
 
 #[test]

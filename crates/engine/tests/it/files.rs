@@ -56,6 +56,27 @@ fn a_file_that_is_closed() {
 }
 
 #[test]
+fn a_new_note_in_a_file_is_a_comment_and_reaches_the_agent_and_a_known_one_is_neither() {
+    let noted = |scene: &mut Scene, notes: &[&str]| {
+        scene.write("t-1", |file| {
+            file.notes = notes.iter().map(|note| (*note).to_owned()).collect();
+            file.spec.notes = u32::try_from(notes.len()).unwrap();
+            file.spec.digest = notes.concat();
+        })
+    };
+    let mut scene = states::working();
+    let two = noted(&mut scene, &["use the new API", "and say so"]);
+    assert_eq!(two.events(), ["commented", "commented", "edited"], "{two}");
+    let again = scene.look_at("t-1");
+    assert!(again.events().is_empty(), "{again}");
+    scene.restart();
+    let third = noted(&mut scene, &["use the new API", "and say so", "thanks"]);
+    assert_eq!(third.events()[..2], ["commented", "edited"], "{third}");
+    let fewer = noted(&mut scene, &["use the new API"]);
+    assert_eq!(fewer.events(), ["edited"], "{fewer}");
+}
+
+#[test]
 fn a_file_whose_text_is_edited() {
     insta::assert_snapshot!(in_every_state(|scene| {
         scene.write("t-1", |file| file.spec.digest = "another".to_owned())

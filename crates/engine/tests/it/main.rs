@@ -16,6 +16,7 @@ mod budget;
 mod checks;
 mod commands;
 mod conflicts;
+mod delegation;
 mod dispatch;
 mod driver;
 mod edits;

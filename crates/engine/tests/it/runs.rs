@@ -36,6 +36,7 @@ fn watch_as(scene: &mut Scene, span: Duration, change: impl Fn(Sample, u64) -> S
             stated: None,
             cpu_ms: 1,
             children: 1,
+            child: None,
             shim: 42,
             pulse: n,
         };
@@ -160,7 +161,8 @@ fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
             usage: Usage::default(),
             total_micro_usd: None,
             summary: None,
-            mode: None,
+            modes: Vec::new(),
+            made: Vec::new(),
             end: End::Finished(Signal::Done),
             stated: None,
             left: None,
@@ -184,6 +186,33 @@ fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
 fn a_silent_step_is_warned_of_and_then_stopped() {
     let lines = watch(&mut states::working(), secs(700));
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_silent_step_that_prints_again_has_stirred_and_may_fall_silent_once_more() {
+    let prints_at_500 = |seen: Sample, n| Sample {
+        output_bytes: 1 + u64::from(n >= 50),
+        child: Some("curl".to_owned()),
+        ..seen
+    };
+    let lines = watch_as(&mut states::working(), secs(1000), prints_at_500);
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn an_engine_that_adopts_a_silent_step_records_no_second_silence_and_sees_it_stir() {
+    let mut scene = states::working();
+    let lines = watch(&mut scene, secs(320));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    scene.restart();
+    let prints = |seen: Sample, n| Sample {
+        output_bytes: 1 + u64::from(n >= 40),
+        ..seen
+    };
+    let lines = watch_as(&mut scene, secs(450), prints);
+    let of_ticket: Vec<&String> = lines.iter().filter(|line| line.contains("t-1")).collect();
+    let stirs = matches!(of_ticket.as_slice(), [only] if only.contains("stirred"));
+    assert!(stirs, "{lines:?}");
 }
 
 #[test]
@@ -311,6 +340,7 @@ fn a_look_at_a_run_that_nobody_waits_for_decides_nothing() {
         stated: None,
         cpu_ms: 0,
         children: 0,
+        child: None,
         shim: 0,
         pulse: 0,
     };
@@ -328,7 +358,8 @@ fn a_step_that_is_heard_of_only_by_its_end_has_run() {
         usage: Usage::default(),
         total_micro_usd: None,
         summary: None,
-        mode: None,
+        modes: Vec::new(),
+        made: Vec::new(),
         end: End::Finished(Signal::Done),
         stated: None,
         left: None,

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use engine::{CheckEnd, Core, Duty, End, Input, Observation, Report, RunEnd};
-use model::attempt::{Class, Failure, Signal, Usage};
-use model::command::Command;
+use model::attempt::{self, Class, Failure, Signal, Usage};
+use model::call::{Call, Task};
+use model::command::{Command, Outcome};
 use model::journal::EffectId;
 use model::settings::{Harness, HarnessKind, Settings, Train};
 use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Fingerprint, Origin, Spec};
@@ -52,6 +53,8 @@ pub(crate) struct File {
     pub(crate) spec: Spec,
     pub(crate) status: Option<FileStatus>,
     pub(crate) tags: BTreeSet<String>,
+    /// Its notes, without those of crew and of agents.
+    pub(crate) notes: Vec<String>,
 }
 
 pub(crate) fn id(text: &str) -> TicketId {
@@ -305,6 +308,7 @@ impl Scene {
             spec: file.spec.clone(),
             status: file.status.unwrap_or(FileStatus::Open),
             tags: file.tags.clone(),
+            notes: file.notes.clone(),
             changed_at: self.now,
             origin: self.origin,
             renamed: None,
@@ -416,7 +420,8 @@ impl Scene {
             usage: Usage::default(),
             total_micro_usd: None,
             summary: None,
-            mode: None,
+            modes: Vec::new(),
+            made: Vec::new(),
             end: End::Finished(signal),
             left: Some(left),
             unusable: vec![line.to_owned()],
@@ -448,7 +453,8 @@ impl Scene {
             usage,
             total_micro_usd: None,
             summary: None,
-            mode: None,
+            modes: Vec::new(),
+            made: Vec::new(),
             end,
             stated,
             left,
@@ -514,6 +520,56 @@ impl Scene {
 
     pub(crate) fn checks_pass(&mut self, ticket: &str) -> Decided {
         self.checked(ticket, Verdict::Passed)
+    }
+
+    /// The agent whose step runs delegates; gives what it is told.
+    pub(crate) fn delegates(&mut self, ticket: &str, tasks: &[Task]) -> Result<String, String> {
+        let tasks = tasks.to_vec();
+        self.calls(ticket, Call::Delegate { tasks })
+    }
+
+    /// The agent whose step runs calls a tool; gives what it is told.
+    pub(crate) fn calls(&mut self, ticket: &str, call: Call) -> Result<String, String> {
+        let ticket = self.core.ticket(&id(ticket));
+        let run = ticket
+            .and_then(|t| t.live_run())
+            .cloned()
+            .expect("a step that runs");
+        let fence = ticket.map(|t| t.fence).unwrap_or_default();
+        self.commands += 1;
+        let command_id = format!("command-{}", self.commands);
+        let output = self.core.step(
+            Input::Commanded {
+                id: command_id.clone(),
+                by: someone(),
+                command: Command::Tool { run, fence, call },
+            },
+            self.now,
+        );
+        let told = output.answers.iter().map(|(_, outcome)| outcome.clone());
+        let written = output
+            .writes
+            .iter()
+            .filter_map(|write| Some(write.answers.clone()?.1));
+        let told = told.chain(written).next();
+        self.recorded(output);
+        match told.expect("a command without an answer") {
+            Outcome::Accepted { message } => Ok(message),
+            Outcome::Refused { why } => Err(why),
+        }
+    }
+
+    /// The files of the children that were ordered are written, and seen.
+    pub(crate) fn children_written(&mut self, ticket: &str) {
+        while let Some((effect_id, effect)) = self.pending(ticket, "create_child") {
+            if let Effect::Attempt(attempt::Effect::CreateChild { child }) = &effect {
+                let (title, assignee) = (child.title.clone(), child.agent.as_ref().map(ToString::to_string));
+                self.write(child.id.as_str(), |file| {
+                    (file.spec.title, file.spec.assignee) = (title, assignee);
+                });
+            }
+            self.report_of(ticket, (effect_id, effect), Report::Done);
+        }
     }
 
     pub(crate) fn landed(&mut self, ticket: &str) -> Decided {

@@ -254,6 +254,7 @@ fn a_file_under_another_name_is_asked_about_and_goes_on_when_it_is_back() {
         } => Observation::Read {
             ticket: id("t-9"),
             renamed: renamed.then(|| id("t-1")),
+            notes: Vec::new(),
             spec,
             status,
             tags,
@@ -304,6 +305,7 @@ fn a_file_under_another_name_is_asked_about_and_goes_on_when_it_is_back() {
             spec,
             status: FileStatus::Open,
             tags: BTreeSet::new(),
+            notes: Vec::new(),
             changed_at: dropped.now,
             origin: Origin::Person,
             renamed: Some(id("t-1")),
@@ -420,6 +422,7 @@ fn a_file_that_was_renamed_with_its_id_is_asked_about_and_stops_nobody() {
     let new = Observation::Read {
         ticket: id("t-9"),
         renamed: None,
+        notes: Vec::new(),
         spec,
         status,
         tags,

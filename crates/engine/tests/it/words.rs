@@ -326,6 +326,7 @@ fn signal_in_words(signal: &attempt::Signal) -> &'static str {
         attempt::Signal::Blocked { .. } => "blocked",
         attempt::Signal::Asked { .. } => "asking",
         attempt::Signal::WakeupSet { .. } => "sleeping",
+        attempt::Signal::BrokenUp { .. } => "broken up",
     }
 }
 
@@ -348,6 +349,8 @@ pub(crate) fn effect_name(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::StartStep { .. }) => "start_step",
         Effect::Attempt(attempt::Effect::StopRun { .. }) => "stop_run",
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "inspect_workspace",
+        Effect::Attempt(attempt::Effect::CreateChild { .. }) => "create_child",
+        Effect::Unify { .. } => "unify",
         Effect::BuildCandidate { .. } => "build_candidate",
         Effect::StartCheck { .. } => "start_check",
         Effect::StartReview { .. } => "start_review",
@@ -358,6 +361,7 @@ pub(crate) fn effect_name(effect: &Effect) -> &'static str {
         Effect::RemoveWorkspace { .. } => "remove_workspace",
         Effect::WriteFile(_) => "write_file",
         Effect::AddNote { .. } => "add_note",
+        Effect::CreateTicket(_) => "create_ticket",
     }
 }
 
@@ -371,6 +375,7 @@ pub(crate) fn effect(effect: &Effect) -> String {
                 StartPoint::Target => "the target".to_owned(),
                 StartPoint::Kept { number } => format!("attempt {number}"),
                 StartPoint::Revert { commit } => format!("the revert of {commit}"),
+                StartPoint::Rewound { commit } => format!("{commit}"),
             };
             format!("{name} of {agent}, attempt {number} from {from}")
         }
@@ -398,7 +403,11 @@ pub(crate) fn effect(effect: &Effect) -> String {
             format!("{name} of {agent}, attempt {number}")
         }
         Effect::WriteFile(filing) => format!("{name} {}", filing_in_words(filing)),
-        Effect::AddNote { text } => format!("{name} “{text}”"),
+        Effect::AddNote { text, by: None } => format!("{name} “{text}”"),
+        Effect::AddNote {
+            text,
+            by: Some(agent),
+        } => format!("{name} “{text}” of {agent}"),
         _ => name.to_owned(),
     }
 }
@@ -435,5 +444,6 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",
         Prompt::Unanswered { .. } => "unanswered",
+        Prompt::Unify { .. } => "unify",
     }
 }

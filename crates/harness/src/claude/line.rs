@@ -1,25 +1,32 @@
 //! One line of the client's output (`--output-format stream-json`), parsed.
 //!
-//! Fields are looked up by name, in any order. A field of an unexpected type counts as missing, and a line
-//! of an unknown type is [`Line::Other`], so that a newer client can be read too.
+//! This is the only parser of the stream: the reader takes the outcome of a step from it, and the transcript
+//! what people see. A line of an unknown type is [`Line::Other`], so that a newer client can be read too.
 
+mod document;
+mod target;
+
+use std::borrow::Cow;
 use std::path::Path;
 
-use serde_json::Value;
-
+use crate::entry::{Excerpt, Field};
 use crate::event::Event;
-use crate::money::{IMPLAUSIBLE, Tokens, micro};
+use crate::money::{Tokens, micro};
+use document::{Block, Document};
 use text::sanitise;
 
 /// The meaning of one line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Line {
+pub(super) enum Line<'a> {
     /// A turn begins, in this session and this working directory.
-    TurnStarted { session: String, cwd: String },
+    TurnStarted {
+        session: Cow<'a, str>,
+        cwd: Cow<'a, str>,
+    },
     /// A finished part of a reply.
-    Reply(Reply),
-    /// The results of tools: the id of each use, and whether it worked.
-    ToolResults(Vec<(String, bool)>),
+    Reply(Reply<'a>),
+    /// The results of tools.
+    ToolResults(Results<'a>),
     /// A reply begins, which has used these tokens so far.
     ReplyStarted(Tokens),
     /// The reply that is being written has used these tokens so far.
@@ -38,25 +45,51 @@ pub(super) enum Line {
 
 /// A part of a reply: one message comes in several.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Reply {
+pub(super) struct Reply<'a> {
     /// The message's id.
-    pub(super) message: String,
+    pub(super) message: Cow<'a, str>,
     /// The id of the tool use that started the subagent which replies; `None` for the session's own agent.
-    pub(super) parent: Option<String>,
-    pub(super) text: Vec<String>,
-    pub(super) tools: Vec<Tool>,
+    pub(super) parent: Option<Cow<'a, str>>,
+    /// The time, as the client writes it; may be empty.
+    pub(super) at: Cow<'a, str>,
+    pub(super) text: Vec<Cow<'a, str>>,
+    pub(super) thinking: Vec<Cow<'a, str>>,
+    pub(super) tools: Vec<Tool<'a>>,
     pub(super) tokens: Tokens,
     /// The kind of a service failure, when the client put a message about one in place of a reply.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<Cow<'a, str>>,
 }
 
 /// One use of a tool.
 #[derive(Debug, PartialEq)]
-pub(super) struct Tool {
-    pub(super) id: String,
-    pub(super) name: String,
+pub(super) struct Tool<'a> {
+    pub(super) id: Cow<'a, str>,
+    pub(super) name: Cow<'a, str>,
     /// The part of the input that people recognise the use by: a command, a path, a pattern.
     pub(super) target: Option<String>,
+    /// The whole input, each value as far as it is kept.
+    pub(super) arguments: Vec<Field>,
+}
+
+/// The results of tools that one line has.
+#[derive(Debug, PartialEq)]
+pub(super) struct Results<'a> {
+    /// The id of the tool use that started the subagent whose tools these are.
+    pub(super) parent: Option<Cow<'a, str>>,
+    /// The time, as the client writes it; may be empty.
+    pub(super) at: Cow<'a, str>,
+    pub(super) results: Vec<ToolResult<'a>>,
+}
+
+/// The result of one use of a tool.
+#[derive(Debug, PartialEq)]
+pub(super) struct ToolResult<'a> {
+    /// The id of the use.
+    pub(super) id: Cow<'a, str>,
+    /// Whether the tool worked.
+    pub(super) ok: bool,
+    /// The text, not sanitised.
+    pub(super) text: Excerpt,
 }
 
 /// A request that the service refused, and that the client will send again.
@@ -89,158 +122,157 @@ pub(super) struct TurnResult {
     pub(super) total_micro_usd: Option<u64>,
 }
 
-/// Parses a line; `None` when it is not a JSON object.
-pub(super) fn parse(bytes: &[u8]) -> Option<Line> {
-    let value: Value = serde_json::from_slice(bytes).ok()?;
-    value.as_object()?;
-    Some(match (text(&value, "type"), text(&value, "subtype")) {
-        ("system", "init") => Line::TurnStarted {
-            session: text(&value, "session_id").to_owned(),
-            cwd: text(&value, "cwd").to_owned(),
-        },
-        ("system", "api_retry") => Line::Retry(Retry {
-            attempt: value["attempt"].as_u64().unwrap_or(1),
-            status: value["error_status"].as_u64(),
-            kind: text(&value, "error").to_owned(),
-            delay_ms: millis(&value["retry_delay_ms"]),
-        }),
-        ("system", "permission_denied") => Line::Denied {
-            what: denied(text(&value, "tool_name"), text(&value, "message")),
-        },
-        ("assistant", _) => Line::Reply(reply(&value)),
-        ("user", _) => Line::ToolResults(tool_results(&value)),
-        ("stream_event", _) => streamed(&value),
-        ("rate_limit_event", _) => limited(&value["rate_limit_info"]),
-        ("result", subtype) => Line::TurnEnded(Box::new(turn_result(&value, subtype))),
-        _ => Line::Other,
+/// A line that was read.
+#[derive(Debug, PartialEq)]
+pub(super) struct Parsed<'a> {
+    pub(super) line: Line<'a>,
+    /// Whether it is a line of the client's stream: a document of a known type that names its session. Of a
+    /// line that breaks off, the type is enough.
+    pub(super) is_of_stream: bool,
+}
+
+/// The beginning of a line with a piece of a reply that is being written, as the service and the client order
+/// its fields. Most lines are such, and what they say comes again in whole: they are not parsed.
+const PIECE: &[u8] = br#"{"type":"stream_event","event":{"type":"content_block_delta","#;
+
+/// Parses a line; `None` when it is not a JSON object. `may_break_off`: the beginning of one is read too.
+pub(super) fn parse(bytes: &[u8], may_break_off: bool) -> Option<Parsed<'_>> {
+    if bytes.starts_with(PIECE) {
+        return Some(Parsed {
+            line: Line::Other,
+            is_of_stream: true,
+        });
+    }
+    let mut document = Document::default();
+    let is_whole = document.read(bytes);
+    if !is_whole && !may_break_off {
+        return None;
+    }
+    let is_known = matches!(
+        &*document.kind,
+        "system" | "assistant" | "user" | "stream_event" | "rate_limit_event" | "result"
+    );
+    Some(Parsed {
+        is_of_stream: is_known && (document.session.is_some() || !is_whole),
+        line: document.into_line(),
     })
 }
 
-/// Whether a line is one of the client's stream: a document of a known type that names its session.
-pub(super) fn is_of_stream(bytes: &[u8]) -> bool {
-    const TYPES: [&str; 6] = [
-        "system",
-        "assistant",
-        "user",
-        "stream_event",
-        "rate_limit_event",
-        "result",
-    ];
-    let value: Option<Value> = serde_json::from_slice(bytes).ok();
-    value.is_some_and(|value| TYPES.contains(&text(&value, "type")) && value["session_id"].is_string())
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value[key].as_str().unwrap_or_default()
-}
-
-fn items(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-/// Reads a number of milliseconds, which may have a fraction.
-fn millis(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let millis = value.as_f64().filter(|millis| (0.0..=1e12).contains(millis))?;
-        // A million times a millionth: `micro` only rounds.
-        micro(millis / 1e6)
-    })
-}
-
-fn count(usage: &Value, key: &str) -> u64 {
-    usage[key]
-        .as_u64()
-        .filter(|count| *count <= IMPLAUSIBLE)
-        .unwrap_or(0)
-}
-
-/// Reads the tokens of a `usage` object of the service.
-fn tokens(usage: &Value) -> Tokens {
-    Tokens {
-        input: count(usage, "input_tokens"),
-        output: count(usage, "output_tokens"),
-        cache_read: count(usage, "cache_read_input_tokens"),
-        cache_write: count(usage, "cache_creation_input_tokens"),
-    }
-}
-
-fn reply(value: &Value) -> Reply {
-    let message = &value["message"];
-    let mut reply = Reply {
-        message: text(message, "id").to_owned(),
-        parent: value["parent_tool_use_id"].as_str().map(str::to_owned),
-        tokens: tokens(&message["usage"]),
-        error: value["error"].as_str().map(str::to_owned),
-        ..Reply::default()
-    };
-    if text(message, "model") == "<synthetic>" && reply.error.is_none() {
-        reply.error = Some(String::new());
-    }
-    for block in items(&message["content"]) {
-        match text(block, "type") {
-            "text" => reply.text.push(text(block, "text").to_owned()),
-            "tool_use" => reply.tools.push(Tool {
-                id: text(block, "id").to_owned(),
-                name: text(block, "name").to_owned(),
-                target: target(&block["input"]),
+impl<'a> Document<'a> {
+    fn into_line(self) -> Line<'a> {
+        match (&*self.kind, &*self.subtype) {
+            ("system", "init") => Line::TurnStarted {
+                session: self.session.unwrap_or_default(),
+                cwd: self.cwd,
+            },
+            ("system", "api_retry") => Line::Retry(Retry {
+                attempt: self.attempt.unwrap_or(1),
+                status: self.error_status,
+                kind: self.error.unwrap_or_default().into_owned(),
+                delay_ms: self.retry_delay.and_then(millis),
             }),
-            _ => {}
+            ("system", "permission_denied") => Line::Denied {
+                what: denied(&self.tool_name, &self.message.text),
+            },
+            // A reply without a message is none: the words of the one before it still count.
+            ("assistant", _) if self.message.is_nothing() && self.error.is_none() => Line::Other,
+            ("assistant", _) => Line::Reply(self.into_reply()),
+            ("user", _) => Line::ToolResults(Results {
+                parent: self.parent,
+                at: self.timestamp,
+                results: self
+                    .message
+                    .content
+                    .into_iter()
+                    .filter(|block| block.kind == "tool_result")
+                    .map(|block| ToolResult {
+                        id: block.tool_use_id,
+                        ok: !block.is_error,
+                        text: block.result.into_excerpt(),
+                    })
+                    .collect(),
+            }),
+            ("stream_event", _) => match &*self.event.kind {
+                "message_start" => Line::ReplyStarted(self.event.message_tokens),
+                "message_delta" => Line::ReplyUsage(self.event.tokens),
+                _ => Line::Other,
+            },
+            ("rate_limit_event", _) if self.limit.is_rejected => Line::Limited {
+                until_ms: self.limit.resets_at.map(|seconds| seconds.saturating_mul(1_000)),
+            },
+            ("result", _) => Line::TurnEnded(Box::new(self.into_result())),
+            _ => Line::Other,
         }
     }
-    reply
-}
 
-/// The part of a tool's input that people recognise the use by.
-fn target(input: &Value) -> Option<String> {
-    const KEYS: [&str; 11] = [
-        "command",
-        "file_path",
-        "notebook_path",
-        "path",
-        "pattern",
-        "url",
-        "query",
-        "description",
-        "skill",
-        "name",
-        "prompt",
-    ];
-    KEYS.into_iter()
-        .map(|key| text(input, key))
-        .find(|value| !value.trim().is_empty())
-        .map(|value| value.chars().take(sanitise::EXCERPT).collect())
-}
+    fn into_reply(self) -> Reply<'a> {
+        let message = self.message;
+        let error = match self.error {
+            None if message.model == "<synthetic>" => Some(Cow::default()),
+            error => error,
+        };
+        let mut reply = Reply {
+            message: message.id,
+            parent: self.parent,
+            at: self.timestamp,
+            tokens: message.tokens,
+            error,
+            ..Reply::default()
+        };
+        for block in message.content {
+            let Block {
+                kind,
+                text,
+                thinking,
+                id,
+                name,
+                input,
+                ..
+            } = block;
+            match &*kind {
+                "text" => reply.text.push(text),
+                "thinking" => reply.thinking.push(thinking),
+                "tool_use" => reply.tools.push(Tool {
+                    id,
+                    name,
+                    target: input.target,
+                    arguments: input.arguments,
+                }),
+                _ => {}
+            }
+        }
+        reply
+    }
 
-fn tool_results(value: &Value) -> Vec<(String, bool)> {
-    items(&value["message"]["content"])
-        .iter()
-        .filter(|block| text(block, "type") == "tool_result")
-        .map(|block| {
-            let ok = !block["is_error"].as_bool().unwrap_or(false);
-            (text(block, "tool_use_id").to_owned(), ok)
-        })
-        .collect()
-}
-
-fn streamed(value: &Value) -> Line {
-    let event = &value["event"];
-    match text(event, "type") {
-        "message_start" => Line::ReplyStarted(tokens(&event["message"]["usage"])),
-        "message_delta" => Line::ReplyUsage(tokens(&event["usage"])),
-        _ => Line::Other,
+    fn into_result(self) -> TurnResult {
+        let mut result = TurnResult {
+            // A result that does not say whether it is an error is not to be trusted.
+            is_error: self.is_error.unwrap_or(true),
+            subtype: self.subtype.into_owned(),
+            reason: self.reason.into_owned(),
+            status: self.api_error_status,
+            text: self.result.into_owned(),
+            tokens: self.tokens,
+            micro_usd: None,
+            // A run that failed at once states 0, whatever the session has cost.
+            total_micro_usd: self.total_usd.and_then(micro).filter(|total| *total > 0),
+        };
+        if result.text.is_empty() {
+            result.text = self.errors.0.join("; ");
+        }
+        // These figures are by model, and include the subagents, which `usage` leaves out.
+        if let Some((tokens, usd)) = self.used.0 {
+            (result.tokens, result.micro_usd) = (tokens, micro(usd));
+        }
+        result
     }
 }
 
-fn limited(info: &Value) -> Line {
-    if text(info, "status") != "rejected" {
-        return Line::Other;
-    }
-    let seconds = info["resetsAt"]
-        .as_u64()
-        .filter(|seconds| *seconds <= IMPLAUSIBLE);
-    Line::Limited {
-        until_ms: seconds.map(|seconds| seconds.saturating_mul(1_000)),
-    }
+/// A number of milliseconds, which may have a fraction.
+fn millis(number: f64) -> Option<u64> {
+    let millis = Some(number).filter(|millis| (0.0..=1e12).contains(millis))?;
+    // A million times a millionth: `micro` only rounds.
+    micro(millis / 1e6)
 }
 
 fn denied(tool: &str, message: &str) -> String {
@@ -251,54 +283,10 @@ fn denied(tool: &str, message: &str) -> String {
     }
 }
 
-fn turn_result(value: &Value, subtype: &str) -> TurnResult {
-    let mut result = TurnResult {
-        // A result that does not say whether it is an error is not to be trusted.
-        is_error: value["is_error"].as_bool().unwrap_or(true),
-        subtype: subtype.to_owned(),
-        reason: text(value, "terminal_reason").to_owned(),
-        status: value["api_error_status"].as_u64(),
-        text: text(value, "result").to_owned(),
-        tokens: tokens(&value["usage"]),
-        micro_usd: None,
-        // A run that failed at once states 0, whatever the session has cost.
-        total_micro_usd: value["total_cost_usd"]
-            .as_f64()
-            .and_then(micro)
-            .filter(|total| *total > 0),
-    };
-    if result.text.is_empty() {
-        let errors: Vec<&str> = items(&value["errors"]).iter().filter_map(Value::as_str).collect();
-        result.text = errors.join("; ");
-    }
-    // These figures are by model, and include the subagents, which `usage` leaves out.
-    if let Some(models) = value["model_usage_since_last_result"].as_object() {
-        let (mut all, mut usd) = (Tokens::default(), 0.0);
-        for used in models.values() {
-            all.add(Tokens {
-                input: count(used, "inputTokens"),
-                output: count(used, "outputTokens"),
-                cache_read: count(used, "cacheReadInputTokens"),
-                cache_write: count(used, "cacheCreationInputTokens"),
-            });
-            usd += used["costUSD"].as_f64().unwrap_or(0.0);
-        }
-        (result.tokens, result.micro_usd) = (all, micro(usd));
-    }
-    result
-}
-
-impl Tool {
-    /// The event of this use, with a name for people: the tool and its target. A path inside `cwd` is shown
-    /// relative.
+impl Tool<'_> {
+    /// The event of this use, with a name for people: the tool and its target.
     pub(super) fn event(&self, cwd: &str) -> Event {
-        let name = sanitise::fit(&sanitise::line(&self.name), 60);
-        let target = self.target.as_deref().unwrap_or_default();
-        let inside = (!cwd.is_empty())
-            .then(|| Path::new(target).strip_prefix(cwd).ok()?.to_str())
-            .flatten()
-            .filter(|inside| !inside.is_empty());
-        let target = sanitise::fit(&sanitise::line(inside.unwrap_or(target)), 200);
+        let (name, target) = (self.shown_name(), self.shown_target(cwd));
         Event::ToolStart {
             id: shown_id(&self.id),
             name: if target.is_empty() {
@@ -307,6 +295,21 @@ impl Tool {
                 format!("{name}: {target}")
             },
         }
+    }
+
+    /// The name of the tool, sanitised.
+    pub(super) fn shown_name(&self) -> String {
+        sanitise::fit(&sanitise::line(&self.name), 60)
+    }
+
+    /// The target, sanitised; may be empty. A path inside `cwd` is shown relative.
+    pub(super) fn shown_target(&self, cwd: &str) -> String {
+        let target = self.target.as_deref().unwrap_or_default();
+        let inside = (!cwd.is_empty())
+            .then(|| Path::new(target).strip_prefix(cwd).ok()?.to_str())
+            .flatten()
+            .filter(|inside| !inside.is_empty());
+        sanitise::fit(&sanitise::line(inside.unwrap_or(target)), 200)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::commitment::{self, Commitment};
 use crate::directive::{self, Directive};
 use crate::event::Event;
 use crate::lines::{self, Lines};
-use crate::mode::Mode;
+use crate::mode::Announced;
 use crate::money::Price;
 use crate::outcome::{Failure, Outcome, Signal};
 use crate::stderr;
@@ -62,7 +62,7 @@ struct Replies {
     /// The signal of an earlier turn.
     earlier_signal: Option<Signal>,
     summary: Option<String>,
-    mode: Option<Mode>,
+    modes: Announced,
     unusable: Unusable,
     /// The last line of the last reply.
     last_line: LastLine,
@@ -78,6 +78,7 @@ struct Pending {
     session: Option<String>,
     /// In the order in which they happened.
     events: VecDeque<Event>,
+    /// The last line, not sanitised: of a flood of lines only the last one is sanitised.
     text: Option<String>,
 }
 
@@ -148,7 +149,7 @@ impl Reader for ClaudeReader {
             estimated: cost_source == CostSource::Estimate,
             total_micro_usd: state.usage.total_micro_usd(),
             summary: replies.summary.take(),
-            mode: replies.mode,
+            modes: replies.modes.take(),
             commitments: std::mem::take(&mut replies.commitments),
             session: state.session.take(),
         };
@@ -167,15 +168,15 @@ impl State {
     }
 
     fn stdout_line(&mut self, line: &lines::Line<'_>) {
-        if line.bytes.iter().all(u8::is_ascii_whitespace) && !line.is_cut {
+        if line.bytes.iter().all(u8::is_ascii_whitespace) && !line.is_cut() {
             return;
         }
         // A line that was cut is no longer JSON. Only the result of a tool is ever so long, and that may be
         // ignored.
-        let parsed = if line.is_cut {
+        let parsed = if line.is_cut() {
             Some(Line::Other)
         } else {
-            line::parse(line.bytes)
+            line::parse(line.bytes, false).map(|parsed| parsed.line)
         };
         match parsed {
             None => {
@@ -190,7 +191,7 @@ impl State {
             Some(Line::TurnStarted { session, cwd }) => {
                 self.evidence.turn_is_open = true;
                 self.replies.begin_turn();
-                self.cwd = cwd;
+                self.cwd = cwd.into_owned();
                 let session = line::shown_id(&session);
                 if !session.is_empty() && self.session.as_ref() != Some(&session) {
                     self.session = Some(session.clone());
@@ -199,10 +200,10 @@ impl State {
             }
             Some(Line::Reply(reply)) => self.reply(&reply),
             Some(Line::ToolResults(results)) => {
-                for (id, ok) in results {
+                for result in results.results {
                     self.push(Event::ToolEnd {
-                        id: line::shown_id(&id),
-                        ok,
+                        id: line::shown_id(&result.id),
+                        ok: result.ok,
                     });
                 }
             }
@@ -235,9 +236,9 @@ impl State {
         }
     }
 
-    fn reply(&mut self, reply: &Reply) {
+    fn reply(&mut self, reply: &Reply<'_>) {
         if let Some(kind) = &reply.error {
-            self.evidence.error_kind = Some(kind.clone());
+            self.evidence.error_kind = Some(kind.clone().into_owned());
             return;
         }
         match &reply.parent {
@@ -260,11 +261,10 @@ impl State {
     /// Takes the directives from the text of a reply.
     fn reply_text(&mut self, text: &str) {
         self.replies.any = true;
+        if let Some(last) = text.lines().rfind(|line| !line.trim().is_empty()) {
+            self.pending.text = Some(last.chars().take(sanitise::EXCERPT).collect());
+        }
         for line in text.lines() {
-            if !line.trim().is_empty() {
-                let shown: String = line.chars().take(sanitise::EXCERPT).collect();
-                self.pending.text = Some(sanitise::output_line(&shown));
-            }
             self.replies.last_line.push(line);
             if let Some(made) = commitment::parse(line) {
                 self.commitment(made);
@@ -277,8 +277,10 @@ impl State {
                     self.note(text);
                 }
                 Some(Directive::Mode(mode)) => {
-                    self.replies.mode = Some(mode);
-                    self.push(Event::Mode { mode });
+                    let counts = self.replies.modes.note(mode);
+                    if counts {
+                        self.push(Event::Mode { mode });
+                    }
                 }
                 Some(Directive::Summary(text)) => {
                     self.replies.summary = Some(text.clone());
@@ -342,7 +344,8 @@ impl State {
         all.extend(events);
         all.extend((!usage.is_zero()).then_some(Event::Usage(usage)));
         all.extend(
-            text.filter(|line| !line.is_empty())
+            text.map(|line| sanitise::output_line(&line))
+                .filter(|line| !line.is_empty())
                 .map(|line| Event::Text { line }),
         );
         all

@@ -91,14 +91,19 @@ impl UsageMeter {
 
     /// A subagent replies in parts, and the writing of them is not streamed: the tokens of a reply count
     /// once.
-    pub(super) fn subagent_reply(&mut self, parent: &str, reply: &Reply) {
-        if self.subagents.get(parent) == Some(&reply.message) {
+    pub(super) fn subagent_reply(&mut self, parent: &str, reply: &Reply<'_>) {
+        if self
+            .subagents
+            .get(parent)
+            .is_some_and(|last| *last == reply.message)
+        {
             return;
         }
         if self.subagents.len() == MAX_SUBAGENTS && !self.subagents.contains_key(parent) {
             self.subagents.pop_first();
         }
-        self.subagents.insert(parent.to_owned(), reply.message.clone());
+        self.subagents
+            .insert(parent.to_owned(), reply.message.clone().into_owned());
         self.open.add(reply.tokens);
     }
 
@@ -150,11 +155,9 @@ impl UsageMeter {
     }
 
     fn tokens(&self) -> Usage {
-        Usage {
-            input_tokens: self.finished.all_input().saturating_add(self.open.all_input()),
-            output_tokens: self.finished.output.saturating_add(self.open.output),
-            cost_micro_usd: 0,
-        }
+        let mut all = self.finished;
+        all.add(self.open);
+        all.usage()
     }
 
     fn delta_to(&mut self, now: Usage) -> Usage {

@@ -2,13 +2,14 @@
 
 use process::{Exit, Reason, Stream};
 
-use super::record::{self, COMMITMENT, Record};
+use super::line::{self, Meaning};
+use super::record::{COMMITMENT, Record};
 use crate::client::Reader;
 use crate::commitment::{self, Commitment};
 use crate::directive::{self, Directive};
 use crate::event::Event;
 use crate::lines::{Line, Lines};
-use crate::mode::Mode;
+use crate::mode::{Announced, Mode};
 use crate::outcome::{Class, Failure, Outcome, Signal};
 use crate::stderr::{self, StderrTail};
 use crate::unusable::Unusable;
@@ -21,8 +22,8 @@ const MAX_NOTES: usize = 20;
 
 /// The reader of one run.
 ///
-/// Of several signals the last one counts, since a `DONE` is only a request to be verified; so do the last
-/// summary and the last mode. Usage is added up. A program that does not exit with 0 has failed, whatever
+/// Of several signals the last one counts, since a `DONE` is only a request to be verified; so does the last
+/// summary. Usage is added up. A program that does not exit with 0 has failed, whatever
 /// it printed.
 #[derive(Debug, Default)]
 pub(super) struct CommandReader {
@@ -38,7 +39,7 @@ struct State {
     unusable: Unusable,
     failure: Option<Failure>,
     usage: Usage,
-    mode: Option<Mode>,
+    modes: Announced,
     summary: Option<String>,
     commitments: Vec<Commitment>,
     stderr: StderrTail,
@@ -57,7 +58,8 @@ struct Pending {
     usage: Usage,
     failure: Option<Failure>,
     signal: Option<Signal>,
-    mode: Option<Mode>,
+    /// Each of them: there are few.
+    modes: Vec<Mode>,
     summary: Option<String>,
     notes: Vec<String>,
 }
@@ -74,7 +76,11 @@ impl Reader for CommandReader {
 
     fn has_result(&self) -> bool {
         let open = self.out.open();
-        let open = narrowed(open).unwrap_or_else(|| open.to_vec());
+        let open = line::bytes(&Line {
+            bytes: open,
+            dropped: 0,
+            is_closed: false,
+        });
         let unfinished = std::str::from_utf8(&open).ok();
         let is_signal = |line| matches!(directive::parse(line), Some(Directive::Signal(_)));
         self.state.signal.is_some() || unfinished.is_some_and(is_signal)
@@ -117,7 +123,7 @@ impl Reader for CommandReader {
         };
         let State {
             usage,
-            mode,
+            mut modes,
             summary,
             unusable,
             last_line,
@@ -137,7 +143,7 @@ impl Reader for CommandReader {
                 total_micro_usd: None,
                 estimated: false,
                 summary,
-                mode,
+                modes: modes.take(),
                 commitments,
                 session: None,
             },
@@ -167,45 +173,32 @@ impl State {
     }
 
     fn stdout_line(&mut self, line: &Line<'_>) {
-        let narrow;
-        let line = match narrowed(line.bytes) {
-            Some(bytes) => {
-                narrow = bytes;
-                &Line {
-                    bytes: &narrow,
-                    is_cut: line.is_cut,
+        let bytes = line::bytes(line);
+        // A line that was cut or is no text is no verdict, and ends one before it.
+        let whole = std::str::from_utf8(&bytes).ok().filter(|_| !line.is_cut());
+        self.last_line.push(whole.unwrap_or("…"));
+        match line::parse(&bytes, line.is_cut()) {
+            Meaning::Record(record) => return self.record(record),
+            Meaning::TooLong(what) => {
+                let text = format!("a line of {what} that is too long");
+                match what == COMMITMENT {
+                    true => self.refuse(text),
+                    false => self.cannot_use(text),
                 }
             }
-            None => line,
-        };
-        // A line that was cut or is no text is no verdict, and ends one before it.
-        let whole = std::str::from_utf8(line.bytes).ok().filter(|_| !line.is_cut);
-        self.last_line.push(whole.unwrap_or("…"));
-        if line.is_cut {
-            if record::is_usage(line.bytes) {
-                self.cannot_use("a line of usage that is too long".into());
-            } else if record::is_commitment(line.bytes) {
-                self.refuse("a line of commitment that is too long".into());
-            } else {
-                self.directive(valid_prefix(line.bytes).and_then(directive::parse_with_text));
-            }
-        } else if self.whole_line(line.bytes) {
-            return;
+            Meaning::Directive(directive) => self.directive(directive),
+            Meaning::Text => {}
         }
-        if let Some(beginning) = stderr::beginning(line) {
+        let line = Line {
+            bytes: &bytes,
+            ..*line
+        };
+        if let Some(beginning) = stderr::beginning(&line) {
             self.pending.set_text(beginning);
         }
     }
 
-    /// Reads a line that was not cut; `true` when it is a record, which people do not see.
-    fn whole_line(&mut self, bytes: &[u8]) -> bool {
-        let Ok(line) = std::str::from_utf8(bytes) else {
-            return false;
-        };
-        let Some(record) = record::parse(line) else {
-            self.directive(directive::parse(line));
-            return false;
-        };
+    fn record(&mut self, record: Record) {
         match record {
             Record::Usage(usage) => {
                 self.usage.add(usage);
@@ -236,20 +229,19 @@ impl State {
                 }
             }
         }
-        true
     }
 
-    fn directive(&mut self, directive: Option<Directive>) {
+    fn directive(&mut self, directive: Directive) {
         match directive {
-            None => {}
-            Some(Directive::Invalid(text)) => {
-                self.cannot_use(text);
+            Directive::Invalid(text) => self.cannot_use(text),
+            Directive::Mode(mode) => {
+                let counts = self.modes.note(mode);
+                self.pending.modes.extend(counts.then_some(mode));
             }
-            Some(Directive::Mode(mode)) => (self.mode, self.pending.mode) = (Some(mode), Some(mode)),
-            Some(Directive::Summary(text)) => {
+            Directive::Summary(text) => {
                 (self.summary, self.pending.summary) = (Some(text.clone()), Some(text));
             }
-            Some(Directive::Signal(signal)) => {
+            Directive::Signal(signal) => {
                 self.pending.signal = Some(signal.clone());
                 self.signal = Some(signal);
                 self.unusable.signal();
@@ -287,14 +279,14 @@ impl State {
             usage,
             failure,
             signal,
-            mode,
+            modes,
             summary,
             notes,
         } = std::mem::take(&mut self.pending);
         let mut events: Vec<Event> = notes.into_iter().map(|text| Event::Note { text }).collect();
         events.extend((!usage.is_zero()).then_some(Event::Usage(usage)));
         events.extend(failure.map(|failure| Event::GivenUp { failure }));
-        events.extend(mode.map(|mode| Event::Mode { mode }));
+        events.extend(modes.into_iter().map(|mode| Event::Mode { mode }));
         events.extend(summary.map(|text| Event::Summary { text }));
         events.extend(signal.and_then(Event::of_signal));
         let line = sanitise::output_line(&String::from_utf8_lossy(&text));
@@ -307,32 +299,5 @@ impl Pending {
     fn set_text(&mut self, line: &[u8]) {
         self.text.clear();
         self.text.extend_from_slice(line);
-    }
-}
-
-/// A line of ASCII in UTF-16, or one with a byte order mark, in UTF-8 without the mark; `None` for any other
-/// line. Some programs print so when their output is no terminal. The newline of UTF-16 leaves a NUL at the
-/// end of its line, or at the beginning of the next one.
-fn narrowed(line: &[u8]) -> Option<Vec<u8>> {
-    if let Some(rest) = line.strip_prefix("\u{feff}".as_bytes()) {
-        return Some(rest.to_vec());
-    }
-    let marks = [[0xff, 0xfe], [0xfe, 0xff]];
-    let is_marked = marks.iter().any(|mark| line.starts_with(mark));
-    let rest = if is_marked { &line[2..] } else { line };
-    let letters: Vec<u8> = rest.iter().copied().filter(|byte| *byte != 0).collect();
-    let nuls = rest.len() - letters.len();
-    let is_wide = !letters.is_empty() && letters.is_ascii() && nuls.abs_diff(letters.len()) <= 1;
-    // One letter with one NUL may be anything.
-    (is_wide && nuls > 1).then_some(letters)
-}
-
-/// The valid text at the start of a line that was cut, maybe within a character; `None` when the line is
-/// not UTF-8.
-fn valid_prefix(line: &[u8]) -> Option<&str> {
-    match std::str::from_utf8(line) {
-        Ok(text) => Some(text),
-        Err(error) if error.error_len().is_none() => std::str::from_utf8(&line[..error.valid_up_to()]).ok(),
-        Err(_) => None,
     }
 }

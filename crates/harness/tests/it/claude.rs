@@ -1,12 +1,13 @@
 //! The kind `claude`: the meaning of the lines of output, and the start of the client.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use harness::claude::Options;
 use harness::environment::Environment;
 use harness::{
-    Class, Claude, Error, Event, Harness as _, Mode, Outcome, Price, Role, Session, Signal, StepRequest,
-    Usage,
+    Calls, Class, Claude, Error, Event, Harness as _, Mode, Outcome, Price, Role, Session, Signal,
+    StepRequest, Usage,
 };
 use process::{Captured, Exit, Reason, Stream};
 use proptest::prelude::*;
@@ -199,7 +200,7 @@ fn a_step_that_ends_well_is_told_as_it_goes() {
             estimated: false,
             total_micro_usd: Some(13_000),
             summary: Some("mended it".into()),
-            mode: None,
+            modes: Vec::new(),
             session: Some(ID.into()),
         }
     );
@@ -249,8 +250,8 @@ fn only_the_last_reply_speaks() {
     let outcome = on.outcome();
     assert_eq!(outcome.result, Ok(Signal::None));
     assert_eq!(
-        (outcome.summary.as_deref(), outcome.mode),
-        (Some("a plan"), Some(Mode::Plan))
+        (outcome.summary.as_deref(), outcome.modes),
+        (Some("a plan"), vec![Mode::Plan])
     );
     // The result of a tool, the prompt and the reply of a subagent contain no directives.
     let others = Said::new()
@@ -829,10 +830,44 @@ fn request(session: Session) -> StepRequest {
         prompt: "--dangerously $(rm -rf /)\nDo it.".into(),
         leader: "crew".into(),
         has_tools: false,
+        calls: None,
         instructions: "/w/ada-t-1/.git/crew".into(),
         tickets_dir: "/project/.tickets".into(),
         env: Environment::new(),
     }
+}
+
+#[test]
+fn the_client_is_told_of_crews_server_in_a_file_that_holds_the_token() {
+    let harness = Claude::new(
+        "claude",
+        Options::default(),
+        Path::new("/project"),
+        Environment::new(),
+    );
+    let request = StepRequest {
+        calls: Some(Calls {
+            dir: "/project/.crew/runs/run-1".into(),
+            token: "secret".into(),
+            program: "/bin/crew".into(),
+        }),
+        ..request(Session::default())
+    };
+    let launch = harness.start(&request).unwrap();
+    let args: Vec<&str> = launch.args.iter().map(|arg| arg.to_str().unwrap()).collect();
+    let at = args.iter().position(|arg| *arg == "--mcp-config").unwrap();
+    assert_eq!(args[at + 1], "/project/.crew/runs/run-1/mcp.json");
+    assert!(args.iter().all(|arg| !arg.contains("secret")), "{args:?}");
+    let servers: Value = serde_json::from_str(&launch.files["mcp.json"]).unwrap();
+    let server = &servers["mcpServers"]["crew"];
+    assert_eq!(
+        (&server["command"], &server["args"]),
+        (&json!("/bin/crew"), &json!(["mcp"]))
+    );
+    assert_eq!(server["env"]["CREW_TOKEN"], "secret");
+    assert_eq!(server["env"]["CREW_RUN_ID"], "run-1");
+    assert_eq!(launch.env[OsStr::new("CREW_TOOL")], "/bin/crew");
+    assert_eq!(launch.token.as_deref(), Some("secret"));
 }
 
 #[test]
@@ -884,12 +919,7 @@ fn it_is_started_with_words_and_never_with_the_tickets() {
         ]
     );
     assert_eq!(launch.stdin.as_deref(), Some("--dangerously $(rm -rf /)\nDo it."));
-    let variable = |name: &str| {
-        launch
-            .env
-            .get(std::ffi::OsStr::new(name))
-            .and_then(|value| value.to_str())
-    };
+    let variable = |name: &str| launch.env.get(OsStr::new(name)).and_then(|value| value.to_str());
     assert_eq!(variable("IS_SANDBOX"), Some("1"));
     assert_eq!(variable("CLAUDE_CODE_MAX_RETRIES"), Some("9"));
     assert_eq!(variable("DISABLE_AUTOUPDATER"), Some("1"));
@@ -906,7 +936,7 @@ fn it_is_started_with_words_and_never_with_the_tickets() {
         !args.contains(&"--session-id") && !args.contains(&"--model"),
         "{args:?}"
     );
-    assert!(!launch.env.contains_key(std::ffi::OsStr::new("IS_SANDBOX")));
+    assert!(!launch.env.contains_key(OsStr::new("IS_SANDBOX")));
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn the_other_lines_are_taken_with_their_text() {
         Some("all of it")
     );
     for mode in Mode::ALL {
-        assert_eq!(said(&format!("MODE: {}\n", mode.name())).mode, Some(mode));
+        assert_eq!(said(&format!("MODE: {}\n", mode.name())).modes, [mode]);
     }
     for out in [
         "blocked: x\n",
@@ -199,8 +199,8 @@ fn what_is_said_wrong_is_noted_and_left_out() {
     for (out, part) in cases {
         let (events, outcome) = read(&[(Stream::Out, out.as_bytes())], &well());
         assert_eq!(
-            (outcome.result, outcome.mode, outcome.summary),
-            (Ok(Signal::None), None, None),
+            (outcome.result, outcome.modes, outcome.summary),
+            (Ok(Signal::None), Vec::new(), None),
             "{out:?}"
         );
         assert!(
@@ -505,6 +505,7 @@ fn request() -> StepRequest {
         prompt: "Do it.\n".into(),
         leader: "crew".into(),
         has_tools: false,
+        calls: None,
         instructions: "/state/ada-t-1/.git/instructions.md".into(),
         tickets_dir: "/project/.tickets".into(),
         env: Environment::from([("GIT_CEILING_DIRECTORIES".into(), "/state".into())]),

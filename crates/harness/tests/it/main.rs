@@ -9,4 +9,5 @@
 mod claude;
 mod command;
 mod kinds;
+mod transcript;
 mod whole;

@@ -42,6 +42,7 @@ fn step(world: &TempDir, script: &str) -> (Vec<Event>, Outcome, Run) {
             prompt: "Fix the bug.\n".into(),
             leader: "crew".into(),
             has_tools: false,
+            calls: None,
             instructions: root.join("instructions.md"),
             tickets_dir: root.join(".tickets"),
             env: Environment::new(),
@@ -110,7 +111,7 @@ fn a_program_that_does_its_work() {
         }
     );
     assert_eq!(outcome.summary.as_deref(), Some("ada did t-1, secret=none"));
-    assert_eq!(outcome.mode, Some(Mode::Plan));
+    assert_eq!(outcome.modes, [Mode::Plan]);
     assert!(
         events.contains(&Event::Text { line: "DONE".into() }),
         "{events:?}"

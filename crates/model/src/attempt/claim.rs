@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, Fence, Oid};
+use crate::{AgentName, Fence, Oid, TicketId};
 
 /// The agent, the fence and the start of the work, as they were when the ticket was claimed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,20 @@ pub struct Claim {
     pub base: Option<Oid>,
     /// The slot, if the claim takes its agent's one.
     pub slot: Slot,
+    /// The workspace of another ticket in which it works; none for one that has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Box<Shared>>,
+}
+
+/// A workspace of another ticket, which a child shares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shared {
+    /// The ticket whose workspace it is: the first of the tree, which no agent has delegated.
+    pub of: TicketId,
+    /// The agent that the workspace was made for.
+    pub agent: AgentName,
+    /// The number of the attempt that it was made for.
+    pub number: u32,
 }
 
 /// An agent's slot, as a claim of the agent sees it.
@@ -49,6 +63,23 @@ pub enum StartPoint {
         /// The merge.
         commit: Oid,
     },
+    /// A commit of an earlier attempt, to which a person has taken the ticket back; the target, where that
+    /// may not be gone on with.
+    Rewound {
+        /// The commit.
+        commit: Oid,
+    },
+}
+
+impl StartPoint {
+    /// True if there may be work in it already: an agent is told so.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        match self {
+            StartPoint::Kept { .. } | StartPoint::Rewound { .. } => true,
+            StartPoint::Target | StartPoint::Revert { .. } => false,
+        }
+    }
 }
 
 impl Claim {
@@ -62,6 +93,7 @@ impl Claim {
             from,
             base: None,
             slot: Slot::Taken,
+            shared: None,
         }
     }
 

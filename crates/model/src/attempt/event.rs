@@ -2,9 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AfterStop, Attempt, Failure, HarnessChange, HarnessId, Mode, Prompt, Signal, Stuck, Usage};
+use super::{
+    AfterChildren, AfterStop, Attempt, Child, ChildResult, Failure, HarnessChange, HarnessId, Mode, Prompt,
+    Quiet, Signal, Stuck, Usage,
+};
+use crate::call::Call;
 use crate::policy::budget::Budget;
-use crate::ticket::Repeat;
+use crate::ticket::{Part, Repeat};
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// The contents of a workspace as they were found.
@@ -60,8 +64,6 @@ pub enum Event {
         signal: Signal,
         /// The agent's own summary of its work.
         summary: Option<String>,
-        /// The mode it announced.
-        mode: Option<Mode>,
         /// The lines of the agent's that crew could not use, each in a message for the agent.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unusable: Vec<String>,
@@ -146,6 +148,59 @@ pub enum Event {
         /// The prompt of the next step.
         prompt: Prompt,
     },
+    /// Its agent has delegated, while its step runs.
+    Delegated {
+        /// The children, in the order of their turns.
+        children: Vec<Child>,
+    },
+    /// Its children are being ended: they are stopped, and those that have not begun do not begin.
+    ChildrenEndOrdered {
+        /// What follows once they are over.
+        then: AfterChildren,
+    },
+    /// No child of it is at work any more, and none will be.
+    ChildrenOver {
+        /// What each of them came to.
+        results: Vec<ChildResult>,
+    },
+    /// The agent called a tool in its step.
+    Called {
+        /// The call. The first one that states the result of the step decides how the step ends.
+        call: Call,
+        /// The time at which crew took it.
+        at: Time,
+    },
+    /// The agent, or a person, set its mode.
+    ModeSet {
+        /// The mode.
+        mode: Mode,
+        /// The actor who did it.
+        by: Actor,
+    },
+    /// The agent announced a mode in the output of its running step. A change that its mode does not allow is
+    /// not made, and the agent is told with its next prompt.
+    ModeAnnounced {
+        /// The mode.
+        mode: Mode,
+        /// The number of the announcement in the step's output, from 1.
+        number: u32,
+    },
+    /// A person told the agent something, which its next prompt says.
+    Said {
+        /// The actor who did it.
+        by: Actor,
+        /// The words.
+        text: String,
+    },
+    /// A person wants the agent to come to an end: its next step is the last one.
+    Baited {
+        /// The actor who did it.
+        by: Actor,
+    },
+    /// The step that runs shows no sign of life.
+    WentQuiet(Quiet),
+    /// The step that was silent shows signs of life again.
+    Stirred,
 }
 
 impl Event {
@@ -169,6 +224,16 @@ impl Event {
             Event::Submitted => "submitted",
             Event::ChecksPassed => "checks_passed",
             Event::Returned { .. } => "returned",
+            Event::Delegated { .. } => "delegated",
+            Event::ChildrenEndOrdered { .. } => "children_end_ordered",
+            Event::ChildrenOver { .. } => "children_over",
+            Event::Called { .. } => "called",
+            Event::ModeSet { .. } => "mode_set",
+            Event::ModeAnnounced { .. } => "mode_announced",
+            Event::Said { .. } => "said",
+            Event::Baited { .. } => "baited",
+            Event::WentQuiet(_) => "went_quiet",
+            Event::Stirred => "stirred",
         }
     }
 }
@@ -213,6 +278,24 @@ pub enum Effect {
         /// The name of the agent.
         agent: AgentName,
     },
+    /// Write the file of a child, unless it is there.
+    CreateChild {
+        /// The child.
+        child: Box<Child>,
+    },
+}
+
+impl Effect {
+    /// The effect's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Effect::StartStep { .. } => "start_step",
+            Effect::StopRun { .. } => "stop_run",
+            Effect::InspectWorkspace { .. } => "inspect_workspace",
+            Effect::CreateChild { .. } => "create_child",
+        }
+    }
 }
 
 /// News of a child's step for its parent.
@@ -256,6 +339,11 @@ pub enum Raised {
         why: Stuck,
         /// The observation, in one line.
         message: String,
+    },
+    /// It has made tickets for the parts of its work, and hands the work back to wait for them.
+    BrokenUp {
+        /// The parts.
+        parts: Vec<Part>,
     },
 }
 

@@ -1,26 +1,10 @@
-//! A step: its mode, its prompt, and the signal that it ends with.
+//! A step: its prompt, and the signal that it ends with.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ChildResult;
+use crate::ticket::Part;
 use crate::{Oid, Time};
-
-/// The way in which an agent goes about its task, while it is working.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// It does the work itself.
-    #[default]
-    Execute,
-    /// It hands the work to others.
-    Delegate,
-    /// It thinks first.
-    Plan,
-    /// It splits the work.
-    BreakUp,
-    /// It brings the parts together.
-    Unify,
-}
 
 /// The prompt of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,6 +69,11 @@ pub enum Prompt {
         /// The question.
         question: String,
     },
+    /// Its children are over.
+    Unify {
+        /// What each of them came to.
+        results: Vec<ChildResult>,
+    },
 }
 
 impl Prompt {
@@ -135,5 +124,10 @@ pub enum Signal {
         at: Time,
         /// The reason, in the agent's words.
         why: String,
+    },
+    /// It has made tickets for the parts of its work, which is to wait for them.
+    BrokenUp {
+        /// The parts.
+        parts: Vec<Part>,
     },
 }

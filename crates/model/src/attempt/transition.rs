@@ -1,5 +1,7 @@
 //! The rows of the attempt machine.
 
+mod mode;
+mod people;
 mod step;
 
 use super::{
@@ -20,7 +22,7 @@ impl Attempt {
         Ok((next, effects, raised))
     }
 
-    fn reject(&self, event: &Event, why: impl Into<String>) -> Rejected {
+    pub(super) fn reject(&self, event: &Event, why: impl Into<String>) -> Rejected {
         Rejected {
             state: self.state.name().to_owned(),
             event: event.name().to_owned(),
@@ -90,12 +92,18 @@ impl Attempt {
                     | State::Working(_)
                     | State::Verifying
                     | State::Done
+                    | State::WaitingForChildren { .. }
                     | State::Stuck { .. } => return no(self, "it does not wait"),
                 };
                 self.work(next);
                 Ok(Raised::Nothing)
             }
             Event::Recovered { .. } => self.recover(event),
+            Event::Called { call, at } => {
+                let called = self.conversation.call(call, *at);
+                called.map_err(|no| self.reject(event, no.0))?;
+                Ok(Raised::Nothing)
+            }
             Event::Retried { fresh, .. } => {
                 let live = self.conversation.has_live_worker();
                 match &mut self.state {
@@ -111,6 +119,7 @@ impl Attempt {
                     | State::Ready
                     | State::WaitingForInput { .. }
                     | State::WaitingForWakeup { .. }
+                    | State::WaitingForChildren { .. }
                     | State::Verifying
                     | State::Done => {
                         return no(self, "it is neither stuck nor waiting for its next step");
@@ -141,10 +150,12 @@ impl Attempt {
                     | State::Stuck { .. } => {
                         // An agent that waits for a person goes on by what that person does.
                         self.waits_for_target |= self.question().is_some();
+                        self.baited = None;
                         self.state = State::Verifying;
                         Ok(Raised::Nothing)
                     }
                     State::Preparing => no(self, "it has no workspace yet"),
+                    State::WaitingForChildren { .. } => no(self, "it waits for its children"),
                     State::Verifying | State::Done => no(self, "it is submitted already"),
                 }
             }
@@ -173,9 +184,29 @@ impl Attempt {
                     | Prompt::LastChance
                     | Prompt::Answer { .. }
                     | Prompt::Wakeup { .. }
+                    | Prompt::Unify { .. }
                     | Prompt::Unanswered { .. } => self.conflict = None,
                 }
+                // It said that the work was done: what is wrong with it is mended, in whatever mode it was.
+                self.change_mode(Mode::Execute);
                 self.work(prompt.clone());
+                Ok(Raised::Nothing)
+            }
+            Event::Delegated { children } => self.delegate(event, children, effects),
+            Event::ChildrenEndOrdered { then } => self.end_children(event, then),
+            Event::ChildrenOver { results } => self.hear_of_children(event, results),
+            Event::ModeSet { mode, .. } => self.set_mode(event, *mode),
+            Event::ModeAnnounced { mode, number } => self.announce_mode(event, *mode, *number),
+            Event::Said { by, text } => self.hear(event, by, text),
+            Event::Baited { by } => self.bait(event, by),
+            Event::WentQuiet(quiet) => {
+                let went = self.conversation.went_quiet(quiet);
+                went.map_err(|no| self.reject(event, no.0))?;
+                Ok(Raised::Nothing)
+            }
+            Event::Stirred => {
+                let stirred = self.conversation.stirred();
+                stirred.map_err(|no| self.reject(event, no.0))?;
                 Ok(Raised::Nothing)
             }
         }
@@ -204,6 +235,7 @@ impl Attempt {
             | State::Working(_)
             | State::WaitingForInput { .. }
             | State::WaitingForWakeup { .. }
+            | State::WaitingForChildren { .. }
             | State::Verifying
             | State::Done => return Err(self.reject(event, "it is not stuck")),
         }
@@ -227,7 +259,6 @@ impl Attempt {
             Workspace::Changed => {
                 let due = self.resumes_at.take();
                 self.state = State::Working(Working {
-                    mode: Mode::default(),
                     next: Prompt::Resume,
                     due,
                 });
@@ -236,16 +267,12 @@ impl Attempt {
         Ok(Raised::Nothing)
     }
 
-    /// Working again, with `next` as the next prompt; the mode does not outlive the state that interrupted
-    /// it. The last chance goes to an agent that knows the task: a new session gets the task first, with the
-    /// story so far, and the step after that is its last chance. That is one step more for each recovery, of
-    /// which there are few, each after as many failures as an agent may have in a row.
+    /// Working again, with `next` as the next prompt, in the mode as it was. The last chance goes to an
+    /// agent that knows the task: a new session gets the task first, with the story so far, and the step
+    /// after that is its last chance. That is one step more for each recovery, of which there are few, each
+    /// after as many failures as an agent may have in a row.
     fn work(&mut self, next: Prompt) {
-        self.state = State::Working(Working {
-            mode: Mode::default(),
-            next,
-            due: None,
-        });
+        self.state = State::Working(Working { next, due: None });
     }
 
     fn replace_session(&mut self, event: &Event, fresh: &SessionId) -> Result<(), Rejected> {

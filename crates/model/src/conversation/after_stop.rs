@@ -61,6 +61,20 @@ impl AfterStop {
         self.rank() > other.rank()
     }
 
+    /// What follows for its agent, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            AfterStop::Retry { class } => format!("the step is repeated ({})", class.name()),
+            AfterStop::Fail { failure } => format!("the step has failed: {}", failure.message),
+            AfterStop::Conclude => "the step has its result".to_owned(),
+            AfterStop::Pause => "the engine stops".to_owned(),
+            AfterStop::Release { by } => format!("the agent was killed by {by}"),
+            AfterStop::Reap { why } => format!("the agent is given up: {why}"),
+            AfterStop::Drop { by, .. } => format!("the ticket was dropped by {by}"),
+        }
+    }
+
     fn rank(&self) -> u8 {
         match self {
             AfterStop::Retry { .. } | AfterStop::Fail { .. } => 0,

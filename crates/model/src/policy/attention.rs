@@ -55,6 +55,10 @@ pub enum Others<'a> {
     Recovered(&'a TicketId),
     /// The ticket that is before it on the way to the target and cannot go on.
     Blocker(&'a TicketId),
+    /// The ticket that it is a part of.
+    Parent(&'a TicketId),
+    /// The tickets that its agent has delegated.
+    Children(&'a [TicketId]),
 }
 
 impl fmt::Display for Others<'_> {
@@ -65,6 +69,11 @@ impl fmt::Display for Others<'_> {
                 write!(f, "it waits for {}", ids.join(", "))
             }
             Others::Recovered(id) => write!(f, "it recovers {id}, which has not failed"),
+            Others::Parent(id) => write!(f, "it goes on with {id}, whose agent has delegated it"),
+            Others::Children(ids) => {
+                let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
+                write!(f, "its agent waits for {}", ids.join(", "))
+            }
             Others::Blocker(id) => write!(f, "it waits for {id}, which lands first and cannot go on"),
         }
     }
@@ -105,6 +114,8 @@ pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
             (_, Some(refusal @ Refusal::TargetRed { .. })) if attempt.needs_target() => {
                 Need::Person(Reason::Target(refusal))
             }
+            // Each of them moves by itself, or waits for a person.
+            (_, _) if attempt.waits_for_children() => Need::Others(Others::Children(attempt.open_children())),
             (_, _) => Need::Time,
         },
         State::Verify(verify) => {
@@ -113,6 +124,10 @@ pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
                 && !reviewing.is_live()
             {
                 return Need::Person(Reason::Harness { harness, pause });
+            }
+            if let (Stage::Unified { is_saved: true }, Some(delegated)) = (&verify.stage, ticket.delegated())
+            {
+                return Need::Others(Others::Parent(&delegated.by));
             }
             let waits = matches!(verify.stage, Stage::Queued | Stage::Landing { .. });
             let blocker = facts.blocker.filter(|id| waits && **id != ticket.id);
@@ -138,6 +153,7 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
             | attempt::State::Ready
             | attempt::State::Working(_)
             | attempt::State::WaitingForWakeup { .. }
+            | attempt::State::WaitingForChildren { .. }
             | attempt::State::Verifying
             | attempt::State::Done
             | attempt::State::Stuck { .. } => None,
@@ -148,6 +164,7 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
             | Stage::Building
             | Stage::Checking(_)
             | Stage::InTrain(_)
+            | Stage::Unified { .. }
             | Stage::Reviewing(_) => None,
             Stage::Proposed(proposal) if proposal.is_looked_at() => None,
             Stage::Proposed(proposal) => {
@@ -166,6 +183,7 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
         | Refusal::FileClosed
         | Refusal::NoFile
         | Refusal::FileUnheeded { asks: false, .. } => Need::Apart,
+        Refusal::Delegated { by } => Need::Others(Others::Parent(by)),
         Refusal::WaitsFor { ids } => Need::Others(Others::Dependencies(ids)),
         Refusal::RecoveryNotNeededYet { recovers } => Need::Others(Others::Recovered(recovers)),
         Refusal::MissingDependency { .. }
@@ -198,7 +216,10 @@ pub fn blocker<'a>(
 ) -> Option<&'a TicketId> {
     let is_first = |ticket: &&Ticket| match &ticket.state {
         State::Verify(verify) => {
-            let is_apart = matches!(verify.stage, Stage::Queued | Stage::Proposed(_));
+            let is_apart = matches!(
+                verify.stage,
+                Stage::Queued | Stage::Proposed(_) | Stage::Unified { .. }
+            );
             ticket.held.is_none() && !is_apart
         }
         State::New | State::Open | State::InProgress(_) | State::Done(_) => false,

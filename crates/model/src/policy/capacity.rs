@@ -59,14 +59,18 @@ fn submitted(attempt: &attempt::Attempt) -> bool {
         | attempt::State::Working(_)
         | attempt::State::WaitingForInput { .. }
         | attempt::State::WaitingForWakeup { .. }
+        | attempt::State::WaitingForChildren { .. }
         | attempt::State::Stuck { .. } => false,
     }
 }
 
-/// True if an attempt waits for a person or for a time, which may be for days.
+/// True if an attempt waits for a person or for a time, which may be for days, or for its children, which
+/// have its agent's place.
 fn waits(attempt: &attempt::Attempt) -> bool {
     match attempt.state {
-        attempt::State::WaitingForInput { .. } | attempt::State::WaitingForWakeup { .. } => true,
+        attempt::State::WaitingForInput { .. }
+        | attempt::State::WaitingForWakeup { .. }
+        | attempt::State::WaitingForChildren { .. } => true,
         attempt::State::Preparing
         | attempt::State::Ready
         | attempt::State::Working(_)

@@ -73,7 +73,9 @@ fn part(ticket: &Ticket) -> Part<'_> {
             | attempt::State::Stuck { .. } => resolves(attempt),
             // Neither a person's answer nor the time that an agent names is waited for.
             attempt::State::WaitingForInput { .. } | attempt::State::WaitingForWakeup { .. } => Part::Apart,
-            attempt::State::Verifying | attempt::State::Done => Part::Apart,
+            attempt::State::WaitingForChildren { .. } | attempt::State::Verifying | attempt::State::Done => {
+                Part::Apart
+            }
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Queued | Stage::Building => {
@@ -85,6 +87,7 @@ fn part(ticket: &Ticket) -> Part<'_> {
             | Stage::Landing { waiting: None, .. } => resolves(&verify.attempt),
             // People merge it, or mend what is in the way, when they like.
             Stage::Proposed(_) | Stage::Landing { waiting: Some(_), .. } => Part::Apart,
+            Stage::Unified { .. } => Part::Apart,
         },
         State::New | State::Open | State::Done(_) => Part::Apart,
     }

@@ -221,7 +221,6 @@ mod tests {
                 total_micro_usd: None,
                 signal: crate::attempt::Signal::None,
                 summary: None,
-                mode: None,
                 repeat: None,
                 unusable: Vec::new(),
                 steps_left: 9,

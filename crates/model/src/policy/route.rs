@@ -53,7 +53,7 @@ pub struct Queue<'a> {
 /// The first reason against the ticket. A cycle is reported as [`Refusal::WaitsFor`]; [`explain`] and
 /// [`refusals`] find the way round.
 pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
-    look(queue, id, false)
+    look(queue, id, By::Queue)
 }
 
 /// True if a person may give the ticket to an agent, out of turn: as [`eligible`], except that neither a file
@@ -63,10 +63,31 @@ pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
 /// # Errors
 /// The first reason against it.
 pub fn assignable(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
-    look(queue, id, true)
+    look(queue, id, By::Hand)
 }
 
-fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
+/// True if a child may be given to an agent while its parent's agent waits for it: as [`assignable`], since
+/// crew has written its file itself.
+///
+/// # Errors
+/// The first reason against it.
+pub fn delegable(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
+    look(queue, id, By::Parent)
+}
+
+/// What gives a ticket to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// The queue.
+    Queue,
+    /// A person, out of turn.
+    Hand,
+    /// Its parent's wait.
+    Parent,
+}
+
+fn look(queue: Queue<'_>, id: &TicketId, by: By) -> Result<(), Refusal> {
+    let by_hand = by != By::Queue;
     let file = queue.files.get(id);
     let Some(ticket) = queue.tickets.get(id) else {
         return Err(match file {
@@ -102,6 +123,11 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
                 outcome: done.name().to_owned(),
             });
         }
+    }
+    if let Some(delegated) = ticket.delegated().filter(|_| by != By::Parent) {
+        return Err(Refusal::Delegated {
+            by: delegated.by.clone(),
+        });
     }
     if let Some(unheeded) = &ticket.unheeded {
         return Err(Refusal::FileUnheeded {
@@ -143,7 +169,9 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     if let Some(pause) = queue.pause {
         return Err(Refusal::DayBudget { pause });
     }
-    queue.target.and_then(refused_by).map_or(Ok(()), Err)
+    // What its parent has begun goes on.
+    let target = queue.target.filter(|_| by != By::Parent);
+    target.and_then(refused_by).map_or(Ok(()), Err)
 }
 
 /// The reason for which nothing new begins on the target; none where it lets agents start.

@@ -4,6 +4,8 @@
 use std::time::Duration;
 
 use crate::Time;
+use crate::conversation::Silence;
+use crate::settings::QuietChildren;
 
 /// More time than this between two looks was not watched: a machine that slept, an engine that was down. It
 /// does not count.
@@ -15,7 +17,7 @@ const LONGEST_PULSE: Duration = Duration::from_secs(15);
 const COOL_DOWN: Duration = Duration::from_secs(60);
 
 /// The observations of one look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The time of the look.
     pub at: Time,
@@ -30,6 +32,9 @@ pub struct Sample {
     pub cpu_ms: u64,
     /// A digest of which processes those are.
     pub children: u64,
+    /// The program that runs below the agent, with its first argument; none where nothing does. The agent's
+    /// text.
+    pub child: Option<String>,
     /// The process id of the shim; 0 as long as nobody knows it.
     pub shim: u32,
     /// A number that moves whenever the shim runs, which it does at each heartbeat at least. It stands still
@@ -46,6 +51,8 @@ pub struct Limits {
     pub exit_within: Duration,
     /// The hard limit of a step.
     pub step_timeout: Duration,
+    /// The meaning of a process below the agent that burns no time.
+    pub quiet_children: QuietChildren,
 }
 
 /// The meaning of a look.
@@ -83,6 +90,8 @@ pub struct Watch {
     overstayed: Duration,
     shim: ShimWatch,
     warned: Option<Duration>,
+    /// Whether the last look found the agent active, and its shim.
+    stirs: (bool, bool),
 }
 
 /// The judge of a frozen shim, by the looks at its pulse. Only watched time counts.
@@ -127,14 +136,25 @@ impl ShimWatch {
 
 impl Watch {
     /// Takes a look at the shim alone: whatever it holds may be silent and idle.
-    pub fn look_at_shim(&mut self, sample: Sample, stall_after: Duration) -> Verdict {
+    pub fn look_at_shim(&mut self, sample: &Sample, stall_after: Duration) -> Verdict {
         self.shim.look(sample.at, sample.pulse, stall_after)
     }
 
+    /// Whether the last look found a sign of life of a step that has been silent in this way. A process below
+    /// the agent that burns nothing is none.
+    #[must_use]
+    pub fn has_stirred(&self, how: &Silence) -> bool {
+        let (agent, shim) = self.stirs;
+        match how {
+            Silence::Idle { .. } => agent,
+            Silence::Frozen { .. } => shim,
+        }
+    }
+
     /// Takes a look.
-    pub fn look(&mut self, sample: Sample, limits: Limits) -> Verdict {
+    pub fn look(&mut self, sample: &Sample, limits: Limits) -> Verdict {
         let shim = self.shim.look(sample.at, sample.pulse, limits.stall_after);
-        let Some(last) = self.last.replace(sample) else {
+        let Some(last) = self.last.replace(sample.clone()) else {
             return Verdict::Alive;
         };
         self.ran += sample.at.since(last.at).min(LONGEST_GAP);
@@ -146,6 +166,12 @@ impl Watch {
             Duration::ZERO
         };
         let active = sample.cpu_ms != last.cpu_ms || sample.children != last.children;
+        self.stirs = (
+            active || sample.output_bytes != last.output_bytes,
+            sample.pulse != last.pulse,
+        );
+        let waits = limits.quiet_children == QuietChildren::Wait && sample.child.is_some();
+        let active = active || waits;
         self.idle = if active {
             Duration::ZERO
         } else {
@@ -154,7 +180,7 @@ impl Watch {
         let is_over = self.ran >= limits.step_timeout;
         if sample.stated.is_some() {
             // No limit takes from a step the result that it has.
-            return if self.overstays(sample, last, limits.exit_within) || is_over {
+            return if self.overstays(sample, &last, limits.exit_within) || is_over {
                 Verdict::Overstayed
             } else {
                 shim
@@ -172,7 +198,6 @@ impl Watch {
             return Verdict::Stalled;
         }
         if quiet < limits.stall_after {
-            self.warned = None;
             return Verdict::Alive;
         }
         if self
@@ -190,7 +215,7 @@ impl Watch {
     }
 
     /// Whether a step has printed nothing for too long since it has stated its result.
-    fn overstays(&mut self, sample: Sample, last: Sample, exit_within: Duration) -> bool {
+    fn overstays(&mut self, sample: &Sample, last: &Sample, exit_within: Duration) -> bool {
         if sample.stated != last.stated {
             self.overstayed = Duration::ZERO;
         } else if !self.shim.may_be_frozen() {
@@ -208,6 +233,7 @@ mod tests {
         stall_after: Duration::from_secs(20),
         exit_within: Duration::from_secs(15),
         step_timeout: Duration::from_secs(100),
+        quiet_children: QuietChildren::Stop,
     };
 
     /// A look every five seconds; `at` gives the observation at second `t`.
@@ -223,10 +249,11 @@ mod tests {
                     stated: None,
                     cpu_ms,
                     children: 0,
+                    child: None,
                     shim: 5,
                     pulse: n as u64,
                 };
-                (n * 5, watch.look(sample, LIMITS))
+                (n * 5, watch.look(&sample, LIMITS))
             })
             .filter(|(_, verdict)| *verdict != Verdict::Alive)
             .collect()
@@ -252,6 +279,66 @@ mod tests {
     }
 
     #[test]
+    fn a_child_that_burns_nothing_is_a_sign_of_life_where_the_settings_say_so() {
+        let look = |quiet_children, child: Option<&str>| {
+            let limits = Limits {
+                quiet_children,
+                ..LIMITS
+            };
+            let mut watch = Watch::default();
+            let looks = (0..=8).map(|n| {
+                let sample = Sample {
+                    at: Time(n * 5000),
+                    seen: Time(n * 5000),
+                    output_bytes: 1,
+                    stated: None,
+                    cpu_ms: 1,
+                    children: 3,
+                    child: child.map(str::to_owned),
+                    shim: 5,
+                    pulse: n as u64,
+                };
+                watch.look(&sample, limits)
+            });
+            looks.last()
+        };
+        let child = Some("curl");
+        assert_eq!(look(QuietChildren::Wait, child), Some(Verdict::Alive));
+        assert_eq!(look(QuietChildren::Stop, child), Some(Verdict::Stalled));
+        assert_eq!(
+            look(QuietChildren::Wait, None),
+            Some(Verdict::Stalled),
+            "nothing runs"
+        );
+    }
+
+    #[test]
+    fn a_silent_step_stirs_by_output_or_work_and_one_under_a_frozen_shim_with_its_shim() {
+        let mut watch = Watch::default();
+        let (idle, frozen) = (Silence::Idle { child: None }, Silence::Frozen { shim: 5 });
+        let mut look = |n: i64, output_bytes, pulse| {
+            let sample = Sample {
+                at: Time(n * 5000),
+                seen: Time(n * 5000),
+                output_bytes,
+                stated: None,
+                cpu_ms: 1,
+                children: 0,
+                child: None,
+                shim: 5,
+                pulse,
+            };
+            watch.look(&sample, LIMITS);
+            (watch.has_stirred(&idle), watch.has_stirred(&frozen))
+        };
+        assert_eq!(look(0, 7, 7), (false, false), "nobody knows what was before");
+        assert_eq!(look(1, 7, 8), (false, true));
+        assert_eq!(look(2, 7, 8), (false, false));
+        assert_eq!(look(3, 9, 8), (true, false));
+        assert_eq!(look(4, 9, 8), (false, false), "only the last look counts");
+    }
+
+    #[test]
     fn the_hard_limit_holds_for_the_liveliest_step() {
         assert_eq!(watch(100, |t| (t as u64, t as u64)), [(100, Verdict::TimedOut)]);
     }
@@ -268,10 +355,11 @@ mod tests {
                 stated: stated(*t),
                 cpu_ms: *t as u64,
                 children: 0,
+                child: None,
                 shim: 5,
                 pulse: pulse(*t),
             };
-            watch.look(sample, LIMITS) == Verdict::Overstayed
+            watch.look(&sample, LIMITS) == Verdict::Overstayed
         })
     }
 
@@ -305,10 +393,11 @@ mod tests {
                 stated: Some(4),
                 cpu_ms: 1,
                 children: 0,
+                child: None,
                 shim: 5,
                 pulse: n as u64,
             };
-            watch.look(sample, limits)
+            watch.look(&sample, limits)
         });
         assert!(looks.by_ref().take(20).all(|verdict| verdict == Verdict::Alive));
         assert_eq!(looks.next(), Some(Verdict::Overstayed), "the hard limit");
@@ -335,12 +424,13 @@ mod tests {
             stated: None,
             cpu_ms: 1,
             children: 0,
+            child: None,
             shim: 5,
             pulse: 1,
         };
-        assert_eq!(watch.look(look(0), LIMITS), Verdict::Alive);
+        assert_eq!(watch.look(&look(0), LIMITS), Verdict::Alive);
         assert_eq!(
-            watch.look(look(3_600_000), LIMITS),
+            watch.look(&look(3_600_000), LIMITS),
             Verdict::Alive,
             "an hour's sleep is one look"
         );
@@ -357,10 +447,11 @@ mod tests {
                 stated: None,
                 cpu_ms: 1,
                 children: 0,
+                child: None,
                 shim: 5,
                 pulse: n as u64,
             };
-            watch.look(sample, LIMITS)
+            watch.look(&sample, LIMITS)
         });
         assert!(looks.by_ref().take(20).all(|verdict| verdict == Verdict::Alive));
         assert_eq!(looks.next(), Some(Verdict::TimedOut));
@@ -424,10 +515,11 @@ mod tests {
                 stated: None,
                 cpu_ms: 1,
                 children: 0,
+                child: None,
                 shim: 5,
                 pulse: 7,
             };
-            watch.look(sample, LIMITS)
+            watch.look(&sample, LIMITS)
         });
         let silent = LIMITS.stall_after;
         assert_eq!(

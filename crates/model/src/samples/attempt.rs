@@ -2,9 +2,10 @@
 
 use super::{Alphabet, EARLY, LATE, agent, harness, oid, other_harness, run, session_id};
 use crate::attempt::{
-    AfterStop, Attempt, Claim, Class, Event, Failure, HarnessChange, Machine, Mode, Prompt, Signal,
-    StartPoint, State, Stuck, Usage, Workspace,
+    AfterChildren, AfterStop, Attempt, Child, ChildEnd, ChildResult, Claim, Class, Event, Failure,
+    HarnessChange, Machine, Mode, Prompt, Quiet, Signal, Silence, StartPoint, State, Stuck, Usage, Workspace,
 };
+use crate::call::Call;
 use crate::conversation::Conversation;
 use crate::machine::{self, Explored, Sample};
 use crate::{Actor, Fence};
@@ -36,7 +37,6 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         total_micro_usd: None,
         signal,
         summary: Some("what was done".to_owned()),
-        mode: Some(Mode::Plan),
         repeat: None,
         unusable: Vec::new(),
         steps_left,
@@ -105,6 +105,11 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         },
     )
     .event(Event::WorkerSpawned)
+    .event(Event::WentQuiet(Quiet {
+        since: EARLY,
+        how: Silence::Idle { child: None },
+    }))
+    .event(Event::Stirred)
     .when(
         "then retry",
         Event::StopOrdered {
@@ -178,7 +183,6 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
                 question: "which?".to_owned(),
             },
             summary: None,
-            mode: None,
             repeat: None,
             unusable: Vec::new(),
             steps_left: 5,
@@ -206,6 +210,24 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     .event(Event::Woken)
     .event(Event::WokenEarly { by: by() })
     .event(Event::WaitTimedOut)
+    .when(
+        "a result",
+        Event::Called {
+            call: Call::SubmitWork {
+                summary: why(),
+                output: None,
+                acceptance_test_result: None,
+            },
+            at: EARLY,
+        },
+    )
+    .when(
+        "no result",
+        Event::Called {
+            call: Call::ReportProgress { text: why() },
+            at: EARLY,
+        },
+    )
     .when("workspace clean", recovered(Workspace::Clean, 2, 2))
     .when("workspace changed", recovered(Workspace::Changed, 2, 2))
     .when("workspace gone", recovered(Workspace::Missing, 2, 2))
@@ -240,13 +262,116 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
                 missing: None,
             },
         },
+    )
+    .event(Event::Delegated {
+        children: vec![child()],
+    })
+    .when(
+        "to go on",
+        Event::ChildrenEndOrdered {
+            then: AfterChildren::Unify { by: by() },
+        },
+    )
+    .when(
+        "to stop",
+        Event::ChildrenEndOrdered {
+            then: AfterChildren::Stop {
+                then: AfterStop::Release { by: by() },
+            },
+        },
+    )
+    .event(Event::ChildrenOver {
+        results: vec![child_result()],
+    })
+    .when(
+        "its mode allows it",
+        Event::ModeSet {
+            mode: match attempt.mode {
+                Mode::Execute => Mode::Plan,
+                Mode::Delegate | Mode::Plan | Mode::BreakUp | Mode::Unify => Mode::Execute,
+            },
+            by: by(),
+        },
+    )
+    .when(
+        "its mode does not allow it",
+        Event::ModeSet {
+            mode: Mode::Unify,
+            by: by(),
+        },
+    )
+    .when(
+        "the next one",
+        Event::ModeAnnounced {
+            mode: Mode::Plan,
+            number: attempt.announced + 1,
+        },
+    )
+    .when(
+        "read before",
+        Event::ModeAnnounced {
+            mode: Mode::Plan,
+            number: attempt.announced,
+        },
+    )
+    .event(Event::Said {
+        by: by(),
+        text: "look at the log".to_owned(),
+    })
+    .event(Event::Baited { by: by() })
+    .when(
+        "parts made",
+        finished(
+            Signal::BrokenUp {
+                parts: vec![super::part()],
+            },
+            5,
+            2,
+        ),
     );
     all.0
+}
+
+/// A child of `t-1`.
+#[must_use]
+pub fn child() -> Child {
+    Child {
+        id: super::ticket_id("t-1-c1"),
+        title: "A part of it".to_owned(),
+        task: "Do the first half.".to_owned(),
+        acceptance: None,
+        agent: None,
+        is_leader: false,
+        by: agent("ann"),
+        at: EARLY,
+    }
+}
+
+/// What it came to.
+#[must_use]
+pub fn child_result() -> ChildResult {
+    ChildResult {
+        id: child().id,
+        title: child().title,
+        agent: Some(agent("bob")),
+        end: ChildEnd::Unified,
+        summary: Some("what was done".to_owned()),
+        cost_micro_usd: 7,
+    }
 }
 
 /// The differences between attempts that matter.
 #[must_use]
 pub fn shape(attempt: &Attempt) -> String {
+    // Of an attempt that has delegated, only its way through its children matters.
+    if !attempt.children.is_empty() {
+        let live = attempt.conversation.has_live_worker();
+        let then = attempt.after_children().map(|then| match then {
+            AfterChildren::Unify { .. } => "unify",
+            AfterChildren::Stop { .. } => "stop",
+        });
+        return format!("{} with children {live} {then:?}", attempt.state.name());
+    }
     let state = match &attempt.state {
         State::Working(w) => {
             let is_last_chance = w.next == Prompt::LastChance;
@@ -258,9 +383,11 @@ pub fn shape(attempt: &Attempt) -> String {
         } => "stuck for a person".to_owned(),
         State::WaitingForInput { until, .. } => format!("waiting_for_input {}", until.is_some()),
         State::Ready => format!("ready {}", attempt.resumes_at.is_some()),
-        State::Preparing | State::WaitingForWakeup { .. } | State::Verifying | State::Done => {
-            attempt.state.name().to_owned()
-        }
+        State::Preparing
+        | State::WaitingForWakeup { .. }
+        | State::WaitingForChildren { .. }
+        | State::Verifying
+        | State::Done => attempt.state.name().to_owned(),
     };
     let conversation = &attempt.conversation;
     let worker = conversation.worker.as_ref().map(|w| w.state);

@@ -6,6 +6,7 @@ pub mod attempt;
 pub mod commitment;
 pub mod project;
 pub mod session;
+pub mod task_mode;
 pub mod ticket;
 pub mod worker;
 
@@ -13,6 +14,7 @@ use crate::attempt::HarnessId;
 use crate::machine::{self, Explored, Sample};
 use crate::policy::budget::Budget;
 use crate::settings::{Harness, HarnessKind, Settings, Train};
+use crate::ticket::Part;
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A machine, explored.
@@ -29,7 +31,15 @@ pub struct Picture {
 }
 
 /// Every machine's name, the outermost first.
-pub const NAMES: [&str; 6] = ["project", "ticket", "attempt", "session", "worker", "commitment"];
+pub const NAMES: [&str; 7] = [
+    "project",
+    "ticket",
+    "attempt",
+    "task_mode",
+    "session",
+    "worker",
+    "commitment",
+];
 
 /// Explores the machine of that name; none when there is no such machine.
 #[must_use]
@@ -38,15 +48,19 @@ pub fn picture(name: &str) -> Option<Picture> {
         "project" => ("project", project::ABOUT, project::explored()),
         "ticket" => ("ticket", ticket::ABOUT, ticket::explored()),
         "attempt" => ("attempt", attempt::ABOUT, attempt::explored()),
+        "task_mode" => ("task_mode", task_mode::ABOUT, task_mode::explored()),
         "session" => ("session", session::ABOUT, session::explored()),
         "worker" => ("worker", worker::ABOUT, worker::explored()),
         "commitment" => ("commitment", commitment::ABOUT, commitment::explored()),
         _ => return None,
     };
-    let diagram = explored.mermaid(|state| match name {
+    let modes = (name == "attempt").then(task_mode::explored);
+    let inside: Vec<(&str, &Explored)> = modes.iter().map(|modes| ("working", modes)).collect();
+    let boxed = |state: &str| match name {
         "ticket" => ticket::boxed(state),
         _ => state.to_owned(),
-    });
+    };
+    let diagram = explored.mermaid(boxed, &inside);
     Some(Picture {
         name,
         about,
@@ -144,6 +158,14 @@ fn run(fence: Fence, n: u32) -> RunId {
 
 fn session_id(n: u32) -> SessionId {
     SessionId(uuid::Uuid::from_u128(u128::from(n)))
+}
+
+fn part() -> Part {
+    Part {
+        ticket: ticket_id("t-2"),
+        title: "A part".to_owned(),
+        result: None,
+    }
 }
 
 fn budget() -> Budget {

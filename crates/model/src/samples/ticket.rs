@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
+use crate::call::Call;
 use crate::commitment::{By, Promise};
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
-    CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Event, FewerTests, Fingerprint, InTheWay, KeptWork,
-    Leftovers, Listed, Loss, Machine, Obstacle, Origin, PullRequest, Released, Repeat, Review,
-    ReviewDecision, ReviewEvent, Seen, Spec, Stage, State, Ticket, Trial, Unheeded, Verdict, Verify,
-    WhyUncoupled,
+    CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Delegated, Event, FewerTests, Fingerprint,
+    InTheWay, KeptWork, Leftovers, Listed, Loss, Machine, NewTicket, Obstacle, Origin, PullRequest, Released,
+    Repeat, Review, ReviewDecision, ReviewEvent, Seen, Spec, Stage, State, Ticket, Trial, Unheeded, Verdict,
+    Verify, WhyUncoupled,
 };
 use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
@@ -112,6 +113,21 @@ pub fn spec() -> Spec {
         recovers,
         digest: "1".to_owned(),
         ..Spec::default()
+    }
+}
+
+/// The parent of a child.
+#[must_use]
+pub fn delegated() -> Delegated {
+    let of = ticket_id("t-9");
+    Delegated {
+        by: of.clone(),
+        fence: Fence(1),
+        shared: crate::attempt::Shared {
+            of,
+            agent: agent("bob"),
+            number: 1,
+        },
     }
 }
 
@@ -239,6 +255,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     };
     let of_review = |event| Event::Review { fence, event };
     let verdict = |verdict| of_review(ReviewEvent::VerdictNoted { verdict });
+    let called = of_review(ReviewEvent::Called {
+        call: Call::RejectWork {
+            reason: why(),
+            feedback: String::new(),
+        },
+        at: EARLY,
+    });
     let end_review = |then| Event::ReviewEndOrdered { then };
     let retried = |slot_free| Event::Retried {
         by: by(),
@@ -434,6 +457,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             run: RunId::of_step(&ticket.id, fence, 1),
         }))
         .event(of_review(ReviewEvent::Spawned))
+        .event(of_review(ReviewEvent::WentQuiet(crate::attempt::Quiet {
+            since: EARLY,
+            how: crate::attempt::Silence::Frozen { shim: 7 },
+        })))
+        .event(of_review(ReviewEvent::Stirred))
         .event(of_review(ReviewEvent::StopOrdered {
             then: crate::attempt::AfterStop::Pause,
         }))
@@ -549,6 +577,14 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             look_at: LATE,
         })
         .event(Event::LookOrdered)
+        .event(Event::PartsOver {
+            parts: vec![super::part()],
+        })
+        .event(Event::Rewound {
+            by: by(),
+            commit: oid('a'),
+            at: 7,
+        })
         .event(Event::ProposalSeen {
             seen: seen(),
             look_at: LATE,
@@ -645,7 +681,48 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             budget: super::budget(),
         })
         .when("slot free", Event::BudgetRaised { slot_free: true })
-        .when("slot taken", Event::BudgetRaised { slot_free: false });
+        .when("slot taken", Event::BudgetRaised { slot_free: false })
+        .event(Event::Delegated {
+            delegated: delegated(),
+        })
+        .event(Event::Unified)
+        .event(Event::LandedWithParent {
+            parent: delegated().by,
+            commit: oid('d'),
+        })
+        .event(called)
+        .event(Event::TicketMade {
+            by: by(),
+            ticket: Box::new(NewTicket {
+                id: ticket_id("t-1-n1"),
+                title: why(),
+                description: None,
+                acceptance: None,
+                tags: BTreeSet::new(),
+                deps: BTreeSet::new(),
+                priority: 2,
+                made_by: agent("ann"),
+            }),
+        })
+        .when(
+            "in its file",
+            Event::Commented {
+                by: Actor::File,
+                text: why(),
+            },
+        )
+        .when(
+            "by its agent",
+            Event::Commented {
+                by: Actor::Agent {
+                    run: ticket
+                        .live_run()
+                        .cloned()
+                        .unwrap_or_else(|| RunId::of_step(&ticket.id, ticket.fence, 1)),
+                },
+                text: why(),
+            },
+        );
     // The attempt's events are tried where there is none too: their refusal is part of the matrix.
     let child = ticket.attempt().map_or_else(attempt::first, Clone::clone);
     for Sample { guard, event } in attempt::alphabet(&child)
@@ -678,7 +755,17 @@ pub fn belongs_to_the_ticket(event: &crate::attempt::Event) -> bool {
         | Child::Woken
         | Child::WokenEarly { .. }
         | Child::WaitTimedOut
-        | Child::Recovered { .. } => false,
+        | Child::Delegated { .. }
+        | Child::ChildrenEndOrdered { .. }
+        | Child::ChildrenOver { .. }
+        | Child::Recovered { .. }
+        | Child::Called { .. }
+        | Child::ModeSet { .. }
+        | Child::ModeAnnounced { .. }
+        | Child::Said { .. }
+        | Child::Baited { .. }
+        | Child::WentQuiet(_)
+        | Child::Stirred => false,
     }
 }
 
@@ -688,7 +775,7 @@ pub fn shape(ticket: &Ticket) -> String {
     let held = ticket.held.as_ref().map(|h| (h.why.name(), h.retry_at.is_some()));
     let state = match &ticket.state {
         State::New | State::Done(_) => String::new(),
-        State::Open => format!("{}", ticket.due.is_some()),
+        State::Open => format!("{} {}", ticket.due.is_some(), !ticket.parts.is_empty()),
         State::InProgress(attempt) => attempt::shape(attempt),
         State::Verify(verify) => {
             let promised = ticket
@@ -708,6 +795,12 @@ pub fn shape(ticket: &Ticket) -> String {
         State::New | State::Open | State::Done(_) => false,
     };
     let was_approved = is_on_the_way && ticket.approved_before.is_some();
+    // Of a child, only the way into its parent's work matters: the rest is as it is for every ticket.
+    if !ticket.is_done() && ticket.delegated.is_some() {
+        let live = ticket.live_run().is_some();
+        let is_saved = matches!(ticket.stage(), Some(Stage::Unified { is_saved: true }));
+        return format!("child {} {live} {is_saved}", ticket.state_name());
+    }
     format!("{} {held:?} {was_approved} {state}", ticket.state_name())
 }
 
@@ -773,6 +866,7 @@ fn verify_shape(verify: &Verify) -> String {
             let is_in_batch = verify.train.lands_with.is_some();
             format!("landing {} {then:?} {is_in_batch}", waiting.is_some())
         }
+        Stage::Unified { is_saved } => format!("unified {is_saved}"),
         Stage::Proposed(proposal) => {
             let then = proposal.then.as_ref().map(after_landing);
             format!("proposed {} {then:?}", proposal.is_looked_at())

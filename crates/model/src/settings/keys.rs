@@ -17,8 +17,10 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "check",
             "review",
             "train",
+            "delegate",
             "land",
             "budget",
+            "hooks",
         ],
     ),
     ("project", &["target"]),
@@ -37,9 +39,10 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "recoveries",
             "answer_within",
             "outputs_mib",
+            "quiet_children",
         ],
     ),
-    ("agents", &["count", "names", "harness"]),
+    ("agents", &["count", "names", "harness", "leaders"]),
     (
         "harness.*",
         &[
@@ -69,9 +72,25 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ("review", &["when", "harness", "count", "agree", "tries"]),
     ("review.when", &["labels", "paths", "lines"]),
     ("train", &["batch", "slots"]),
+    ("delegate", &["depth", "breadth"]),
     ("land", &["mode", "remote", "pr", "hold_paths", "max_file_mib"]),
     ("land.pr", &["draft", "labels", "after"]),
     ("budget", &["ticket_usd", "day_usd"]),
+    (
+        "hooks",
+        &[
+            "all",
+            "completed",
+            "failed",
+            "comment",
+            "stuck",
+            "question",
+            "held",
+            "budget",
+            "landed",
+            "timeout",
+        ],
+    ),
 ];
 
 /// Keys that are designed and not in this build: the table, the key, and its requirement.

@@ -7,9 +7,11 @@
 pub mod canary;
 mod check;
 mod checks;
+mod delegate;
 mod detect;
 mod diagnostic;
-mod duration;
+pub(crate) mod duration;
+mod hooks;
 mod keys;
 mod land;
 mod money;
@@ -41,8 +43,10 @@ use crate::money::Usd;
 
 pub use check::Check;
 pub use checks::{Blind, Checks};
+pub use delegate::Delegate;
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
+pub use hooks::{Hook, Hooks};
 pub use land::{Land, LandMode, Pr, PrAfter};
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
@@ -97,10 +101,14 @@ pub struct Settings {
     pub review: Review,
     /// The merge train: branches that are checked together.
     pub train: Train,
+    /// Delegation: tasks that agents give to other agents.
+    pub delegate: Delegate,
     /// Limits of the work that lands by itself.
     pub land: Land,
     /// The limits of the cost.
     pub budget: Budget,
+    /// Programs that get the notices of this crew.
+    pub hooks: Hooks,
 }
 
 /// `[project]`: the project to work on.
@@ -163,6 +171,20 @@ pub struct Run {
     /// oldest of closed tickets are deleted.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub outputs_mib: u32,
+    /// The meaning of a process below a silent agent that uses no CPU time, such as a download.
+    pub quiet_children: QuietChildren,
+}
+
+/// The meaning of a process below a silent agent that uses no CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QuietChildren {
+    /// It is no sign of life: the step is stopped when it stays silent.
+    #[default]
+    Stop,
+    /// It is a sign of life for as long as it runs. An agent whose client keeps a process for itself, such as
+    /// a tool server, never counts as silent then.
+    Wait,
 }
 
 /// The fate of running steps when the engine stops.
@@ -195,6 +217,11 @@ pub struct Agents {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub harness: Option<String>,
+    /// The agents that may delegate parts of their tickets to others, by name. Any agent may on a ticket that
+    /// has the tag `leader`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub leaders: Vec<AgentName>,
 }
 
 /// `[harness.<name>]`: an agent client and how it is started.
@@ -327,6 +354,7 @@ impl Default for Run {
             recoveries: 3,
             answer_within: None,
             outputs_mib: 4096,
+            quiet_children: QuietChildren::Stop,
         }
     }
 }
@@ -337,6 +365,7 @@ impl Default for Agents {
             count: 4,
             names: Vec::new(),
             harness: None,
+            leaders: Vec::new(),
         }
     }
 }
@@ -436,9 +465,9 @@ impl Settings {
         !self.checks.commands.is_empty() || !self.check.is_empty()
     }
 
-    /// True if a change to this path, relative to the repository's root and with `/`, waits for a person: one
-    /// of `land.hold_paths`, `crew.toml`, a file in `prompts_dir`, or the file that says to which server Git
-    /// LFS sends content, and a person's credentials with it.
+    /// True if a change to this path, relative to the repository's root and with `/`, waits for a person:
+    /// one of `land.hold_paths`, `crew.toml`, a file in `prompts_dir`, a program of `hooks`, or the file
+    /// that says to which server Git LFS sends content, and a person's credentials with it.
     #[must_use]
     pub fn holds(&self, path: &str) -> bool {
         let held = self
@@ -446,7 +475,8 @@ impl Settings {
             .hold_paths
             .iter()
             .map(String::as_str)
-            .chain(self.prompts_dir.as_deref());
+            .chain(self.prompts_dir.as_deref())
+            .chain(self.hooks.paths());
         [FILE_NAME, LFS_FILE].into_iter().chain(held).any(|held| {
             path.strip_prefix(held)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -10,8 +10,8 @@ use crate::ids::{self, AgentName};
 use super::diagnostic::Diagnostic;
 use super::reader::{Reader, Table, Value, Zero, shown};
 use super::{
-    Agents, Budget, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project, Run, Settings,
-    keys, names,
+    Agents, Budget, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project, QuietChildren,
+    Run, Settings, keys, names,
 };
 
 /// The most that a count of tries may be.
@@ -110,6 +110,9 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     if let Some(value) = top.take("check") {
         settings.check = super::check::read(&mut reader, value);
     }
+    if let Some(table) = section(&mut reader, &mut top, "delegate") {
+        settings.delegate = super::delegate::read(&mut reader, table);
+    }
     if let Some(table) = section(&mut reader, &mut top, "train") {
         settings.train = super::train::read(&mut reader, table);
     }
@@ -118,6 +121,9 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     }
     if let Some(table) = section(&mut reader, &mut top, "budget") {
         settings.budget = budget(&mut reader, table);
+    }
+    if let Some(table) = section(&mut reader, &mut top, "hooks") {
+        settings.hooks = super::hooks::read(&mut reader, table);
     }
     reader.finish("", top);
     if reader.is_clean() {
@@ -212,6 +218,17 @@ fn run(reader: &mut Reader<'_>, mut table: Table<'_>) -> Run {
     t.set(reader, "outputs_mib", &mut run.outputs_mib, |r, v| {
         r.whole(&v, 1..=MAX_MIB)
     });
+    t.set(reader, "quiet_children", &mut run.quiet_children, |r, v| {
+        let word = r.string(&v)?;
+        match word.as_str() {
+            "stop" => Some(QuietChildren::Stop),
+            "wait" => Some(QuietChildren::Wait),
+            _ => {
+                r.refuse(&v, &word, "is neither \"stop\" nor \"wait\"", None);
+                None
+            }
+        }
+    });
     reader.finish("run", table);
     run
 }
@@ -256,6 +273,9 @@ fn agents<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> (Agents, Option<
         Some((name, value.span))
     });
     agents.harness = wanted.as_ref().map(|(name, _)| name.clone());
+    if let Some(items) = table.take("leaders").and_then(|listed| reader.list(listed)) {
+        agents.leaders = agent_names(reader, items);
+    }
     reader.finish("agents", table);
     (agents, wanted)
 }

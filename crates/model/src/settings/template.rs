@@ -52,8 +52,10 @@ pub(super) fn write(target: &str, proposal: &Proposal, harness: Option<(&str, &H
     }
     out.push_str(REVIEW);
     out.push_str(TRAIN);
+    out.push_str(DELEGATE);
     out.push_str(LAND);
     out.push_str(BUDGET);
+    out.push_str(HOOKS);
     out
 }
 
@@ -70,6 +72,7 @@ const RUN: &str = r#"
 # conflict_resolutions = 3        # per attempt, then the ticket is held
 # recoveries = 3                  # of a stuck attempt, then it counts as crashed
 # outputs_mib = 4096              # what steps and checks have printed; then the oldest of closed tickets goes
+# quiet_children = "stop"         # stop | wait: whether a download below a silent agent is a sign of life
 "#;
 
 const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent can be started.
@@ -94,6 +97,12 @@ const TRAIN: &str = r#"
 # slots = 1                       # checkouts in which checks run at once
 "#;
 
+const DELEGATE: &str = r#"
+[delegate]
+# depth = 2                       # tickets that agents delegate one by another: [agents] leaders, or the tag `leader`
+# breadth = 4                     # children of one ticket at once
+"#;
+
 const LAND: &str = r#"
 [land]
 # mode = "local"                  # local | push | pr: here, on the branch of the remote, or by pull requests
@@ -107,6 +116,13 @@ const BUDGET: &str = r#"
 [budget]
 # ticket_usd = 5.0                # US dollars per ticket, then it is held; no limit by default
 # day_usd = 50.0                  # per day (UTC), then nothing is started before the next; no limit by default
+"#;
+
+const HOOKS: &str = r#"
+[hooks]
+# completed = ["./notify.sh"]     # a program that gets notices of this kind, as JSON: failed, comment, stuck,
+# all = ["./notify.sh"]           # question, held, budget, landed; or all
+# timeout = "30s"                 # for one notice, then the program is stopped
 "#;
 
 fn write_harness(out: &mut String, name: &str, harness: &Harness) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Done, Effect, Event, Label, Machine, Stage, State, Ticket};
 use crate::attempt;
 use crate::machine::{Machine as _, Rejected};
-use crate::{AgentName, Fence, Time};
+use crate::{AgentName, Fence, TicketId, Time};
 
 /// An accepted event, with all that is to be made durable with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +113,9 @@ pub struct Filing {
     pub status: FileStatus,
     /// crew's own tags: all of them are set, and all others that the file lists as crew's are unset.
     pub tags: BTreeSet<String>,
+    /// Dependencies that the file gets, beside those that it lists.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub deps: BTreeSet<TicketId>,
 }
 
 /// tk's three statuses.
@@ -229,12 +232,17 @@ impl Ticket {
                 attempt::State::WaitingForWakeup { at: t, .. } => at(TimerKey::Wakeup, *t),
                 attempt::State::WaitingForInput { until, .. } => until.and_then(|t| at(TimerKey::Answer, t)),
                 attempt::State::Preparing
+                | attempt::State::WaitingForChildren { .. }
                 | attempt::State::Verifying
                 | attempt::State::Done
                 | attempt::State::Stuck { .. } => None,
             },
             State::Verify(verify) => match &verify.stage {
-                Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => None,
+                Stage::Queued
+                | Stage::Building
+                | Stage::Checking(_)
+                | Stage::InTrain(_)
+                | Stage::Unified { .. } => None,
                 Stage::Reviewing(reviewing) => reviewing.waits_until().and_then(|t| at(TimerKey::Review, t)),
                 Stage::Landing { waiting, .. } => {
                     waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at))
@@ -259,7 +267,12 @@ impl Ticket {
             }
             State::Done(_) => FileStatus::Closed,
         };
-        Some(Filing { status, tags })
+        let waits_for = self.parts.iter().filter(|part| part.result.is_none());
+        let deps = match &self.state {
+            State::Open => waits_for.map(|part| part.ticket.clone()).collect(),
+            State::New | State::InProgress(_) | State::Verify(_) | State::Done(_) => BTreeSet::new(),
+        };
+        Some(Filing { status, tags, deps })
     }
 
     /// The labels that are true of it now: those that its last transitions have set, and those that its state

@@ -223,6 +223,7 @@ impl Ticket {
             State::Verify(verify) => match &verify.stage {
                 Stage::Queued | Stage::Checking(_) => None,
                 Stage::InTrain(_) => Some("it is in the merge train: ask again once it has left it"),
+                Stage::Unified { .. } => Some("its work is its parent's: commit to that one"),
                 Stage::Building => Some("it is being merged at this moment: ask again"),
                 Stage::Reviewing { .. } | Stage::Landing { .. } | Stage::Proposed(_) => {
                     Some("its checks and commitments are passed")

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AfterLanding, AfterReview, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
-    CheckTask, Coupling, FewerTests, InTheWay, KeptWork, Leftovers, PullRequest, Repeat, ReviewEvent, Seen,
-    Spec, Unheeded, WhyUncoupled,
+    CheckTask, Coupling, Delegated, FewerTests, InTheWay, KeptWork, Leftovers, NewTicket, Part, PullRequest,
+    Repeat, ReviewEvent, Seen, Spec, Unheeded, WhyUncoupled,
 };
 use crate::attempt::{self, HarnessId};
 use crate::commitment::{By, Promise};
@@ -535,6 +535,49 @@ pub enum Event {
         /// True if its agent's slot is free to be taken again.
         slot_free: bool,
     },
+    /// It is a child of another ticket's attempt.
+    Delegated {
+        /// By which attempt, and where its agent works.
+        delegated: Delegated,
+    },
+    /// Its work is in its parent's workspace.
+    Unified,
+    /// Its parent has landed, with its work.
+    LandedWithParent {
+        /// Its parent.
+        parent: TicketId,
+        /// The merge commit of its parent.
+        commit: Oid,
+    },
+    /// Somebody has left a note for people on it.
+    Commented {
+        /// The author. A note of an agent's is written into the ticket's file; what was seen there is not
+        /// written again.
+        by: Actor,
+        /// The text, at most 4 KiB.
+        text: String,
+    },
+    /// The tickets for its parts are over: its next attempt brings them together.
+    PartsOver {
+        /// The parts, each with what came of it.
+        parts: Vec<Part>,
+    },
+    /// A person took it back to a commit of an earlier attempt, from which its next one begins.
+    Rewound {
+        /// The actor who did it.
+        by: Actor,
+        /// The commit.
+        commit: Oid,
+        /// The event of its history that the person named.
+        at: u64,
+    },
+    /// Its agent has made another ticket.
+    TicketMade {
+        /// The agent, in its step.
+        by: Actor,
+        /// The ticket.
+        ticket: Box<NewTicket>,
+    },
 }
 
 /// The reason for which an attempt ended without a verdict on its work.
@@ -706,14 +749,49 @@ pub enum Effect {
     },
     /// Give the ticket's file the contents that the journal wants.
     WriteFile(super::Filing),
-    /// Add a note to the ticket's file.
+    /// Add a note to the ticket's file, unless it is there.
     AddNote {
         /// The text of the note.
         text: String,
+        /// The agent in whose name it is written; none where crew itself writes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<AgentName>,
     },
+    /// Commit what a child's agent has not committed in the workspace that it shares.
+    Unify {
+        /// The agent of the child.
+        agent: AgentName,
+        /// The fence of the claim.
+        fence: Fence,
+        /// The attempt's number.
+        number: u32,
+    },
+    /// Write the file of another ticket that its agent has made, unless it is there.
+    CreateTicket(Box<NewTicket>),
 }
 
 impl Effect {
+    /// The effect's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Effect::PrepareWorkspace { .. } => "prepare_workspace",
+            Effect::Attempt(effect) => effect.name(),
+            Effect::BuildCandidate { .. } => "build_candidate",
+            Effect::StartCheck { .. } => "start_check",
+            Effect::StartReview { .. } => "start_review",
+            Effect::RemoveReview { .. } => "remove_review",
+            Effect::Land { .. } => "land",
+            Effect::LookAtProposal { .. } => "look_at_proposal",
+            Effect::KeepWork { .. } => "keep_work",
+            Effect::RemoveWorkspace { .. } => "remove_workspace",
+            Effect::WriteFile(_) => "write_file",
+            Effect::AddNote { .. } => "add_note",
+            Effect::Unify { .. } => "unify",
+            Effect::CreateTicket(_) => "create_ticket",
+        }
+    }
+
     /// The run that it starts or stops.
     #[must_use]
     pub fn run(&self) -> Option<&RunId> {
@@ -721,7 +799,10 @@ impl Effect {
             Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run })
             | Effect::StartCheck { run, .. }
             | Effect::StartReview { run, .. } => Some(run),
-            Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
+            Effect::Attempt(
+                attempt::Effect::InspectWorkspace { .. } | attempt::Effect::CreateChild { .. },
+            )
+            | Effect::Unify { .. }
             | Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
             | Effect::RemoveReview { .. }
@@ -730,7 +811,8 @@ impl Effect {
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
-            | Effect::AddNote { .. } => None,
+            | Effect::AddNote { .. }
+            | Effect::CreateTicket(_) => None,
         }
     }
 
@@ -738,7 +820,7 @@ impl Effect {
     #[must_use]
     pub fn is_of_file(&self) -> bool {
         match self {
-            Effect::WriteFile(_) | Effect::AddNote { .. } => true,
+            Effect::WriteFile(_) | Effect::AddNote { .. } | Effect::CreateTicket(_) => true,
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
             | Effect::BuildCandidate { .. }
@@ -748,6 +830,7 @@ impl Effect {
             | Effect::Land { .. }
             | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
+            | Effect::Unify { .. }
             | Effect::RemoveWorkspace { .. } => false,
         }
     }
@@ -762,6 +845,10 @@ impl Effect {
             Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => {
                 "its workspace could not be looked at".to_owned()
             }
+            Effect::Attempt(attempt::Effect::CreateChild { child }) => {
+                format!("the ticket {} could not be written", child.id)
+            }
+            Effect::Unify { .. } => "its work could not be committed for its parent".to_owned(),
             Effect::BuildCandidate { .. } => "its work could not be merged on the target".to_owned(),
             Effect::StartCheck { .. } => "the checks could not be run".to_owned(),
             Effect::StartReview { .. } => "a review could not be started".to_owned(),
@@ -771,6 +858,9 @@ impl Effect {
             Effect::KeepWork { agent, .. } => format!("the work of {agent} could not be kept"),
             Effect::RemoveWorkspace { agent, .. } => format!("the workspace of {agent} could not be removed"),
             Effect::WriteFile(_) | Effect::AddNote { .. } => "its file could not be written".to_owned(),
+            Effect::CreateTicket(new) => {
+                format!("the ticket {}, which it has made, could not be written", new.id)
+            }
         }
     }
 
@@ -780,9 +870,14 @@ impl Effect {
         match self {
             Effect::PrepareWorkspace { fence, .. }
             | Effect::BuildCandidate { fence, .. }
+            | Effect::Unify { fence, .. }
             | Effect::StartReview { fence, .. }
             | Effect::Attempt(attempt::Effect::StartStep { fence, .. }) => Some(*fence),
-            Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+            Effect::Attempt(
+                attempt::Effect::StopRun { .. }
+                | attempt::Effect::InspectWorkspace { .. }
+                | attempt::Effect::CreateChild { .. },
+            )
             | Effect::StartCheck { .. }
             | Effect::RemoveReview { .. }
             | Effect::Land { .. }
@@ -790,7 +885,8 @@ impl Effect {
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
-            | Effect::AddNote { .. } => None,
+            | Effect::AddNote { .. }
+            | Effect::CreateTicket(_) => None,
         }
     }
 }
@@ -843,6 +939,8 @@ impl Event {
             Event::ReviewEndOrdered { .. } => "review_end_ordered",
             Event::ReviewApproved { .. } => "review_approved",
             Event::Returned { .. } => "returned",
+            Event::PartsOver { .. } => "parts_over",
+            Event::Rewound { .. } => "rewound",
             Event::EditReturned { .. } => "edit_returned",
             Event::ApprovalKept { .. } => "approval_kept",
             Event::Approved { .. } => "approved",
@@ -877,6 +975,11 @@ impl Event {
             Event::LeftoversFound { .. } => "leftovers_found",
             Event::BudgetSpent { .. } => "budget_spent",
             Event::BudgetRaised { .. } => "budget_raised",
+            Event::Delegated { .. } => "delegated_by",
+            Event::Unified => "unified",
+            Event::LandedWithParent { .. } => "landed_with_parent",
+            Event::Commented { .. } => "commented",
+            Event::TicketMade { .. } => "ticket_made",
         }
     }
 }

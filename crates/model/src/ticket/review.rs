@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Candidate, Stage, State, Ticket};
-use crate::attempt::{AfterStop, Failure, HarnessId, Usage};
+use crate::attempt::{AfterStop, Failure, HarnessId, Quiet, Usage};
+use crate::call::Call;
 use crate::conversation::{Conversation, Refused};
 use crate::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
@@ -151,6 +152,17 @@ pub enum ReviewEvent {
         /// The verdict.
         verdict: Verdict,
     },
+    /// The gatekeeper called a tool in its step.
+    Called {
+        /// The call. A verdict counts as the gatekeeper's once the step is over.
+        call: Call,
+        /// The time at which crew took it.
+        at: Time,
+    },
+    /// The step that runs shows no sign of life.
+    WentQuiet(Quiet),
+    /// The step that was silent shows signs of life again.
+    Stirred,
 }
 
 impl ReviewEvent {
@@ -164,6 +176,9 @@ impl ReviewEvent {
             ReviewEvent::Finished { .. } => "review_finished",
             ReviewEvent::Failed { .. } => "review_failed",
             ReviewEvent::VerdictNoted { .. } => "verdict_noted",
+            ReviewEvent::Called { .. } => "review_called",
+            ReviewEvent::WentQuiet(_) => "review_went_quiet",
+            ReviewEvent::Stirred => "review_stirred",
         }
     }
 
@@ -175,7 +190,10 @@ impl ReviewEvent {
             ReviewEvent::Started { .. }
             | ReviewEvent::Spawned
             | ReviewEvent::StopOrdered { .. }
-            | ReviewEvent::VerdictNoted { .. } => None,
+            | ReviewEvent::VerdictNoted { .. }
+            | ReviewEvent::Called { .. }
+            | ReviewEvent::WentQuiet(_)
+            | ReviewEvent::Stirred => None,
         }
     }
 }
@@ -279,6 +297,9 @@ impl Review {
                 return Ok(Order::Start { new_session });
             }
             ReviewEvent::Spawned => self.conversation.spawned()?,
+            ReviewEvent::Called { call, at } => self.conversation.call(call, *at)?,
+            ReviewEvent::WentQuiet(quiet) => self.conversation.went_quiet(quiet)?,
+            ReviewEvent::Stirred => self.conversation.stirred()?,
             ReviewEvent::StopOrdered { then } => return Ok(Order::Stop(self.conversation.stop(then)?)),
             ReviewEvent::Finished {
                 usage,
@@ -335,6 +356,7 @@ impl Ticket {
             | Stage::Checking(_)
             | Stage::InTrain(_)
             | Stage::Landing { .. }
+            | Stage::Unified { .. }
             | Stage::Proposed(_) => None,
         }
     }
@@ -352,6 +374,18 @@ impl Ticket {
         attempts
             .chain(reviews)
             .filter(|conversation| conversation.has_live_worker())
+    }
+
+    /// The agent whose step this run is, while the ticket waits for its end.
+    #[must_use]
+    pub fn agent_of_run(&self, run: &RunId) -> Option<&AgentName> {
+        let is_it = |conversation: &Conversation| conversation.live_run() == Some(run);
+        let attempts = self.claims().filter(|attempt| is_it(&attempt.conversation));
+        let reviews = self.open_reviews().filter(|review| is_it(&review.conversation));
+        let mut agents = attempts
+            .map(|attempt| &attempt.claim.agent)
+            .chain(reviews.map(|review| &review.agent));
+        agents.next()
     }
 
     /// The conversation that waits for the end of this run.

@@ -43,4 +43,12 @@ pub struct Spec {
     pub commitments: Vec<Promise>,
     /// A digest of title and body without crew's own notes: whether a person changed the text.
     pub digest: String,
+    /// The number of its notes, without those of crew and of agents.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notes: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }

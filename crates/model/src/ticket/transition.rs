@@ -1,9 +1,12 @@
 //! The ticket's table: what each state makes of each event.
 
 mod checks;
+mod comment;
 mod commitments;
+mod delegation;
 mod fewer_tests;
 mod hold;
+mod parts;
 mod proposal;
 mod recovery;
 mod review;
@@ -44,6 +47,10 @@ impl machine::Machine for Machine {
 
     fn state_name(state: &Ticket) -> String {
         state.state_name()
+    }
+
+    fn effect_name(effect: &Effect) -> &'static str {
+        effect.name()
     }
 
     fn event_name(event: &Event) -> &'static str {
@@ -126,6 +133,11 @@ impl Draft<'_> {
             Event::PathsApproved { .. } => self.approve_paths(),
             Event::BudgetSpent { budget } => self.spend_budget(*budget),
             Event::BudgetRaised { slot_free } => self.raise_budget(*slot_free),
+            Event::Delegated { delegated } => self.delegated(delegated),
+            Event::Unified => self.unify(),
+            Event::LandedWithParent { parent, commit } => self.land_with_parent(parent, commit),
+            Event::Commented { by, text } => self.comment(by, text),
+            Event::TicketMade { ticket, .. } => self.make_ticket(ticket),
 
             Event::Attempt(event) => self.attempt(event),
             Event::Submitted { by, at } => {
@@ -257,7 +269,11 @@ impl Draft<'_> {
             Event::SensitivePaths { paths, tip } => {
                 let at_work = |s: &Stage| match s {
                     Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => true,
-                    Stage::Queued | Stage::InTrain(_) | Stage::Reviewing(_) | Stage::Proposed(_) => false,
+                    Stage::Queued
+                    | Stage::InTrain(_)
+                    | Stage::Reviewing(_)
+                    | Stage::Unified { .. }
+                    | Stage::Proposed(_) => false,
                 };
                 self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
@@ -317,12 +333,15 @@ impl Draft<'_> {
             Event::ChangesRequested { reviews, by, why } => self.change_on_request(reviews, by, why),
             Event::ProposalClosed => self.close_proposal(),
 
+            Event::PartsOver { parts } => self.parts_over(parts),
+            Event::Rewound { commit, .. } => self.rewind(commit),
+
             Event::Landed { commit } => self.landed(commit),
             Event::TargetMoved => {
                 let at_work = |s: &Stage| match s {
                     Stage::Checking(_) | Stage::Reviewing(_) | Stage::Landing { .. } => true,
                     Stage::Proposed(proposal) => proposal.is_looked_at(),
-                    Stage::Queued | Stage::Building | Stage::InTrain(_) => false,
+                    Stage::Queued | Stage::Building | Stage::InTrain(_) | Stage::Unified { .. } => false,
                 };
                 self.stage(at_work, "it is neither being checked, in review nor landing")?;
                 self.end_landing(Stage::Queued)
@@ -360,6 +379,7 @@ impl Draft<'_> {
                 | Stage::InTrain(_)
                 | Stage::Reviewing(_)
                 | Stage::Proposed(_)
+                | Stage::Unified { .. }
                 | Stage::Landing { then: None, .. } => self.no("nobody has ended its landing"),
             },
             Event::LandingRetried => {
@@ -421,6 +441,8 @@ impl Draft<'_> {
         }
         let ticket = &mut self.ticket;
         ticket.state = State::Open;
+        // Its parent's attempt is over, or goes on without it: whoever opens it again wants it for itself.
+        ticket.delegated = None;
         (ticket.tries, ticket.review_tries, ticket.due) = (0, 0, None);
         ticket.spent.since_grant_micro_usd = 0;
         (ticket.in_line_since, ticket.given) = (None, None);
@@ -430,6 +452,7 @@ impl Draft<'_> {
         ticket.labels.clear();
         // It begins anew: what its former attempts left is no part of the task.
         ticket.kept.clear();
+        ticket.parts.clear();
         ticket.pull_request = None;
         let listed = ticket.spec.commitments.clone();
         ticket.take_from_file(&listed);

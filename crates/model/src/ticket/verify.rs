@@ -92,6 +92,11 @@ pub enum Stage {
     },
     /// It waits in a pull request for people.
     Proposed(Box<Proposal>),
+    /// It is a child: its work is its parent's, and lands with it.
+    Unified {
+        /// Whether what its agent had not committed is committed to its parent's branch.
+        is_saved: bool,
+    },
 }
 
 /// The action that follows a landing that is being ended. It is not known whether the target has moved while
@@ -208,7 +213,7 @@ impl Ticket {
         let is_where_it_can = match &verify.stage {
             Stage::Queued | Stage::Checking(_) | Stage::InTrain(_) | Stage::Reviewing(_) => true,
             Stage::Landing { waiting, then, .. } => waiting.is_some() && then.is_none(),
-            Stage::Building | Stage::Proposed(_) => false,
+            Stage::Building | Stage::Proposed(_) | Stage::Unified { .. } => false,
         };
         let is_taken = verify.taken_with.as_ref() == Some(&self.spec.digest);
         verify.attempt.text_edited && !is_taken && self.held.is_none() && is_where_it_can
@@ -261,6 +266,7 @@ impl Stage {
             Stage::Reviewing(_) => "reviewing",
             Stage::Landing { .. } => "landing",
             Stage::Proposed(_) => "proposed",
+            Stage::Unified { .. } => "unified",
         }
     }
 }

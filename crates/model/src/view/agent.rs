@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Member, Snapshot};
-use crate::attempt::{self, Attempt, Failure, Mode, Stuck, Usage, Working};
+use crate::attempt::{self, Attempt, Failure, Mode, Quiet, Stuck, Usage, Working};
+use crate::conversation::Conversation;
 use crate::policy::attention::{self, Reason};
 use crate::policy::failure;
 use crate::target::Target;
 use crate::ticket::{Review, Stage, State, Ticket};
-use crate::{AgentName, Look, RunId, SessionId, TicketId, Time};
+use crate::{AgentName, Look, RunId, SessionId, TicketId, Time, session};
 
 /// An agent of the roster.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,9 +33,9 @@ pub struct Agent {
     pub running: bool,
     /// The run of that step, or of the last one.
     pub run: Option<RunId>,
-    /// The id of the session.
-    pub session: Option<SessionId>,
-    /// The way in which it goes about the task, while it is working.
+    /// The session with its client.
+    pub session: Option<Session>,
+    /// The way in which it goes about the task, until its work is submitted.
     pub mode: Option<Mode>,
     /// The usage of this attempt so far.
     pub usage: Usage,
@@ -44,12 +45,36 @@ pub struct Agent {
     pub assigned_at: Option<Time>,
     /// The reason and the end of its wait, if it waits.
     pub waits: Option<Waits>,
+    /// The silence of the step that runs; none while it shows signs of life.
+    pub quiet: Option<Quiet>,
     /// Failed steps in a row.
     pub errors: u32,
     /// The last failure, while it waits for its service, there are errors in a row, or it is stuck.
     pub failure: Option<Failure>,
     /// Over all its tickets.
     pub totals: Member,
+}
+
+/// The session of an agent with its client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Session {
+    /// Its id at the client.
+    pub id: SessionId,
+    /// The number of sessions of the attempt, this one included.
+    pub number: u32,
+    /// Its state.
+    pub state: session::State,
+}
+
+impl Session {
+    fn of(conversation: &Conversation) -> Self {
+        let session = &conversation.session;
+        Self {
+            id: session.id.clone(),
+            number: session.number,
+            state: session.state,
+        }
+    }
 }
 
 /// The role of an agent.
@@ -98,6 +123,15 @@ pub enum Status {
 }
 
 impl Agent {
+    /// A state of it in words, with the mode where that is another than the usual one: `working: plan`.
+    #[must_use]
+    pub fn in_mode(&self, status: Status) -> String {
+        match self.mode {
+            Some(mode) if mode != Mode::default() => format!("{}: {}", status.name(), mode.name()),
+            Some(_) | None => status.name().to_owned(),
+        }
+    }
+
     /// Its state as it is to be shown: an agent between two steps waits while no engine runs that would start
     /// the next one.
     #[must_use]
@@ -110,11 +144,13 @@ impl Agent {
         }
     }
 
-    /// The reason and the end of its wait, in words: partly text of the agent, not sanitised. None while it
-    /// works.
+    /// The reason and the end of its wait, or the silence of its step, in words: partly text of the agent,
+    /// not sanitised. None while it works.
     #[must_use]
     pub fn waiting(&self, look: Look) -> Option<String> {
-        let waits = self.waits.as_ref()?;
+        let Some(waits) = &self.waits else {
+            return self.quiet.as_ref().map(|quiet| quiet.words(look.now));
+        };
         // A step that runs ends without an engine too.
         if !look.engine && !self.running {
             let due = match waits.ended_by {
@@ -281,12 +317,13 @@ impl Snapshot {
             step: conversation.steps + u32::from(running),
             running,
             run: conversation.worker.as_ref().map(|worker| worker.run.clone()),
-            session: Some(conversation.session.id.clone()),
+            session: Some(Session::of(conversation)),
             mode: None,
             usage: conversation.usage,
             since: Some(review.since.max(ticket.since)),
             assigned_at: Some(review.since),
             waits,
+            quiet: conversation.quiet.as_deref().cloned(),
             errors: conversation.errors,
             failure: failure.cloned(),
             totals: self.members.get(&review.agent).cloned().unwrap_or_default(),
@@ -313,6 +350,7 @@ impl Snapshot {
                 since: totals.idle_since,
                 assigned_at: None,
                 waits: None,
+                quiet: None,
                 errors: 0,
                 failure: None,
                 totals,
@@ -320,7 +358,7 @@ impl Snapshot {
         };
         let running = attempt.conversation.has_live_worker();
         let (status, mode) = match self.target_of(ticket, attempt) {
-            Some(_) => (Status::Waiting, None),
+            Some(_) => (Status::Waiting, Some(attempt.mode)),
             None => status(attempt),
         };
         let failure = attempt.conversation.throttled.as_ref().map(|t| &t.failure);
@@ -345,7 +383,7 @@ impl Snapshot {
                 .worker
                 .as_ref()
                 .map(|worker| worker.run.clone()),
-            session: Some(attempt.conversation.session.id.clone()),
+            session: Some(Session::of(&attempt.conversation)),
             mode,
             usage: attempt.conversation.usage,
             since: Some(attempt.since.max(ticket.since)),
@@ -353,6 +391,7 @@ impl Snapshot {
             waits: self
                 .paused(ticket, attempt)
                 .or_else(|| self.waits(ticket, attempt)),
+            quiet: attempt.conversation.quiet.as_deref().cloned(),
             errors: attempt.conversation.errors,
             failure: failure.or_else(counted).cloned(),
             totals,
@@ -370,6 +409,7 @@ impl Snapshot {
             attempt::State::Preparing
             | attempt::State::WaitingForInput { .. }
             | attempt::State::WaitingForWakeup { .. }
+            | attempt::State::WaitingForChildren { .. }
             | attempt::State::Verifying
             | attempt::State::Done
             | attempt::State::Stuck { .. } => return None,
@@ -396,15 +436,16 @@ impl Snapshot {
 
 fn status(attempt: &Attempt) -> (Status, Option<Mode>) {
     match &attempt.state {
-        attempt::State::Preparing => (Status::Preparing, None),
-        attempt::State::Ready => (Status::Ready, None),
-        attempt::State::Working(working) => (Status::Working, Some(working.mode)),
+        attempt::State::Preparing => (Status::Preparing, Some(attempt.mode)),
+        attempt::State::Ready => (Status::Ready, Some(attempt.mode)),
+        attempt::State::Working(_) => (Status::Working, Some(attempt.mode)),
         attempt::State::WaitingForInput { .. } | attempt::State::WaitingForWakeup { .. } => {
-            (Status::Waiting, None)
+            (Status::Waiting, Some(attempt.mode))
         }
+        attempt::State::WaitingForChildren { .. } => (Status::Waiting, Some(Mode::Delegate)),
         attempt::State::Verifying => (Status::Verifying, None),
         attempt::State::Done => (Status::Done, None),
-        attempt::State::Stuck { .. } => (Status::Stuck, None),
+        attempt::State::Stuck { .. } => (Status::Stuck, Some(attempt.mode)),
     }
 }
 
@@ -481,6 +522,18 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
             until: Some(*at),
             ended_by: EndedBy::Engine,
         }),
+        attempt::State::WaitingForChildren { ids, then } => {
+            let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
+            let ends = match then {
+                None => "",
+                Some(_) => ", which are being ended",
+            };
+            Some(Waits {
+                what: format!("its children {}{ends}", ids.join(", ")),
+                until: None,
+                ended_by: EndedBy::Engine,
+            })
+        }
         attempt::State::Verifying | attempt::State::Done => verification(ticket),
         attempt::State::Stuck { why } => match why {
             Stuck::Errors => fact("recovery, after too many failed steps in a row"),
@@ -556,6 +609,7 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
             format!("a person: {}", attention::edits(&waiting.paths)),
             Some(waiting.retry_at),
         ),
+        Stage::Unified { is_saved } => (super::standing::unified(ticket, *is_saved), None),
         Stage::Proposed(proposal) => (super::standing::in_proposal(ticket, proposal), proposal.due),
     };
     Some(Waits {

@@ -157,7 +157,17 @@ impl Charge {
             | Event::TicketEdited
             | Event::Submitted
             | Event::ChecksPassed
-            | Event::Returned { .. } => return None,
+            | Event::Delegated { .. }
+            | Event::ChildrenEndOrdered { .. }
+            | Event::ChildrenOver { .. }
+            | Event::Returned { .. }
+            | Event::Called { .. }
+            | Event::ModeSet { .. }
+            | Event::ModeAnnounced { .. }
+            | Event::Said { .. }
+            | Event::Baited { .. }
+            | Event::WentQuiet(_)
+            | Event::Stirred => return None,
         };
         Some(Self {
             seq,
@@ -194,7 +204,10 @@ impl Charge {
             | ReviewEvent::Spawned
             | ReviewEvent::StopOrdered { .. }
             | ReviewEvent::Finished { .. }
-            | ReviewEvent::VerdictNoted { .. } => None,
+            | ReviewEvent::VerdictNoted { .. }
+            | ReviewEvent::Called { .. }
+            | ReviewEvent::WentQuiet(_)
+            | ReviewEvent::Stirred => None,
         };
         let conversation = &review.conversation;
         Some(Self {

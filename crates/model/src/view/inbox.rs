@@ -21,7 +21,7 @@ use crate::target::Target;
 use crate::ticket::Ticket;
 use crate::{AgentName, Look, TicketId, Time};
 use of_ticket::of_ticket;
-use other::{bad, disk, failing, harnesses, locked, target_red, unheeded, unwritable, unwritten};
+use other::{bad, disk, failing, harnesses, locked, quiet, target_red, unheeded, unwritable, unwritten};
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,8 @@ impl Item {
             | Kind::File
             | Kind::Failing
             | Kind::Target
-            | Kind::Disk => look.tried_again(until),
+            | Kind::Disk
+            | Kind::Stuck => look.tried_again(until),
         }
     }
 }
@@ -111,6 +112,8 @@ pub enum Kind {
     Target,
     /// A disk is full, or crew may not write on it: nothing new begins.
     Disk,
+    /// The step of an agent shows no sign of life.
+    Stuck,
 }
 
 impl Kind {
@@ -131,6 +134,7 @@ impl Kind {
             Kind::Failing => "failing",
             Kind::Target => "target_red",
             Kind::Disk => "disk",
+            Kind::Stuck => "stuck",
         }
     }
 }
@@ -262,6 +266,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
         .filter_map(|ticket| of_ticket(ticket, beside))
         .collect();
     items.extend(tickets.values().filter_map(|ticket| unheeded(ticket)));
+    items.extend(tickets.values().flat_map(|ticket| quiet(ticket, beside)));
     items.extend(harnesses(tickets, beside));
     let target = beside.target.as_deref();
     items.extend(target.and_then(|target| target_red(target, beside.engine)));

@@ -124,7 +124,8 @@ impl Snapshot {
     }
 
     /// Tickets that are not over, and those that wait for a person's word all the same, in the order in
-    /// which they are shown: the nearest to the target first, then by priority, age and id.
+    /// which they are shown: the nearest to the target first, then by priority, age and id; a child
+    /// below its parent.
     #[must_use]
     pub fn order(&self) -> Vec<&Ticket> {
         let rank = |ticket: &Ticket| match &ticket.state {
@@ -144,7 +145,7 @@ impl Snapshot {
             })
             .collect();
         open.sort_by_key(|t| (rank(t), t.spec.priority, t.spec.created, &t.id));
-        open
+        super::tree::tickets_in_trees(open)
     }
 
     fn has_satisfied_dependencies(&self, ticket: &Ticket) -> bool {

@@ -6,7 +6,7 @@ use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention};
 use crate::policy::route::Refusal;
 use crate::ticket::{Done, Entry, Label, Proposal, Reviewing, Stage, State, Ticket, Trial, Verify};
-use crate::{AgentName, Look, Time};
+use crate::{AgentName, Look, TicketId, Time};
 
 /// The state of a ticket in a word or two, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,6 +137,14 @@ fn of_attempt(attempt: &Attempt, look: Look) -> Standing {
     match &attempt.state {
         attempt::State::WaitingForInput { question, .. } => new(Sign::Asks, "asks", Some(question.clone())),
         attempt::State::WaitingForWakeup { why, .. } => new(Sign::Waits, "sleeps", Some(why.clone())),
+        attempt::State::WaitingForChildren { ids, .. } => {
+            let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
+            new(
+                Sign::Waits,
+                "delegates",
+                Some(format!("waits for {}", ids.join(", "))),
+            )
+        }
         state @ attempt::State::Stuck { .. } => new(Sign::Wrong, state.name(), failure()),
         state @ (attempt::State::Preparing | attempt::State::Ready) => {
             new(Sign::Preparing, state.name(), None)
@@ -184,10 +192,20 @@ fn of_stage(ticket: &Ticket, verify: &Verify, now: Time) -> Standing {
             "landing",
             Some(format!("as {}", candidate.commit.short())),
         ),
+        Stage::Unified { is_saved } => new(Sign::Ended, "unified", Some(unified(ticket, *is_saved))),
         Stage::Proposed(proposal) => {
             let what = format!("{}, is looked at", in_proposal(ticket, proposal));
             new(Sign::Landing, "proposed", Some(what))
         }
+    }
+}
+
+/// Where the work of a child is, in words.
+pub(super) fn unified(ticket: &Ticket, is_saved: bool) -> String {
+    let parent = ticket.delegated().map_or("its parent", |it| it.by.as_str());
+    match is_saved {
+        true => format!("its work is in {parent}, and lands with it"),
+        false => format!("its work is committed for {parent}"),
     }
 }
 

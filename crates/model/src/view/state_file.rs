@@ -46,7 +46,7 @@ fn one(agent: &Agent, workspaces: &str) -> Value {
     let usage = agent.totals.usage;
     json!({
         "name": agent.name,
-        "session": agent.session.as_ref().map(ToString::to_string).unwrap_or_default(),
+        "session": agent.session.as_ref().map(|session| session.id.to_string()).unwrap_or_default(),
         "worktree": place.as_ref().map(|place| format!("{workspaces}/{place}")),
         "branch": place.as_ref().map(|place| format!("agent/{place}")).unwrap_or_default(),
         "task": agent.ticket,

@@ -2,6 +2,7 @@ mod agent;
 mod archive;
 mod cost;
 mod inbox;
+mod notice;
 
 use super::*;
 use crate::attempt::{Class, Event as A, Failure, Signal};
@@ -148,7 +149,6 @@ impl Story {
             total_micro_usd: None,
             signal,
             summary: None,
-            mode: None,
             repeat: None,
             unusable: Vec::new(),
             steps_left: 9,

@@ -74,6 +74,7 @@ fn is_member(stage: &Stage) -> bool {
         | Stage::Building
         | Stage::Reviewing { .. }
         | Stage::Proposed(_)
+        | Stage::Unified { .. }
         | Stage::Landing { waiting: Some(_), .. } => false,
     }
 }
@@ -132,7 +133,11 @@ fn entry(ticket: &Ticket, verify: &Verify, place: Option<u32>, look: Look) -> Tr
             Trial::Failed { .. } => "failed",
         }),
         Stage::Landing { .. } => Some("passed"),
-        Stage::Queued | Stage::Building | Stage::Reviewing { .. } | Stage::Proposed(_) => None,
+        Stage::Queued
+        | Stage::Building
+        | Stage::Reviewing { .. }
+        | Stage::Unified { .. }
+        | Stage::Proposed(_) => None,
     };
     let running = ticket
         .checks()

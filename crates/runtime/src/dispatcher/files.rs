@@ -76,6 +76,7 @@ impl Dispatcher {
                 settings = Some(Box::new(executor.settings.clone()));
                 self.executor = Arc::from(executor);
                 self.watch_prompts();
+                self.renew_hooks()?;
             }
             Some(Err(error)) => {
                 let why = error.to_string();

@@ -38,6 +38,7 @@ impl Dispatcher {
 
     /// Ends what ends with the engine, and leaves everything in order for the next one.
     pub(super) async fn wind_up(&mut self) -> Result<()> {
+        self.hooks.finish().await;
         self.end_target_check().await;
         self.set_ups.ended().await;
         match self.state_file.finish(&self.ledger).await {

@@ -12,7 +12,7 @@ use tokio::sync::{Notify, mpsc};
 use super::{Dispatcher, Event};
 use crate::clock::Stopwatch;
 use crate::observe::Subject;
-use crate::queue::{Ask, Unwritten};
+use crate::queue::{Ask, Note, Unwritten};
 use crate::set_up::Wish;
 use crate::{Result, log, observe, points, set_up, target, timing};
 
@@ -32,17 +32,23 @@ impl Dispatcher {
                     self.queue.ask(Ask::File(ticket, filing, reply));
                 }
             }
-            Effect::AddNote { text } => {
+            Effect::AddNote { text, by } => {
                 log::effect_begun(&performance);
                 points::effect("begun", effect);
                 // A note is dated by the decision, and found by that when it is written again.
                 let at = self.ledger.decided_at(performance.ordered.id).await?;
-                let (ticket, text) = (performance.ordered.ticket.clone(), text.clone());
+                let ticket = performance.ordered.ticket.clone();
+                let note = Note {
+                    text: text.clone(),
+                    by: by.clone(),
+                    at,
+                };
                 let reply = reply(performance, self.sender.clone());
-                self.queue.ask(Ask::Note(ticket, text, at, reply));
+                self.queue.ask(Ask::Note(ticket, note, reply));
             }
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
+            | Effect::Unify { .. }
             | Effect::BuildCandidate { .. }
             | Effect::StartCheck { .. }
             | Effect::StartReview { .. }
@@ -50,7 +56,8 @@ impl Dispatcher {
             | Effect::Land { .. }
             | Effect::LookAtProposal { .. }
             | Effect::KeepWork { .. }
-            | Effect::RemoveWorkspace { .. } => self.execute(performance),
+            | Effect::RemoveWorkspace { .. }
+            | Effect::CreateTicket(_) => self.execute(performance),
         }
         Ok(())
     }
@@ -170,6 +177,7 @@ impl Dispatcher {
             subject,
             asked,
             Arc::clone(&self.executor),
+            Some((self.ledger.clone(), Arc::clone(&self.notices))),
             self.sender.clone(),
         ));
     }

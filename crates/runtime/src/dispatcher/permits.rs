@@ -34,7 +34,12 @@ impl Permits {
             Effect::Attempt(attempt::Effect::StopRun { .. }) => return None,
             Effect::LookAtProposal { .. } => self.looks,
             Effect::PrepareWorkspace { .. }
-            | Effect::Attempt(attempt::Effect::StartStep { .. } | attempt::Effect::InspectWorkspace { .. })
+            | Effect::Attempt(
+                attempt::Effect::StartStep { .. }
+                | attempt::Effect::InspectWorkspace { .. }
+                | attempt::Effect::CreateChild { .. },
+            )
+            | Effect::Unify { .. }
             | Effect::BuildCandidate { .. }
             | Effect::StartCheck { .. }
             | Effect::StartReview { .. }
@@ -43,7 +48,8 @@ impl Permits {
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
-            | Effect::AddNote { .. } => self.effects,
+            | Effect::AddNote { .. }
+            | Effect::CreateTicket(_) => self.effects,
         };
         kind.acquire_owned().await.ok()
     }
@@ -89,6 +95,7 @@ mod tests {
         let permits = Permits::default();
         let note = Effect::AddNote {
             text: "why".to_owned(),
+            by: None,
         };
         let others: Vec<_> = (0..EFFECTS).map(|_| at_once(&permits, &note)).collect();
         assert!(others.iter().all(Poll::is_ready) && at_once(&permits, &note).is_pending());

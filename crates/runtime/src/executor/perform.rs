@@ -1,18 +1,20 @@
 //! Performing effects: each effect is an "ensure", so that performing it twice, or again after a crash,
 //! changes nothing.
 
+use std::path::Path;
+
 use engine::Report;
 use engine::driver::{Performance, Purpose};
 use model::attempt::{self, Failure};
 use model::commitment::Commitment;
 use model::journal::Ordered;
 use model::settings::Settings;
-use model::ticket::{CheckPlan, Effect, KeptWork, Ticket};
-use model::{AgentName, Oid};
+use model::ticket::{CheckPlan, Effect, KeptWork, NewTicket, Ticket};
+use model::{AgentName, Oid, TicketId};
 
 use crate::check::Check;
 use crate::executor::Executor;
-use crate::prompt::{Answered, Facts};
+use crate::prompt::{Answered, Facts, PartWords};
 
 impl Executor {
     /// Performs an effect that needs no more than the executor; blocks. `is_under_way`: whether work of any
@@ -26,6 +28,7 @@ impl Executor {
                 Effect::Land { candidate, batch, .. } => self.end_landing(ticket, candidate, batch.as_ref()),
                 Effect::PrepareWorkspace { .. }
                 | Effect::Attempt(_)
+                | Effect::Unify { .. }
                 | Effect::BuildCandidate { .. }
                 | Effect::StartCheck { .. }
                 | Effect::StartReview { .. }
@@ -34,7 +37,8 @@ impl Executor {
                 | Effect::KeepWork { .. }
                 | Effect::RemoveWorkspace { .. }
                 | Effect::WriteFile(_)
-                | Effect::AddNote { .. } => Report::Done,
+                | Effect::AddNote { .. }
+                | Effect::CreateTicket(_) => Report::Done,
             },
         }
     }
@@ -90,7 +94,12 @@ impl Executor {
         match &ordered.effect {
             Effect::PrepareWorkspace {
                 agent, number, from, ..
+            } if ticket.shared_workspace().is_some() => self.prepare_shared(ticket, agent, *number, from),
+            Effect::PrepareWorkspace {
+                agent, number, from, ..
             } => self.prepare(ticket, agent, *number, from),
+            Effect::Attempt(attempt::Effect::CreateChild { child }) => self.create_child(&ticket.id, child),
+            Effect::Unify { agent, number, .. } => self.unify(ticket, agent, *number),
             Effect::Attempt(attempt::Effect::StartStep {
                 agent,
                 run,
@@ -195,26 +204,29 @@ impl Executor {
             Effect::LookAtProposal { candidate, url } => self.look_at_proposal(ticket, candidate, url),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
+            Effect::CreateTicket(new) => self.create_ticket(new),
             Effect::WriteFile(_) | Effect::AddNote { .. } => Report::Done,
         }
     }
 
-    /// The workspace of an attempt, as crew knows it.
+    /// The workspace of an attempt, as crew knows it: the one that it shares, or its own.
     pub(crate) fn workspace(
         &self,
         ticket: &Ticket,
         agent: &AgentName,
         number: u32,
     ) -> Result<Option<git::Workspace>, git::Error> {
-        let pin = format!("refs/crew/base/{}/{number}", ticket.id);
+        let shared = ticket.shared_workspace();
+        let (owner, agent, number) = match shared {
+            Some(shared) => (&shared.of, &shared.agent, shared.number),
+            None => (&ticket.id, agent, number),
+        };
+        let pin = format!("refs/crew/base/{owner}/{number}");
         let base = match self.repository.resolve(&pin) {
             Ok(base) => base,
             // Somebody may have deleted it, with `git fetch --prune` in a mirror for example.
             Err(git::Error::NoSuchCommit { .. }) => {
-                let (agent, ticket) = (
-                    git::Id::parse(agent.as_str())?,
-                    git::Id::parse(ticket.id.as_str())?,
-                );
+                let (agent, ticket) = (git::Id::parse(agent.as_str())?, git::Id::parse(owner.as_str())?);
                 let again = self
                     .repository
                     .pin_again(&self.workspaces, &agent, &ticket, number)?;
@@ -223,13 +235,13 @@ impl Executor {
             }
             Err(other) => return Err(other),
         };
-        let spec = self.spec(ticket, agent, number, base.clone(), base, Vec::new())?;
+        let spec = self.spec(owner, agent, number, base.clone(), base, Vec::new())?;
         Ok(Some(git::Workspace::of(&spec)))
     }
 
     pub(crate) fn spec(
         &self,
-        ticket: &Ticket,
+        ticket: &TicketId,
         agent: &AgentName,
         number: u32,
         base: git::Oid,
@@ -239,7 +251,7 @@ impl Executor {
         Ok(git::Spec {
             root: self.workspaces.clone(),
             agent: git::Id::parse(agent.as_str())?,
-            ticket: git::Id::parse(ticket.id.as_str())?,
+            ticket: git::Id::parse(ticket.as_str())?,
             attempt: number,
             base,
             start,
@@ -254,6 +266,49 @@ impl Executor {
         let folder = tickets::Folder::at(&self.place.tickets_dir).ok()?;
         let id = crate::queue::resolve(&folder, &ticket.id).ok()?;
         Some(folder.read(&id).ok()?.body().to_owned())
+    }
+
+    /// Writes the file of a ticket that an agent has made, unless it is there.
+    fn create_ticket(&self, new: &NewTicket) -> Report {
+        let create = || -> Result<_, tickets::Error> {
+            let id = |id: &TicketId| tickets::Id::new(id.as_str());
+            let deps: Result<Vec<_>, _> = new.deps.iter().map(id).collect();
+            let file = tickets::New {
+                title: new.title.clone(),
+                description: new.description.clone(),
+                acceptance: new.acceptance.clone(),
+                tags: new.tags.iter().cloned().collect(),
+                deps: deps?,
+                priority: new.priority,
+                made_by: Some(new.made_by.to_string()),
+                ..tickets::New::default()
+            };
+            let folder = tickets::Folder::at(&self.place.tickets_dir)?;
+            folder.create_as(&id(&new.id)?, &file, jiff::Timestamp::now())
+        };
+        match create() {
+            Ok(_) => Report::Done,
+            Err(error) => could_not(error),
+        }
+    }
+
+    /// The whole of a ticket's file.
+    pub(crate) fn file_of(&self, ticket: &TicketId) -> Option<String> {
+        let folder = tickets::Folder::at(&self.place.tickets_dir).ok()?;
+        let id = crate::queue::resolve(&folder, ticket).ok()?;
+        std::fs::read_to_string(folder.path().join(format!("{id}.md"))).ok()
+    }
+
+    /// How the agent of a new run calls crew's tools; none where this program cannot be found again.
+    pub(super) fn calls(&self, dir: &Path) -> crate::Result<Option<harness::Calls>> {
+        let Some(program) = self.program.clone() else {
+            return Ok(None);
+        };
+        Ok(Some(harness::Calls {
+            dir: dir.to_owned(),
+            token: process::Asks::new_token()?,
+            program,
+        }))
     }
 
     /// The commits of the ticket's earlier workspaces that no branch holds, as far as their refs are there.
@@ -286,7 +341,12 @@ impl Executor {
             // A file that cannot be read at this moment: what the journal has of it must do.
             body: body.unwrap_or_else(|| format!("# {}\n", ticket.spec.title)),
             agent: agent.to_string(),
-            branch: format!("agent/{agent}-{}", ticket.id),
+            branch: match ticket.shared_workspace() {
+                Some(shared) => format!("agent/{}-{}", shared.agent, shared.of),
+                None => format!("agent/{agent}-{}", ticket.id),
+            },
+            parent: ticket.delegated().map(|it| it.by.to_string()).unwrap_or_default(),
+            is_leader: self.is_leader(ticket, agent),
             target: self.settings.project.target.clone(),
             target_commit,
             step,
@@ -295,6 +355,10 @@ impl Executor {
             kept: self.kept_commits(ticket),
             answers: ticket.answers.iter().map(Answered::of).collect(),
             unusable: Vec::new(),
+            said: Vec::new(),
+            mode: None,
+            parts: ticket.parts.iter().map(PartWords::of).collect(),
+            baited: None,
             edited: false,
             was_lost: false,
             left_out: None,
@@ -335,6 +399,7 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         }
         Effect::PrepareWorkspace { .. }
         | Effect::Attempt(_)
+        | Effect::Unify { .. }
         | Effect::BuildCandidate { .. }
         | Effect::StartCheck { .. }
         | Effect::StartReview { .. }
@@ -342,7 +407,8 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         | Effect::Land { .. }
         | Effect::LookAtProposal { .. }
         | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => ticket
+        | Effect::AddNote { .. }
+        | Effect::CreateTicket(_) => ticket
             .attempt()
             .map(|attempt| (&attempt.claim.agent, attempt.claim.number)),
     }
@@ -353,7 +419,10 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
 fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
     match effect {
         Effect::PrepareWorkspace { .. } => is_under_way,
-        Effect::BuildCandidate { .. } | Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => true,
+        Effect::Unify { .. }
+        | Effect::BuildCandidate { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. } => true,
         // The start of a step and a look say when there is no workspace.
         Effect::Attempt(_)
         | Effect::StartCheck { .. }
@@ -362,7 +431,8 @@ fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
         | Effect::Land { .. }
         | Effect::LookAtProposal { .. }
         | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => false,
+        | Effect::AddNote { .. }
+        | Effect::CreateTicket(_) => false,
     }
 }
 
@@ -384,6 +454,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::RemoteRefused { .. }
         | Report::Diverged { .. }
         | Report::Hindered { .. }
+        | Report::Unified
         | Report::WorkspaceReady { .. }
         | Report::WorkspaceMissing
         | Report::StepSpawned

@@ -63,7 +63,7 @@ impl Executor {
         let instructions = self.prompts.instructions(&self.facts(ticket, agent, 1))?;
         let earlier_work = start != base;
         let spec = self.spec(
-            ticket,
+            &ticket.id,
             agent,
             number,
             base.clone(),
@@ -89,14 +89,20 @@ impl Executor {
         match from {
             StartPoint::Target => return Ok(base.clone()),
             StartPoint::Kept { .. } => {}
+            StartPoint::Rewound { .. } => {}
             StartPoint::Revert { commit } => return self.revert(ticket, base, commit),
         }
         let repository = &self.repository;
         let id = git::Id::parse(ticket.id.as_str())?;
-        let kept = repository.kept(Some(&id))?;
-        let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
-        let Some(git::Kept { commit, .. }) = last else {
-            return Ok(base.clone());
+        let commit = if let StartPoint::Rewound { commit } = from {
+            git_oid(commit)?
+        } else {
+            let kept = repository.kept(Some(&id))?;
+            let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
+            let Some(git::Kept { commit, .. }) = last else {
+                return Ok(base.clone());
+            };
+            commit
         };
         // A commit that was taken off the target must not return with this work, and work without the
         // target's history cannot be merged. Either stays kept.

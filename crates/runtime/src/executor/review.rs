@@ -85,7 +85,8 @@ impl Executor {
             .prompts
             .review(&facts, &self.review_facts(ticket, review, &run_id))?;
         let instructions = folder.join("instructions.md");
-        let standing = "You review the work of others in a checkout of your own. Nothing that you change in it is kept.\n";
+        let standing = "You review the work of others in a checkout of your own. Nothing that you change in it is kept.\n\
+            You may give your verdict by crew's tools `approve_work`, `reject_work` and `fail_work` too: the first one stands.\n";
         std::fs::write(&instructions, standing).map_err(|source| crate::Error::Io {
             doing: "write",
             path: instructions.clone(),
@@ -112,6 +113,7 @@ impl Executor {
             prompt,
             leader: "crew".to_owned(),
             has_tools: false,
+            calls: self.calls(dir)?,
             instructions,
             tickets_dir: self.place.tickets_dir.clone(),
             env: [("GIT_CEILING_DIRECTORIES".into(), folder.clone().into())].into(),

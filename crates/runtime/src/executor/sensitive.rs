@@ -1,18 +1,23 @@
 //! Paths that a person must approve before work that touches them lands.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::Executor;
 
 impl Executor {
     /// The paths of a change that wait for a person, as they are shown. `ahead`: the commits that it brings.
     pub(super) fn sensitive(&self, changes: &[git::Change], ahead: &[git::Oid]) -> git::Result<Vec<String>> {
+        let hooks = self.hook_programs();
         let mut found: Vec<String> = changes
             .iter()
             .map(|change| (change, change.path.display().to_string()))
             .filter(|(change, path)| {
                 let is_new_secret = || change.old.is_none() && text::is_secret_file(path);
-                self.settings.holds(path) || self.is_ticket(path) || is_new_secret()
+                self.settings.holds(path)
+                    || self.is_ticket(path)
+                    || hooks.contains(&change.path)
+                    || is_new_secret()
             })
             .map(|(_, path)| path)
             .collect();
@@ -37,6 +42,20 @@ impl Executor {
             }
         }
         Ok(found)
+    }
+
+    /// The files of the repository that hooks run as the user, by whatever path the settings name them: an
+    /// absolute one, or a link.
+    fn hook_programs(&self) -> BTreeSet<PathBuf> {
+        let Ok(root) = self.place.root.canonicalize() else {
+            return BTreeSet::new();
+        };
+        let words = self.settings.hooks.each().flat_map(|hook| hook.command);
+        let files = words.filter_map(|word| root.join(word).canonicalize().ok());
+        let inside = files.filter(|file| file.is_file());
+        inside
+            .filter_map(|file| Some(file.strip_prefix(&root).ok()?.to_owned()))
+            .collect()
     }
 
     /// A branch that changes the queue would steer crew.

@@ -2,7 +2,7 @@
 
 use engine::Report;
 use harness::{Role, StepRequest};
-use model::attempt::{Class, HarnessId, Prompt, Workspace};
+use model::attempt::{Class, HarnessId, Mode, Prompt, Workspace};
 use model::policy::budget::Budget;
 use model::settings::HarnessKind;
 use model::ticket::Ticket;
@@ -11,7 +11,7 @@ use process::Run;
 
 use super::perform::{could_not, not_spawned};
 use crate::executor::Executor;
-use crate::prompt::BudgetWords;
+use crate::prompt::{BudgetWords, Saying};
 
 /// A step to be started.
 pub(super) struct Step<'a> {
@@ -40,7 +40,7 @@ impl Executor {
             match is_for(&run, &owned, stands.as_deref()) {
                 // The step was started before, by this engine or by one that was killed: a step is not
                 // started twice, however it ended.
-                Ok(true) => return self.begin(&run),
+                Ok(true) => return self.begin_as(ticket, step, &run),
                 Ok(false) => {}
                 Err(error) if error.is_passing() => return could_not(error),
                 Err(error) => return not_spawned(Class::Crash, text::with_causes(&error)),
@@ -80,9 +80,17 @@ impl Executor {
         }
         let id = stands.map_or(owned.clone(), |made| format!("{owned}-{made}"));
         match self.make_run(ticket, step, id, harness, &workspace, &dir) {
-            Ok(run) => self.begin(&run),
+            Ok(run) => self.begin_as(ticket, step, &run),
             Err(error) if error.is_passing() => could_not(error),
             Err(error) => not_spawned(Class::Crash, text::with_causes(&error)),
+        }
+    }
+
+    /// Starts a run, with the instructions of its own that a child's has.
+    fn begin_as(&self, ticket: &Ticket, step: &Step<'_>, run: &Run) -> Report {
+        match self.write_instructions(ticket, step.agent, step.step, run) {
+            Ok(()) => self.begin(run),
+            Err(error) => could_not(error),
         }
     }
 
@@ -116,6 +124,13 @@ impl Executor {
         (facts.edited, facts.new_session) = (step.edited, step.new_session || !self.remembers(step.harness));
         let attempt = ticket.attempt();
         facts.unusable = attempt.map_or_else(Vec::new, |attempt| attempt.unusable.clone());
+        if let Some(attempt) = attempt {
+            let shown = attempt.messages.iter().take(attempt.messages_shown as usize);
+            facts.said = shown.map(Saying::of).collect();
+            facts.mode = (attempt.mode != Mode::Execute || attempt.mode_changed).then_some(attempt.mode);
+            let baited = attempt.baited.as_ref().filter(|_| attempt.bait_shown);
+            facts.baited = baited.map(|by| text::sanitise::line(&by.to_string()));
+        }
         let failure = attempt.and_then(|attempt| attempt.conversation.failure.as_ref());
         let left_out = &ticket.leftovers.left_out;
         facts.left_out = (!left_out.is_empty()).then(|| left_out.to_string());
@@ -141,9 +156,10 @@ impl Executor {
             session,
             workspace: workspace.path(),
             prompt: self.prompts.step(step.prompt, &facts)?,
-            leader: "crew".to_owned(),
-            has_tools: false,
-            instructions: workspace.instructions(),
+            leader: self.leader_of(ticket),
+            has_tools: self.is_leader(ticket, step.agent),
+            calls: self.calls(dir)?,
+            instructions: self.instructions_of(ticket, workspace, dir),
             tickets_dir: self.place.tickets_dir.clone(),
             env: [("GIT_CEILING_DIRECTORIES".into(), workspace.ceiling().into())].into(),
         };

@@ -17,6 +17,10 @@ fn facts() -> Facts {
         kept: vec!["b".repeat(40)],
         answers: Vec::new(),
         unusable: Vec::new(),
+        said: Vec::new(),
+        mode: None,
+        parts: Vec::new(),
+        baited: None,
         edited: true,
         was_lost: false,
         left_out: None,
@@ -25,6 +29,8 @@ fn facts() -> Facts {
         commitments: vec!["it is there (`test -e it`)".into()],
         submodules: Vec::new(),
         empty_submodules: Vec::new(),
+        parent: String::new(),
+        is_leader: false,
         budget: None,
     }
 }

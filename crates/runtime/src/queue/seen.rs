@@ -70,11 +70,17 @@ pub(super) fn observation(change: Change, folder: &Folder, origin: Origin) -> Op
         Kind::Unreadable | Kind::StillUnreadable => Observation::Unreadable { ticket, at: now },
         Kind::Added(read) | Kind::Changed(read) => match Reading::of(&read.ticket) {
             None => Observation::Unreadable { ticket, at: now },
-            Some(Reading { spec, status, tags }) => Observation::Read {
+            Some(Reading {
+                spec,
+                status,
+                tags,
+                notes,
+            }) => Observation::Read {
                 ticket,
                 spec,
                 status,
                 tags,
+                notes,
                 changed_at: Time(read.stable_since.as_millisecond()),
                 origin,
                 renamed: renamed(&read, folder),

@@ -53,8 +53,9 @@ impl Executor<'_> {
         let process = Process {
             run: run.clone(),
             ticket: ticket.clone(),
-            agent: agent.clone(),
             number: u32::try_from(fence.0).unwrap_or(u32::MAX),
+            // It changes nothing outside its own checkout.
+            space: ((agent.clone(), ticket.clone()), 0),
             session: session.clone(),
             began: now,
             acts: vec![(at, act)],

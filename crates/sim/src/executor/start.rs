@@ -2,6 +2,7 @@
 
 use engine::{End, Report};
 use model::attempt::{self, Class, Failure, Prompt, Signal};
+use model::call::Call;
 use model::ticket::{Effect, FileStatus};
 use model::{AgentName, TicketId, Time};
 
@@ -29,12 +30,12 @@ impl Executor<'_> {
         if self.world.processes.contains_key(run) {
             return Report::StepSpawned;
         }
-        let key = (agent.clone(), ticket.clone());
+        let (key, made_for) = self.space_of(agent, ticket, *number);
         if self
             .world
             .spaces
             .get(&key)
-            .is_none_or(|space| space.number != *number)
+            .is_none_or(|space| space.number != made_for)
         {
             return Report::WorkspaceMissing;
         }
@@ -49,6 +50,9 @@ impl Executor<'_> {
         }
         let mut rng = self.chance.of(run.as_str());
         let (mut acts, talks) = self.plan(&key, prompt, &mut rng);
+        if let Some(rng) = self.chance.strikes(Site::Tools) {
+            call_tools(&mut acts, self.world.now, rng);
+        }
         let straggles = self.chance.strikes(Site::Straggler);
         if let Some(rng) = &straggles {
             self.straggle(&mut acts, rng.clone());
@@ -74,8 +78,8 @@ impl Executor<'_> {
         let process = Process {
             run: run.clone(),
             ticket: ticket.clone(),
-            agent: agent.clone(),
             number: *number,
+            space: (key, made_for),
             session: session.clone(),
             began: now,
             acts,
@@ -262,4 +266,32 @@ impl Executor<'_> {
             }
         }
     }
+}
+
+/// Calls of tools among the acts of an agent, before its end.
+fn call_tools(acts: &mut Vec<(Time, Act)>, began: Time, mut rng: Rng) {
+    let last = acts.last().map_or(began, |(at, _)| *at);
+    for n in 0..rng.from(1, 3) {
+        let text = format!("call {n}");
+        let call = match rng.below(8) {
+            0 | 1 => Call::TeamComment { text },
+            2 => Call::ReportProgress { text },
+            3 => Call::ReportBlocked { why: text },
+            4 => Call::Ask { question: text },
+            5 => Call::SleepUntil {
+                until: format!("{}s", rng.from(1, 90)),
+                why: text,
+            },
+            _ => Call::SubmitWork {
+                summary: text,
+                output: None,
+                acceptance_test_result: None,
+            },
+        };
+        let at = Time(began.0 + rng.ms(0, u64::try_from(last.0 - began.0).unwrap_or(0)));
+        let stale = rng.percent(15);
+        acts.push((at, Act::Call { call, stale }));
+    }
+    // Of those at one time the calls come first: a process that has ended calls nothing.
+    acts.sort_by_key(|(at, act)| (*at, !matches!(act, Act::Call { .. })));
 }

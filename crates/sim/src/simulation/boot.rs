@@ -36,6 +36,7 @@ impl Simulation {
             last.insert(*slot, ordered.id);
         }
         let mut executor = self.executor(rng, half);
+        executor.shared = one.ticket.shared_workspace().cloned();
         match one.purpose {
             Purpose::Perform => executor.perform(&ordered.ticket, &ordered.effect),
             Purpose::End => executor.end(&ordered.effect),
@@ -50,6 +51,7 @@ impl Simulation {
             chance: &mut self.chance,
             plant: self.case.plant,
             rng,
+            shared: None,
             half,
         }
     }

@@ -2,11 +2,11 @@
 
 use engine::driver::Event;
 use engine::{CheckEnd, Input, Report, RunEnd};
-use model::attempt::Usage;
+use model::attempt::{Mode, Usage};
 use model::command::Asked;
 use model::policy::stall::Sample;
 use model::ticket::{CheckOutcome, CheckTask, Effect, Loss};
-use model::{Actor, RunId, Time};
+use model::{RunId, Time};
 
 use super::Simulation;
 use crate::chance::Site;
@@ -29,6 +29,7 @@ enum Choice {
     Perform(usize),
     End(RunId),
     Sample(RunId),
+    Calls(RunId),
     ReadInbox(Vec<Asked>),
     Look(usize),
     FirstLook,
@@ -104,6 +105,8 @@ impl Simulation {
         for (run, look_at) in &shell.watched {
             if self.has_ended(run) {
                 choices.push(Choice::End(run.clone()));
+            } else if self.has_called(run) {
+                choices.push(Choice::Calls(run.clone()));
             } else if *look_at <= now && self.world.has_begun(run) {
                 choices.push(Choice::Sample(run.clone()));
             }
@@ -184,7 +187,16 @@ impl Simulation {
                 shell.reported.push(delivery.begun.performance.ordered.clone());
                 self.came(Event::Input(delivery.input()))
             }
+            Choice::Calls(run) => {
+                self.take_calls(&run);
+                Ok(())
+            }
             Choice::End(run) => {
+                // What was called before the end is in the inbox before it.
+                self.take_calls(&run);
+                let Some(shell) = &mut self.shell else {
+                    return Ok(());
+                };
                 shell.watched.remove(&run);
                 let asked = block_on(self.ledger.asked(0, now)).unwrap_or_default();
                 let last = asked.last().map_or(0, |asked| asked.number);
@@ -218,6 +230,7 @@ impl Simulation {
                     stated: stated.map(|_| 1),
                     cpu_ms,
                     children: 0,
+                    child: None,
                     shim: 1,
                     pulse: ran,
                 };
@@ -227,6 +240,11 @@ impl Simulation {
                     sample,
                 };
                 self.came(Event::Input(sampled))?;
+                let modes = modes_of(&run);
+                if !modes.is_empty() && !run.is_check() {
+                    let run = run.clone();
+                    self.came(Event::Input(Input::ModesAnnounced { run, modes }))?;
+                }
                 match given_up {
                     Some(failure) => self.came(Event::Input(Input::GivenUp { run, failure })),
                     None => Ok(()),
@@ -329,7 +347,8 @@ impl Simulation {
             usage,
             total_micro_usd: None,
             summary: floods.then(|| "\u{1b}[2J\"\\ \u{0}…\n".repeat(400)),
-            mode: None,
+            modes: modes_of(run),
+            made: Vec::new(),
             stated: stated.filter(|_| end == process::killed()),
             left: None,
             unusable: Vec::new(),
@@ -380,10 +399,22 @@ pub(super) fn twin(event: &Event) -> Option<Input> {
         Event::CheckEnded(end) => Some(Input::CheckEnded(end.clone())),
         Event::InboxRead(asked) => asked.first().map(|asked| Input::Commanded {
             id: asked.id.clone(),
-            by: Actor::person(asked.by.clone()),
+            by: asked.actor(),
             command: asked.command.clone(),
         }),
         Event::Woken { due } => due.first().cloned().map(Input::TimerDue),
         Event::StopAsked(_) | Event::SettingsTouched | Event::SettingsRead(_) => None,
+    }
+}
+
+/// The modes that the agent of a step announces: whoever reads its output again reads the same.
+fn modes_of(run: &RunId) -> Vec<Mode> {
+    let seed = run.as_str().bytes().fold(0_u8, u8::wrapping_add);
+    match seed % 8 {
+        0 => vec![Mode::Plan],
+        1 => vec![Mode::Plan, Mode::Execute],
+        2 => vec![Mode::Plan, Mode::BreakUp, Mode::Plan],
+        3 => vec![Mode::Unify, Mode::Execute],
+        _ => Vec::new(),
     }
 }

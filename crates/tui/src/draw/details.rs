@@ -74,20 +74,24 @@ pub(super) fn output(app: &App, buffer: &mut Buffer, area: Rect) {
 /// The last lines of the output, wrapped: at least the wanted number, if there are so many.
 fn printed(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
     let columns = usize::from(area.width);
-    let open = Some((Tone::Plain, app.log.open.clone())).filter(|(_, open)| !open.is_empty());
     let mut pieces = Vec::new();
     let mut count = 0;
-    for (tone, line) in app.log.lines.iter().chain(open.as_ref()).rev() {
-        let wrapped: Vec<Line> = wrap(line, columns)
-            .into_iter()
-            .map(|line| (*tone, line))
-            .collect();
+    let mut add = |tone: Tone, indent: usize, text: &str| {
+        // An indentation must leave room for the text.
+        let indent = indent.min(columns / 3);
+        let lines = wrap(text, columns.saturating_sub(indent)).into_iter();
+        let wrapped: Vec<Line> = lines.map(|line| (tone, " ".repeat(indent) + &line)).collect();
         count += wrapped.len();
         pieces.push(wrapped);
-        if count >= wanted {
-            break;
-        }
-    }
+        count < wanted
+    };
+    let more = app.log.open.is_empty() || add(Tone::Plain, 0, &app.log.open);
+    let mut lines = app.log.shown().rev();
+    while more
+        && lines
+            .next()
+            .is_some_and(|line| add(line.tone, line.indent, &line.text))
+    {}
     pieces.into_iter().rev().flatten().collect()
 }
 

@@ -150,7 +150,8 @@ fn row(app: &App, item: &Item, chosen: bool, is_open: bool) -> Row {
         | Kind::File
         | Kind::Failing
         | Kind::Target
-        | Kind::Disk => ("!", Tone::Wrong),
+        | Kind::Disk
+        | Kind::Stuck => ("!", Tone::Wrong),
     };
     let again = item.by_itself(app.look()).map(|again| format!(" ({again})"));
     let why = format!("{}{}", item.why, again.unwrap_or_default());

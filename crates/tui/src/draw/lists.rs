@@ -93,6 +93,18 @@ pub(super) fn agents(app: &App, buffer: &mut Buffer, area: Rect) {
     table.draw(buffer, area, app.theme);
 }
 
+/// What an agent at work is at: what runs in its step, and its task.
+fn at_work(app: &App, agent: &Agent) -> String {
+    let title = agent.title.as_deref().unwrap_or_default();
+    let activity = app.activities.get(&agent.name).filter(|_| agent.running);
+    let Some(activity) = activity else {
+        return title.to_owned();
+    };
+    let time = activity.since.map(|since| view::span(app.now.since(since)));
+    let time = time.map(|time| format!(" for {time}")).unwrap_or_default();
+    format!("{}{time}: {title}", activity.says)
+}
+
 fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     let status = agent.status_at(app.look());
     let tone = Tone::of(status);
@@ -100,23 +112,26 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     let some = |is: bool, text: String| if is { Cell::from(text) } else { Cell::default() };
     let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
-    let what = match (status, &agent.waits) {
+    let depth = agent.ticket.as_ref().map_or(0, |id| depth(app, id));
+    let name = format!("{}{}", view::branch(depth), agent.name);
+    let waits = agent.waiting(app.look());
+    let what = match (status, waits) {
         (Status::Idle, _) => last_work(app, agent),
-        (_, Some(_)) => {
-            let tone = if status == Status::Waiting {
+        (_, Some(waits)) => {
+            let tone = if status == Status::Waiting || agent.quiet.is_some() {
                 Tone::Waiting
             } else {
                 Tone::Dim
             };
-            Cell::new(&agent.waiting(app.look()).unwrap_or_default(), tone)
+            Cell::new(&waits, tone)
         }
-        (_, None) => agent.title.as_deref().unwrap_or_default().into(),
+        (_, None) => at_work(app, agent).into(),
     };
     Row {
         cells: vec![
             Cell::new(status.symbol(), tone),
-            agent.name.as_str().into(),
-            Cell::new(status.name(), tone),
+            name.as_str().into(),
+            Cell::new(&agent.in_mode(status), tone),
             ago(app, agent.since),
             ticket.into(),
             some(agent.step > 0, agent.step.to_string()),
@@ -127,6 +142,11 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
         chosen,
         below: Vec::new(),
     }
+}
+
+/// How deep in a tree of children a ticket stands.
+fn depth(app: &App, id: &TicketId) -> usize {
+    app.ticket(id).map_or(0, |ticket| app.crew.depth(ticket))
 }
 
 /// The last work of an idle agent: its summary, else the title of the ticket.
@@ -165,8 +185,8 @@ pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
     let rows = shown.filter_map(|(place, id)| {
         let priority = format!("P{}", app.ticket(id)?.spec.priority);
         let cells = |symbol, state, agent, since| {
-            let id = id.as_str().into();
-            vec![symbol, id, priority.into(), state, agent, since]
+            let id = format!("{}{id}", view::branch(depth(app, id)));
+            vec![symbol, id.as_str().into(), priority.into(), state, agent, since]
         };
         // The reason why a held ticket waits matters more than its title.
         let is_held = app.ticket(id)?.held.is_some();

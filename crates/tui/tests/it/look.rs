@@ -6,7 +6,7 @@ use model::policy::route::Refusal;
 use model::view::Context;
 use tui::{Files, Key, Msg};
 
-use crate::scene::{Scene, agent, id, oid};
+use crate::scene::{Scene, agent, id, oid, output};
 
 #[test]
 fn at_work_in_80_by_24() {
@@ -157,11 +157,7 @@ fn the_checks_of_the_target_stand_above_the_train() {
         let run = RunId::of_target(1, 1);
         target.run = Some(run.clone());
         scene.project(Event::Target(Box::new(target)));
-        scene.tell(Msg::Output {
-            run,
-            error: false,
-            bytes: b"test roof ... FAILED\n".to_vec(),
-        });
+        scene.tell(output(run, b"test roof ... FAILED\n"));
         scene.pass(3);
         seen.push_str(&scene.screen(100, 20));
     }

@@ -12,7 +12,7 @@ use model::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use store::Recorded;
-use tui::{Action, App, Engine, Key, Msg, Options};
+use tui::{Action, App, Engine, Key, Msg, Options, Printed, Tone};
 
 /// The start of every scene: 2026-01-02 03:04:05.
 const BEGIN: Time = Time(1_767_323_045_000);
@@ -256,7 +256,6 @@ impl Scene {
                 usage,
                 signal,
                 summary: summary.map(str::to_owned),
-                mode: None,
                 repeat: None,
                 unusable: Vec::new(),
                 steps_left: 9,
@@ -308,11 +307,7 @@ impl Scene {
     /// Prints a text from the run of the ticket's step.
     pub(crate) fn print(&mut self, name: &str, bytes: &[u8]) {
         let run = self.run(name);
-        self.tell(Msg::Output {
-            run,
-            error: false,
-            bytes: bytes.to_vec(),
-        });
+        self.tell(output(run, bytes));
     }
 
     /// The text on the screen.
@@ -335,5 +330,22 @@ impl Scene {
             out.push('\n');
         }
         out
+    }
+}
+
+/// A text that a run printed.
+pub(crate) fn output(run: RunId, bytes: &[u8]) -> Msg {
+    let text = String::from_utf8_lossy(bytes);
+    let line = |line: &str| Printed {
+        tone: Tone::Plain,
+        indent: 0,
+        shown: (true, true),
+        joins: false,
+        text: line.to_owned(),
+    };
+    Msg::Output {
+        run,
+        lines: text.lines().map(line).collect(),
+        open: String::new(),
     }
 }

@@ -1,17 +1,17 @@
 //! A dashboard that is open: the world around its state.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use model::journal::Stream;
 use model::view::{self, Snapshot};
-use model::{TicketId, Time};
+use model::{AgentName, TicketId, Time};
 use rustix::process::{Signal as Kill, kill_current_process_group};
 use store::{Ledger, Recorded};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
-use tui::{Action, App, CommandResult, Engine, Files, Keyboard, Msg, Terminal};
+use tui::{Action, Activity, App, CommandResult, Engine, Files, Keyboard, Msg, Terminal};
 
 use super::done::Summaries;
 use super::watched::Watched;
@@ -57,6 +57,7 @@ pub(super) struct Shown {
     /// With whoever reads the files, while they are read.
     summaries: Summaries,
     engine: Option<Engine>,
+    activities: BTreeMap<AgentName, Activity>,
     /// How it ended, when it did.
     ended: Option<Exit>,
 }
@@ -107,6 +108,7 @@ impl Shown {
             },
             summaries: Summaries::default(),
             engine: None,
+            activities: BTreeMap::new(),
             ended: None,
         })
     }
@@ -182,7 +184,27 @@ impl Shown {
             self.journal = Some(Tail { ledger, rows });
             is_new = self.rows().await?;
         }
-        Ok(self.engine().await? || is_new)
+        let is_other_engine = self.engine().await?;
+        Ok(self.activities().await? || is_other_engine || is_new)
+    }
+
+    /// Looks what runs in the steps of agents; whether that is something else than before.
+    async fn activities(&mut self) -> Result<bool> {
+        let (engine, now) = (self.engine.is_some(), clock::now());
+        let agents = self.crew.agents().into_iter().filter(|agent| agent.running);
+        let found: BTreeMap<AgentName, Activity> = agents
+            .filter_map(|agent| {
+                let activity = client::activity::Activity::of(&self.place, &agent, engine, now)?;
+                let (says, since) = (activity.place(), activity.since);
+                Some((agent.name, Activity { says, since }))
+            })
+            .collect();
+        if found == self.activities {
+            return Ok(false);
+        }
+        self.activities.clone_from(&found);
+        self.update(Msg::Activities(found)).await?;
+        Ok(true)
     }
 
     /// Looks who holds the repository; whether that is another than before.
@@ -227,12 +249,11 @@ impl Shown {
         let Some(watched) = &mut self.watched else {
             return Ok(false);
         };
-        let more = watched.more()?;
-        let is_new = !more.is_empty();
-        for msg in more {
-            self.update(msg).await?;
-        }
-        Ok(is_new)
+        let Some(more) = watched.more()? else {
+            return Ok(false);
+        };
+        self.update(more).await?;
+        Ok(true)
     }
 
     /// Tells the state, and does what it wants.
@@ -243,10 +264,10 @@ impl Shown {
                 Action::Submit { request, command } => self.submit(request, command),
                 Action::Watch(run) => {
                     self.watched = run.map(|run| Watched::new(&self.place, run));
-                    if let Some(watched) = &mut self.watched {
-                        for msg in watched.more()? {
-                            wanted.extend(self.app.update(msg, clock::now()));
-                        }
+                    if let Some(watched) = &mut self.watched
+                        && let Some(msg) = watched.more()?
+                    {
+                        wanted.extend(self.app.update(msg, clock::now()));
                     }
                 }
                 Action::Read(ticket) => {

@@ -202,7 +202,20 @@ t-5 | t-6)
     fi
     ;;
 t-7)
-    say 'reading lib/ and tests/'
+    if is_told 'are over'; then
+        say 'reading what the other two have written'
+        "$CREW_TOOL" tool submit_work '{"summary": "Reverse a text"}'
+        exit 0
+    fi
+    say 'this is work for two: handing both parts out'
+    "$CREW_TOOL" tool delegate '{"tasks": [
+        {"title": "Write lib/reverse.sh", "task": "A function reverse TEXT that prints TEXT backwards."},
+        {"title": "Write tests/reverse.test", "task": "A test of reverse."}
+    ]}'
+    exit 0
+    ;;
+t-7-c1)
+    say 'reading lib/'
     echo '# reverse TEXT: backwards.' > lib/reverse.sh
     if once crashed; then
         say 'writing lib/reverse.sh'
@@ -221,9 +234,12 @@ reverse() {
     printf '%s\n' "$whole"
 }
 END
+    commit 'Reverse a text'
+    ;;
+t-7-c2)
     say 'writing tests/reverse.test'
     echo "expect 'olleh' reverse hello" > tests/reverse.test
-    commit 'Reverse a text'
+    commit 'Test that a text is reversed'
     ;;
 t-8)
     if ! is_told 'Call it '; then

@@ -2,10 +2,12 @@
 //! what the ticket's script says. Nothing leaves the machine.
 
 mod alone;
+mod conversation;
 mod deep;
 mod failures;
 mod processes;
 mod sessions;
+mod tools;
 mod tour;
 mod usage;
 mod work;

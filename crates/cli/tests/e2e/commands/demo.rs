@@ -112,6 +112,9 @@ fn it_lands_eight_tickets_in_the_worst_of_environments_and_leaves_nothing() {
         "does not merge with what landed meanwhile (lib/greet.sh)",
         "crashed. What it wrote so far is kept",
         "hangs: no word",
+        "may delegate, and has called crew's tool for that: others do t-7-c1 and t-7-c2",
+        "takes this part of t-7, in the same folder: Write tests/reverse.test",
+        "gave its parts to other agents, and landed the whole",
         "asks a person: Is this 0.9 or 1.0 already?",
         "answered with `crew answer ada Call it 1.0`",
         "merged with main it does not keep its promise",
@@ -161,17 +164,29 @@ fn what_it_tells_is_what_the_journal_of_the_kept_repository_has() {
         let n = happened[ticket].iter().filter(|text| text.contains(what)).count();
         assert_eq!(n, 1, "{what:?} of {ticket}: {:#?}", happened[ticket]);
     };
-    assert_eq!(happened.len(), 8);
+    assert_eq!(happened.len(), 10);
     for ticket in happened.keys() {
-        has(ticket, "landed as");
+        let is_part = ticket.starts_with("t-7-");
+        has(
+            ticket,
+            if is_part {
+                "landed with t-7 as"
+            } else {
+                "landed as"
+            },
+        );
     }
+    has(
+        "t-7",
+        "delegates t-7-c1 (Write lib/reverse.sh), t-7-c2 (Write tests/reverse.test)",
+    );
     has("t-1", "step stopped: stalled");
     has("t-4", "check failed");
     has("t-2", "commitment 1 is not met");
     has("t-3", "rejected in review");
     has("t-4", "landing in a batch of");
     has("t-8", "landing in a batch of");
-    has("t-7", "step failed (lost, 1 of 5 in a row");
+    has("t-7-c1", "step failed (lost, 1 of 5 in a row");
     has("t-8", "asks: Is this 0.9 or 1.0 already?");
     has("t-8", "answers: Call it 1.0");
     let conflicts = ["t-5", "t-6"].map(|t| {
@@ -193,7 +208,7 @@ fn what_it_tells_is_what_the_journal_of_the_kept_repository_has() {
     let history = show.repo.crew_in(kept, &["history", "t-7"]).ok();
     assert!(history.out.contains("landed as"), "{history}");
     let ps = show.repo.crew_in(kept, &["ps"]).ok();
-    assert!(ps.out.contains("8 landed"), "{ps}");
+    assert!(ps.out.contains("10 landed"), "{ps}");
     let version = fs::read_to_string(kept.join("lib/version.sh")).unwrap();
     assert!(version.contains("echo 1.0"), "{version}");
     let greet = fs::read_to_string(kept.join("lib/greet.sh")).unwrap();

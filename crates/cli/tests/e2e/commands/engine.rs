@@ -127,7 +127,7 @@ fn three_tickets_land_and_nobodys_edit_is_touched() {
     assert_eq!(then["state"], "verify/landing");
     let name = landed["landed"][0]["agent"].as_str().unwrap();
     let logs = repo.crew(&["logs", name]).ok();
-    assert!(logs.out.contains("SUMMARY: wrote a file\nDONE\n"), "{logs}");
+    assert!(logs.out.contains("» SUMMARY: wrote a file\n» DONE\n"), "{logs}");
     assert!(
         repo.crew(&["logs", name, "--raw"])
             .ok()
@@ -138,7 +138,7 @@ fn three_tickets_land_and_nobodys_edit_is_touched() {
         repo.crew(&["peek", name, "-n", "1"])
             .ok()
             .out
-            .ends_with("\nDONE\n")
+            .ends_with("\n» DONE\n")
     );
     let events = repo.crew(&["events", "--all", "--json"]).ok().json();
     assert!(events["events"].as_array().unwrap().len() > 20);

@@ -149,6 +149,7 @@ fn what_every_command_prints_fits_the_committed_schema() {
         &["cost", "t-fails", "--since", "24h"],
         &["summary", "--all"],
         &["events", "--all"],
+        &["events", "--leader", "--all"],
         &["diagram", "attempt"],
         &["train"],
         &["checks"],
@@ -157,13 +158,22 @@ fn what_every_command_prints_fits_the_committed_schema() {
     ] {
         seen.said(args);
     }
-    for follows in [&["events", "-f"][..], &["inbox", "-f"], &["logs", "-f", &lands]] {
+    for follows in [
+        &["events", "-f"][..],
+        &["events", "--leader", "-f"],
+        &["inbox", "-f"],
+        &["logs", "-f", &lands],
+    ] {
         seen.follows(follows);
     }
 
     for asks in [
         &["answer", "t-asks", "red"][..],
         &["wake", "t-asks"],
+        &["say", "t-asks", "words"],
+        &["mode", "t-asks", "plan"],
+        &["bait", "t-asks"],
+        &["rewind", "t-blocked", "--at", "1000000"],
         &["approve", "t-guarded"],
         &["merge", "t-guarded"],
         &["waive", "t-lands", "it may"],
@@ -173,10 +183,15 @@ fn what_every_command_prints_fits_the_committed_schema() {
         &["kill", "ada"],
         &["drop", "t-waits", "not wanted"],
         &["cleanup", "ada"],
+        &["reap", "ada"],
     ] {
         let said = seen.said(asks);
         assert!(said.json()["accepted"].is_boolean(), "{said}");
     }
+    let agents = seen.json(&["ps"])["agents"].as_array().unwrap().clone();
+    let idle = agents.iter().find(|agent| agent["ticket"].is_null()).unwrap();
+    let idle = idle["name"].as_str().unwrap().to_owned();
+    assert_eq!(seen.json(&["delegate", &idle, "Look around"])["accepted"], true);
     assert_eq!(seen.json(&["revert", "t-lands"])["accepted"], true);
     assert_eq!(seen.json(&["clean", "--older", "1d"])["steps"], 0);
     assert_eq!(seen.json(&["clean", "--checks"])["was_kept"], false);
@@ -207,7 +222,10 @@ fn every_command_is_in_the_schema_or_prints_no_json() {
         .filter_map(|command| command.split(' ').next())
         .collect();
     let others: Vec<&&str> = commands.difference(&documented).collect();
-    assert_eq!(others, [&"completions", &"dashboard", &"man", &"ticket"]);
+    assert_eq!(
+        others,
+        [&"completions", &"dashboard", &"man", &"mcp", &"ticket", &"tool"]
+    );
     assert!(documented.is_subset(&commands), "{documented:?}");
 }
 

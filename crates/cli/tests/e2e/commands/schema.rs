@@ -23,6 +23,8 @@ pub(crate) fn command(args: &[&str]) -> Option<String> {
     let name = *words.first()?;
     Some(match name {
         "config" if has(&["--schema"]) => return None,
+        "events" if has(&["--leader"]) && has(&["-f", "--follow"]) => "events --leader -f".to_owned(),
+        "events" if has(&["--leader"]) => "events --leader".to_owned(),
         "events" | "inbox" if has(&["-f", "--follow"]) => format!("{name} -f"),
         "checks" if has(&["--forget"]) => "checks --forget".to_owned(),
         "clean" if has(&["--older"]) => "clean --older".to_owned(),

@@ -19,6 +19,18 @@ const ABSENT: &[(&[&str], &str)] = &[
     ),
     (&["agent_retired"], "nobody gives an agent up for good yet"),
     (
+        &["mode_set", "mode_announced", "said", "baited"],
+        "each is one event that orders nothing: a killed engine reads an announcement again; the simulator kills engines there",
+    ),
+    (
+        &["parts_over"],
+        "it is in one batch with a `claimed`, at which every scenario dies",
+    ),
+    (
+        &["rewound"],
+        "no person of a scenario takes a ticket back; its effects are those of `released`, at which one dies",
+    ),
+    (
         &["landing_end_ordered", "not_landed"],
         "no scenario drops a ticket just as it lands; the simulator does, and kills engines there",
     ),
@@ -44,12 +56,31 @@ const ABSENT: &[(&[&str], &str)] = &[
          engines there",
     ),
     (
+        &["went_quiet", "stirred", "review_went_quiet", "review_stirred"],
+        "no step of a scenario is silent for as long as the settings allow; each is one event that orders nothing",
+    ),
+    (
         &["approval_kept"],
         "in no scenario of kills approved work comes into conflict; the simulator's does, and it kills engines there",
     ),
     (
+        &[
+            "delegated",
+            "delegated_by",
+            "children_end_ordered",
+            "children_over",
+            "unified",
+            "landed_with_parent",
+        ],
+        "no agent of a scenario of kills delegates; `engine::delegation` kills an engine while one does",
+    ),
+    (
         &["edit_returned"],
         "in no scenario of kills the text of submitted work is edited; the simulator's people do that, and it kills engines there",
+    ),
+    (
+        &["review_called"],
+        "no gatekeeper of a scenario of kills calls a tool; it is one event of a command, as `called` is",
     ),
 ];
 

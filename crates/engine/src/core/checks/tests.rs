@@ -48,7 +48,6 @@ fn checking() -> Core {
             total_micro_usd: None,
             signal: Signal::Done,
             summary: None,
-            mode: None,
             repeat: None,
             unusable: Vec::new(),
             steps_left: 9,

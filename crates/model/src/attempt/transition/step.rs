@@ -2,7 +2,7 @@
 
 use crate::RunId;
 use crate::attempt::{
-    Attempt, Effect, Event, HarnessChange, Mode, Prompt, Raised, Signal, StartPoint, State, Stuck, Working,
+    Attempt, Class, Effect, Event, HarnessChange, Prompt, Raised, Signal, State, Stuck, Working, mode,
 };
 use crate::machine::Rejected;
 use crate::policy::budget::Budget;
@@ -23,16 +23,14 @@ impl Attempt {
         }
         let (prompt, working) = match &self.state {
             State::Ready => {
-                let prompt =
-                    if self.conversation.runs > 0 || matches!(self.claim.from, StartPoint::Kept { .. }) {
-                        Prompt::Resume
-                    } else {
-                        Prompt::Init
-                    };
+                let prompt = if self.conversation.runs > 0 || self.claim.from.has_work() {
+                    Prompt::Resume
+                } else {
+                    Prompt::Init
+                };
                 (
                     prompt.clone(),
                     Working {
-                        mode: Mode::default(),
                         next: prompt,
                         due: None,
                     },
@@ -50,6 +48,7 @@ impl Attempt {
             | State::WaitingForWakeup { .. }
             | State::Verifying
             | State::Done
+            | State::WaitingForChildren { .. }
             | State::Stuck { .. } => return Err(self.reject(event, "it is neither ready nor working")),
         };
         let started = self.conversation.start(run, budget);
@@ -69,6 +68,9 @@ impl Attempt {
             budget,
         });
         self.edit_shown = self.edited;
+        self.announced = 0;
+        self.bait_shown = self.baited.is_some();
+        self.messages_shown = u32::try_from(self.messages.len()).unwrap_or(u32::MAX);
         (self.waits_for_target, self.resumes_at) = (false, None);
         self.state = State::Working(working);
         Ok(Raised::Nothing)
@@ -89,7 +91,6 @@ impl Attempt {
             total_micro_usd,
             signal,
             summary,
-            mode,
             unusable,
             repeat,
             steps_left,
@@ -115,8 +116,11 @@ impl Attempt {
             self.summary.clone_from(summary);
         }
         self.unusable.clone_from(unusable);
-        working.mode = mode.unwrap_or(working.mode);
-        let is_last_chance = working.next == Prompt::LastChance;
+        self.unusable.append(&mut self.refused_modes);
+        let is_last_chance = working.next == Prompt::LastChance || self.bait_shown;
+        self.bait_shown = false;
+        let shown = std::mem::take(&mut self.messages_shown) as usize;
+        self.messages.drain(..shown.min(self.messages.len()));
         if stopping.is_some_and(|then| then.is_final()) {
             // A person wanted it gone, and it ended by itself just before: its signal does not count any
             // more.
@@ -124,8 +128,14 @@ impl Attempt {
             return Ok(Raised::Nothing);
         }
         match signal {
-            // It may have done what the ticket does not ask for any more: it is told once of each new text.
-            Signal::Done if self.text_edited && !is_last_chance => {
+            // Its work is done, or goes on, once its children are over.
+            Signal::None | Signal::Done if self.has_children() => {
+                self.wait_for_children();
+                Ok(Raised::Nothing)
+            }
+            // It may have done what the ticket does not ask for any more: it is told once of each new text,
+            // and of what a person said meanwhile.
+            Signal::Done if (self.text_edited || !self.messages.is_empty()) && !is_last_chance => {
                 working.next = match steps_left {
                     0 => Prompt::LastChance,
                     _ => Prompt::Step,
@@ -133,7 +143,21 @@ impl Attempt {
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
             }
+            Signal::Done
+                if !is_last_chance
+                    && let Err(no) = self.mode.after(mode::Event::SaidDone { has_parts: false }) =>
+            {
+                self.unusable.push(format!("DONE: {}", no.why));
+                working.next = match steps_left {
+                    0 => Prompt::LastChance,
+                    _ => Prompt::Step,
+                };
+                self.state = State::Working(working);
+                Ok(Raised::Nothing)
+            }
+            Signal::BrokenUp { parts } => Ok(Raised::BrokenUp { parts: parts.clone() }),
             Signal::Done => {
+                self.baited = None;
                 self.state = State::Verifying;
                 Ok(Raised::Submitted)
             }
@@ -159,7 +183,9 @@ impl Attempt {
             }
             // Its steps are spent: the next one says so, whatever this one asks for. An agent that could
             // still ask and sleep without a step left would never come to an end.
-            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if *steps_left == 0 => {
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. }
+                if *steps_left == 0 || self.baited.is_some() =>
+            {
                 working.next = Prompt::LastChance;
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
@@ -210,6 +236,13 @@ impl Attempt {
         let failed = self.conversation.fail(failure, *usage, *total_micro_usd, fresh);
         failed.map_err(|no| self.reject(event, no.0))?;
         self.edit_shown = false;
+        (self.bait_shown, self.messages_shown) = (false, 0);
+        self.unusable.append(&mut self.refused_modes);
+        // What it has delegated counts, however its step ended; a step that crew has ended is repeated first.
+        if self.has_children() && failure.class != Class::KilledByUs {
+            self.wait_for_children();
+            return Ok(Raised::Nothing);
+        }
         if failure.class.breaks_session() {
             working.next.fit_new_session();
         } else if usage.tokens() > 0

@@ -143,6 +143,11 @@ pub enum Refusal {
         /// Eligible tickets before it.
         ahead: usize,
     },
+    /// It is a child of another ticket, whose agent has delegated it and waits for it.
+    Delegated {
+        /// Its parent.
+        by: TicketId,
+    },
 }
 
 /// A pause as programs outside read it.
@@ -245,6 +250,10 @@ impl fmt::Display for Refusal {
             ),
             Refusal::TargetRed { fault, .. } => write!(f, "no agent is started: {fault}"),
             Refusal::AssigneeBusy { agent } => write!(f, "it is meant for {agent}, who has another ticket"),
+            Refusal::Delegated { by } => write!(
+                f,
+                "it is a part of {by}: it gets an agent by itself while the agent of {by} waits for it"
+            ),
             Refusal::NoAgentFree { ahead: 0 } => f.write_str("no agent is free; it is the next"),
             Refusal::NoAgentFree { ahead } => write!(f, "no agent is free, and {ahead} are before it"),
         }

@@ -52,9 +52,12 @@ fn the_template_reads_back() {
     expected.agents.harness = Some("scripted".to_owned());
     expected.harness.insert("scripted".to_owned(), harness);
     assert_eq!(settings, expected);
-    // The comments show the defaults: made live, they change nothing, but for budgets, which are none.
+    // The comments show the defaults: made live, they change nothing, but for budgets and hooks, of which
+    // there are none.
     expected.budget.ticket_usd = Some(Usd(5_000_000));
     expected.budget.day_usd = Some(Usd(50_000_000));
+    let notify = vec!["./notify.sh".to_owned()];
+    (expected.hooks.completed, expected.hooks.all) = (notify.clone(), notify);
     assert_eq!(
         Settings::parse(&uncommented(&text), "crew.toml").unwrap(),
         expected
@@ -147,6 +150,7 @@ fn the_template_names_every_key_but_the_rare_ones() {
         [
             "run.answer_within",
             "agents.names",
+            "agents.leaders",
             "harness.*.model",
             "harness.*.args",
             "harness.*.session",
@@ -166,6 +170,13 @@ fn the_template_names_every_key_but_the_rare_ones() {
             "land.pr.draft",
             "land.pr.labels",
             "land.pr.after",
+            "hooks.failed",
+            "hooks.comment",
+            "hooks.stuck",
+            "hooks.question",
+            "hooks.held",
+            "hooks.budget",
+            "hooks.landed",
         ]
     );
 }

@@ -59,7 +59,6 @@ impl Story {
                 total_micro_usd: None,
                 signal: Signal::Done,
                 summary: None,
-                mode: None,
                 repeat: None,
                 unusable: Vec::new(),
                 steps_left: 9,

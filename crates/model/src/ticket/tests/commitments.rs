@@ -90,7 +90,6 @@ fn submitted(ticket: &Ticket, tip: char) -> Ticket {
         total_micro_usd: None,
         signal: Signal::Done,
         summary: None,
-        mode: None,
         repeat: None,
         unusable: Vec::new(),
         steps_left: 9,

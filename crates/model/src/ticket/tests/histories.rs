@@ -283,6 +283,10 @@ fn endings(before: &Ticket, change: &Change) {
         .filter(|e| matches!(e, Effect::RemoveWorkspace { .. }))
         .count();
     match (before.attempt(), after.attempt(), &after.state) {
+        // A child works in its parent's workspace, which stays.
+        (Some(old), None, _) if old.shared().is_some() => {
+            assert_eq!((kept.len(), removed), (0, 0), "its work is its parent's");
+        }
         (Some(_), None, State::Done(Done::Landed { .. })) => {
             assert_eq!(
                 (kept.len(), removed),
@@ -335,7 +339,13 @@ fn state(before: &Ticket, after: &Ticket, now: Time) {
             "what has landed was accepted somehow"
         );
         // A pull request is merged by its host.
-        let lands = |stage: &Stage| matches!(stage, Stage::Landing { .. } | Stage::Proposed(_));
+        // A child lands with its parent.
+        let lands = |stage: &Stage| {
+            matches!(
+                stage,
+                Stage::Landing { .. } | Stage::Proposed(_) | Stage::Unified { is_saved: true }
+            )
+        };
         let landing = matches!(&before.state, State::Verify(v) if lands(&v.stage));
         assert!(landing || before.is_done(), "nothing else lands");
         assert!(after.labels.is_empty() && after.feedback.is_empty());
@@ -421,7 +431,11 @@ fn deadlines(ticket: &Ticket) {
         },
         State::Verify(verify) => {
             let wanted = match &verify.stage {
-                Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::InTrain(_) => None,
+                Stage::Queued
+                | Stage::Building
+                | Stage::Checking(_)
+                | Stage::InTrain(_)
+                | Stage::Unified { .. } => None,
                 Stage::Reviewing(reviewing) => reviewing.waits_until().map(|_| TimerKey::Review),
                 Stage::Landing { waiting, .. } => waiting.as_ref().map(|_| TimerKey::Land),
                 Stage::Proposed(proposal) => proposal.due.map(|_| TimerKey::Proposal),

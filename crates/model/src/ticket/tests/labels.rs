@@ -212,7 +212,6 @@ fn every_hold_is_held_and_only_a_failure_is_failed() {
             why: "no key".to_owned(),
         },
         summary: None,
-        mode: None,
         repeat: None,
         unusable: Vec::new(),
         steps_left: 9,

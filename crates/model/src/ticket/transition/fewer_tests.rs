@@ -17,6 +17,7 @@ impl Draft<'_> {
             | Stage::Checking(_)
             | Stage::Reviewing(_)
             | Stage::Landing { .. }
+            | Stage::Unified { .. }
             | Stage::Proposed(_) => return self.no("its checks have not run"),
         };
         if failed.as_deref() != Some(which) {

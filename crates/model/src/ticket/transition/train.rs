@@ -91,7 +91,7 @@ impl Draft<'_> {
                 let is_for_batch = matches!(then, None | Some(AfterLanding::Uncouple));
                 waiting.is_none() && is_for_batch
             }
-            Stage::Queued | Stage::Reviewing { .. } | Stage::Proposed(_) => false,
+            Stage::Queued | Stage::Reviewing { .. } | Stage::Proposed(_) | Stage::Unified { .. } => false,
         };
         let verify = self.stage(in_train, "it is not in the train")?;
         let is_conflict = matches!(why, WhyUncoupled::Conflict { .. });
@@ -114,6 +114,7 @@ impl Draft<'_> {
             | Stage::Checking(_)
             | Stage::Reviewing(_)
             | Stage::Landing { .. }
+            | Stage::Unified { .. }
             | Stage::Proposed(_) => self.no("it does not wait in the train"),
         }
     }

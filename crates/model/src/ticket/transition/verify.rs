@@ -270,6 +270,7 @@ impl Draft<'_> {
             | Stage::Checking(_)
             | Stage::InTrain(_)
             | Stage::Reviewing(_)
+            | Stage::Unified { .. }
             | Stage::Proposed(_) => return self.no("it is not landing"),
         };
         let acceptance = match candidate.passed.as_slice() {
@@ -337,6 +338,7 @@ impl Draft<'_> {
             | Stage::Building
             | Stage::Checking(_)
             | Stage::InTrain(_)
+            | Stage::Unified { .. }
             | Stage::Reviewing(_) => None,
         })
     }

@@ -16,6 +16,9 @@ impl Draft<'_> {
         if attempt.conversation.has_live_worker() {
             return self.no("a worker of it is alive; it is stopped first");
         }
+        if attempt.waits_for_children() {
+            return self.no("its children are not over; they are ended first");
+        }
         Ok(attempt)
     }
 
@@ -55,9 +58,15 @@ impl Draft<'_> {
                 commit: commit.clone(),
             };
         }
-        let claim = Claim::new(agent.clone(), *fence, number, from.clone());
+        let mut claim = Claim::new(agent.clone(), *fence, number, from.clone());
+        claim.shared = ticket.delegated.as_ref().map(|it| Box::new(it.shared.clone()));
         let conversation = Conversation::new(harness.clone(), session.clone());
-        let attempt = Attempt::new(claim, conversation, *at);
+        let mut attempt = Attempt::new(claim, conversation, *at);
+        // What its parent has begun goes on, whatever became of the target.
+        attempt.waits_for_target = attempt.shared().is_none();
+        if !ticket.parts.is_empty() {
+            attempt.mode = attempt::Mode::Unify;
+        }
         ticket.state = State::InProgress(Box::new(attempt));
         self.effects.push(Effect::PrepareWorkspace {
             agent: agent.clone(),
@@ -91,7 +100,17 @@ impl Draft<'_> {
             | attempt::Event::Woken
             | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
-            | attempt::Event::Recovered { .. } => {}
+            | attempt::Event::Delegated { .. }
+            | attempt::Event::ChildrenEndOrdered { .. }
+            | attempt::Event::ChildrenOver { .. }
+            | attempt::Event::Recovered { .. }
+            | attempt::Event::Called { .. }
+            | attempt::Event::ModeSet { .. }
+            | attempt::Event::ModeAnnounced { .. }
+            | attempt::Event::Said { .. }
+            | attempt::Event::Baited { .. }
+            | attempt::Event::WentQuiet(_)
+            | attempt::Event::Stirred => {}
         }
         let State::InProgress(attempt) = &self.ticket.state else {
             return self.no("no agent is at work on it");
@@ -107,6 +126,13 @@ impl Draft<'_> {
                 question: question.clone(),
                 text: text.clone(),
             });
+        }
+        if let attempt::Event::Delegated { children } = event {
+            let more = u32::try_from(children.len()).unwrap_or(u32::MAX);
+            self.ticket.children = self.ticket.children.saturating_add(more);
+        }
+        if let attempt::Event::ChildrenOver { results } = event {
+            self.count_children(results);
         }
         self.effects.extend(effects.into_iter().map(Effect::Attempt));
         let agent = attempt
@@ -138,6 +164,7 @@ impl Draft<'_> {
                 reopen_at,
             } => self.give_back(Label::AgentError, attempts_left, reopen_at),
             Raised::Blocked { why } => self.block(&why),
+            Raised::BrokenUp { parts } => self.break_up(&parts),
             Raised::WorkspaceLost {
                 attempts_left,
                 reopen_at,
@@ -172,6 +199,18 @@ impl Draft<'_> {
         self.clear_end_of_attempt();
         self.ticket.held = None;
         let round = attempt.rounds;
+        let stage = match attempt.shared() {
+            None => Stage::Queued,
+            Some(_) => {
+                let claim = &attempt.claim;
+                self.effects.push(Effect::Unify {
+                    agent: claim.agent.clone(),
+                    fence: claim.fence,
+                    number: claim.number,
+                });
+                Stage::Unified { is_saved: false }
+            }
+        };
         self.ticket.state = State::Verify(Box::new(Verify {
             attempt,
             by,
@@ -182,7 +221,7 @@ impl Draft<'_> {
             cleared: None,
             taken_with,
             train: Place::default(),
-            stage: Stage::Queued,
+            stage,
         }));
     }
 
@@ -239,7 +278,7 @@ impl Draft<'_> {
     }
 
     /// Removes the labels that say how the last attempt ended.
-    fn clear_end_of_attempt(&mut self) {
+    pub(super) fn clear_end_of_attempt(&mut self) {
         let is_of_end = |label: &Label| match label {
             Label::AgentIncomplete
             | Label::AgentError
@@ -261,9 +300,12 @@ impl Draft<'_> {
         let Some(attempt) = self.ticket.attempt() else {
             return self.no("no attempt stands behind it");
         };
-        self.ticket.from = attempt::StartPoint::Kept {
-            number: attempt.claim.number,
-        };
+        let number = attempt.claim.number;
+        // What it was not shown is for the next agent.
+        let said = attempt.messages.iter();
+        let said: Vec<String> = said.map(|one| format!("{} said: {}", one.by, one.text)).collect();
+        self.ticket.from = attempt::StartPoint::Kept { number };
+        self.ticket.feedback.extend(said);
         self.keep_work();
         self.ticket.state = State::Open;
         (self.ticket.due, self.ticket.held) = (None, None);
@@ -271,7 +313,10 @@ impl Draft<'_> {
     }
 
     pub(super) fn keep_work(&mut self) {
-        if let Some(attempt) = self.ticket.attempt() {
+        // What a child's agent leaves in the workspace of its parent is its parent's.
+        if let Some(attempt) = self.ticket.attempt()
+            && attempt.shared().is_none()
+        {
             self.effects.push(Effect::KeepWork {
                 agent: attempt.claim.agent.clone(),
                 number: attempt.claim.number,
@@ -283,6 +328,7 @@ impl Draft<'_> {
         self.back_to_open()?;
         self.effects.push(Effect::AddNote {
             text: format!("{NOTED} {why}"),
+            by: None,
         });
         self.hold(Why::Blocked, why.to_owned(), None);
         Ok(())

@@ -103,7 +103,8 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         | Kind::File
         | Kind::Failing
         | Kind::Target
-        | Kind::Disk => kind.name(),
+        | Kind::Disk
+        | Kind::Stuck => kind.name(),
     };
     Item {
         id: format!("{group}:{}", ticket.id),
@@ -272,6 +273,7 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
             (Kind::DependencyFailed, Some(*since), acts)
         }
         Refusal::Unknown
+        | Refusal::Delegated { .. }
         | Refusal::Done { .. }
         | Refusal::InProgress { .. }
         | Refusal::Submitted { .. }

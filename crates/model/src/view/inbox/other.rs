@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::super::act::Act;
 use super::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency};
+use crate::AgentName;
+use crate::attempt::Quiet;
 use crate::look::by_itself;
 use crate::policy::attention::{Need, Reason, attention};
 use crate::target::Target;
@@ -278,6 +280,43 @@ pub(super) fn unheeded(ticket: &Ticket) -> Option<Item> {
         until: None,
         acts,
     })
+}
+
+/// The steps of a ticket that show no sign of life: crew ends each by itself if it stays silent.
+pub(super) fn quiet(ticket: &Ticket, beside: &Context) -> Vec<Item> {
+    let attempts = ticket.attempt().into_iter();
+    let attempts = attempts.map(|attempt| (&attempt.claim.agent, &attempt.conversation));
+    let reviews = ticket.open_reviews();
+    let reviews = reviews.map(|review| (&review.agent, &review.conversation));
+    let silent = attempts.chain(reviews).filter_map(|(agent, conversation)| {
+        let quiet = conversation.quiet.as_deref()?;
+        Some((agent, quiet)).filter(|_| conversation.stopping.is_none())
+    });
+    let item = |(agent, quiet): (&AgentName, &Quiet)| {
+        let ends = match beside.engine {
+            true => "otherwise crew ends the step, and repeats it, after as long again",
+            false => "otherwise an engine ends the step, and repeats it, after as long again",
+        };
+        let what = match quiet.how.remedy() {
+            Some(remedy) => format!("{remedy}; {ends}"),
+            None => format!("look at what it does: `crew peek {agent}`; {ends}"),
+        };
+        let kill = Act::Kill { agent: agent.clone() };
+        Item {
+            id: format!("stuck:{}:{agent}", ticket.id),
+            kind: Kind::Stuck,
+            urgency: Urgency::Word,
+            ticket: Some(ticket.id.clone()),
+            agent: Some(agent.clone()),
+            title: ticket.spec.title.clone(),
+            since: Some(quiet.since),
+            why: format!("its step is silent: {}", quiet.how),
+            printed: None,
+            until: None,
+            acts: vec![Act::ByHand { what }, kill],
+        }
+    };
+    silent.map(item).collect()
 }
 
 pub(super) fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Look;
+use crate::attempt::Mode;
 use crate::target::{Basis, Target, Verdict};
 use crate::ticket::CheckPlan;
 
@@ -79,7 +80,7 @@ fn an_answered_agent_waits_for_a_target_that_is_red() {
     assert_eq!(agent.waiting(LOOK).as_deref(), Some("waits for its next step"));
     story.project(&project::Event::Target(Box::new(red())));
     let agent = ada(&story);
-    assert_eq!((agent.status, agent.mode), (Status::Waiting, None));
+    assert_eq!((agent.status, agent.mode), (Status::Waiting, Some(Mode::Execute)));
     let waits = "waits for the target: the target itself does not pass `make`";
     assert_eq!(agent.waiting(LOOK).as_deref(), Some(waits));
     let without = format!("{waits}, and goes on when an engine runs again (`crew run`)");

@@ -1,7 +1,18 @@
 //! The events of an attempt in words.
 
-use crate::attempt::{self, AfterStop, Class, Signal, Workspace};
+use crate::attempt::{self, AfterChildren, AfterStop, Class, Quiet, Signal, Workspace};
+use crate::call::Call;
 use crate::policy::failure;
+
+/// A step that was silent shows signs of life.
+pub(super) const STIRRED: &str = "its step shows signs of life again";
+
+/// A step that shows no sign of life.
+pub(super) fn went_quiet(quiet: &Quiet) -> String {
+    let remedy = quiet.how.remedy();
+    let remedy = remedy.map(|remedy| format!(" {remedy}")).unwrap_or_default();
+    format!("its step is silent since {}: {}{remedy}", quiet.since, quiet.how)
+}
 
 /// `in_a_row`: the number of failed steps in a row after it, where the state is known.
 pub(super) fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> String {
@@ -58,6 +69,10 @@ pub(super) fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> Strin
                 Signal::Blocked { why } => format!("step finished: BLOCKED: {why}"),
                 Signal::Asked { question } => format!("asks: {question}"),
                 Signal::WakeupSet { at, why } => format!("sleeps until {at}: {why}"),
+                Signal::BrokenUp { parts } => {
+                    let ids: Vec<&str> = parts.iter().map(|part| part.ticket.as_str()).collect();
+                    format!("step finished: broken up into {}", ids.join(", "))
+                }
             };
             let summary = summary.as_ref().map(|summary| format!(" ({summary})"));
             let unusable = attempt::unusable_words(unusable).map(|lines| format!("; {lines}"));
@@ -106,9 +121,55 @@ pub(super) fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> Strin
             format!("recovered from being stuck: {found}")
         }
         Event::Retried { by, .. } => format!("tried again: {by} asked for it"),
+        Event::Called { call, .. } => of_call(call),
         Event::TicketEdited => "the ticket's text changed: its agent gets the new text".to_owned(),
         Event::Submitted => "submitted".to_owned(),
         Event::ChecksPassed => "its submitted work passed".to_owned(),
         Event::Returned { .. } => "came back to its agent".to_owned(),
+        Event::Delegated { children } => {
+            let named = children
+                .iter()
+                .map(|child| format!("{} ({})", child.id, child.title));
+            format!("delegates {}", named.collect::<Vec<_>>().join(", "))
+        }
+        Event::ChildrenEndOrdered { then } => match then {
+            AfterChildren::Unify { by } => format!("its children are ended: {by} has it go on without them"),
+            AfterChildren::Stop { then } => format!("its children are ended first: {}", then.words()),
+        },
+        Event::ChildrenOver { results } => {
+            let ends = results
+                .iter()
+                .map(|result| format!("{} {}", result.id, result.words()));
+            format!("its children are over: {}", ends.collect::<Vec<_>>().join("; "))
+        }
+        Event::ModeSet { mode, by } => format!("mode {}, set by {by}", mode.name()),
+        Event::ModeAnnounced { mode, .. } => format!("says MODE: {}", mode.name()),
+        Event::Said { by, text } => format!("{by} says: {text}"),
+        Event::Baited { by } => format!("its next step is the last one: {by} wants it to come to an end"),
+        Event::WentQuiet(quiet) => went_quiet(quiet),
+        Event::Stirred => STIRRED.to_owned(),
     }
+}
+
+/// A call of an agent's, as it is called.
+pub(super) fn of_call(call: &Call) -> String {
+    let says = match call {
+        Call::TicketShow {} => return "its agent looks at the ticket".to_owned(),
+        Call::TeamComment { text } => format!("notes: {text}"),
+        Call::ReportProgress { text } => format!("reports: {text}"),
+        Call::SubmitWork { summary, .. } => format!("submits its work: {summary}"),
+        Call::ReportBlocked { why } => format!("is blocked: {why}"),
+        Call::Ask { question } => format!("asks: {question}"),
+        Call::SleepUntil { until, why } => format!("asks to be woken ({until}): {why}"),
+        Call::SetMode { mode } => format!("sets its mode: {}", mode.name()),
+        Call::CreateTicket { title, .. } => format!("makes a ticket: {title}"),
+        Call::AddCommitment { says, .. } => format!("promises: {says}"),
+        Call::ApproveWork { acceptance_test, .. } => format!("approves. It has tested: {acceptance_test}"),
+        Call::RejectWork { reason, .. } => format!("rejects it: {reason}"),
+        Call::FailWork { reason } => format!("finds it impossible: {reason}"),
+        Call::Delegate { tasks } => format!("delegates {} tasks", tasks.len()),
+        Call::TeamList {} => "looks at what it has delegated".to_owned(),
+        Call::TeamKill { ticket, .. } => format!("takes {ticket} back"),
+    };
+    format!("its agent {says}")
 }

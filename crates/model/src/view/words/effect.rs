@@ -10,6 +10,12 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     match effect {
         Effect::PrepareWorkspace { agent, from, .. } => match from {
             attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
+            attempt::StartPoint::Rewound { commit } => {
+                format!(
+                    "make the workspace of {agent} on {}, an earlier commit",
+                    commit.short()
+                )
+            }
             attempt::StartPoint::Revert { commit } => {
                 format!(
                     "make the workspace of {agent} with a commit that takes {} back",
@@ -29,8 +35,10 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
                 format!("start step {step} of {agent} ({})", prompt_name(prompt))
             }
             attempt::Effect::StopRun { run } => format!("stop run {run}"),
+            attempt::Effect::CreateChild { child } => format!("write the ticket {}", child.id),
             attempt::Effect::InspectWorkspace { agent } => format!("look at the workspace of {agent}"),
         },
+        Effect::Unify { agent, .. } => format!("commit what {agent} has not committed"),
         Effect::BuildCandidate { round, .. } => format!("save, import and merge the work (round {round})"),
         Effect::StartCheck { command, commit, .. } => format!("run `{command}` on {}", commit.short()),
         Effect::Land {
@@ -71,7 +79,12 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
                 format!("write {status} and {} into its file", tags.join(", "))
             }
         }
-        Effect::AddNote { text } => format!("add a note to its file: {text}"),
+        Effect::CreateTicket(new) => format!("write the file of {}, which its agent has made", new.id),
+        Effect::AddNote { text, by: None } => format!("add a note to its file: {text}"),
+        Effect::AddNote {
+            text,
+            by: Some(agent),
+        } => format!("add a note of {agent} to its file: {text}"),
     }
 }
 
@@ -90,5 +103,6 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",
         Prompt::Unanswered { .. } => "unanswered",
+        Prompt::Unify { .. } => "unify",
     }
 }

@@ -37,7 +37,17 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::Woken
                 | attempt::Event::WokenEarly { .. }
                 | attempt::Event::WaitTimedOut
-                | attempt::Event::Recovered { .. } => true,
+                | attempt::Event::Delegated { .. }
+                | attempt::Event::ChildrenEndOrdered { .. }
+                | attempt::Event::ChildrenOver { .. }
+                | attempt::Event::Recovered { .. }
+                | attempt::Event::Called { .. }
+                | attempt::Event::ModeSet { .. }
+                | attempt::Event::ModeAnnounced { .. }
+                | attempt::Event::Said { .. }
+                | attempt::Event::Baited { .. }
+                | attempt::Event::WentQuiet(_)
+                | attempt::Event::Stirred => true,
                 attempt::Event::WorkspaceReady { .. }
                 | attempt::Event::StepStarted { .. }
                 | attempt::Event::WorkerSpawned
@@ -50,7 +60,10 @@ pub fn matters(fact: &Fact) -> bool {
             ticket::Event::Review { event, .. } => match event {
                 ReviewEvent::Failed { .. }
                 | ReviewEvent::StopOrdered { .. }
-                | ReviewEvent::VerdictNoted { .. } => true,
+                | ReviewEvent::VerdictNoted { .. }
+                | ReviewEvent::Called { .. }
+                | ReviewEvent::WentQuiet(_)
+                | ReviewEvent::Stirred => true,
                 ReviewEvent::Started { .. } | ReviewEvent::Spawned | ReviewEvent::Finished { .. } => false,
             },
             ticket::Event::Created { .. }
@@ -69,7 +82,10 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::NotLanded
             | ticket::Event::RetryDue
             | ticket::Event::FileDrifted
-            | ticket::Event::FileHeeded => false,
+            | ticket::Event::Delegated { .. }
+            | ticket::Event::FileHeeded
+            | ticket::Event::PartsOver { .. } => false,
+            ticket::Event::Rewound { .. } => true,
             ticket::Event::CommitmentAdded { .. }
             | ticket::Event::CommitmentUnmet { .. }
             | ticket::Event::CommitmentWaived { .. }
@@ -132,7 +148,11 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::FileUnheeded { .. }
             | ticket::Event::WorkFound
             | ticket::Event::BudgetSpent { .. }
-            | ticket::Event::BudgetRaised { .. } => true,
+            | ticket::Event::Unified
+            | ticket::Event::LandedWithParent { .. }
+            | ticket::Event::BudgetRaised { .. }
+            | ticket::Event::Commented { .. }
+            | ticket::Event::TicketMade { .. } => true,
         },
     }
 }

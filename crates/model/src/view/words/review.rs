@@ -1,5 +1,6 @@
 //! The events of a review in words.
 
+use super::attempt::{STIRRED, went_quiet};
 use crate::AgentName;
 use crate::conversation::Class;
 use crate::ticket::{ReviewEvent, Verdict};
@@ -8,6 +9,7 @@ pub(super) fn of_review(event: &ReviewEvent) -> String {
     match event {
         ReviewEvent::Started { run } => format!("step {run} of its review was ordered"),
         ReviewEvent::Spawned => "its review runs".to_owned(),
+        ReviewEvent::Called { call, .. } => super::attempt::of_call(call).replacen("agent", "gatekeeper", 1),
         ReviewEvent::StopOrdered { .. } => "its review is being stopped".to_owned(),
         ReviewEvent::Finished { .. } => "the step of its review ended".to_owned(),
         // crew has stopped it, so nothing has failed.
@@ -42,6 +44,8 @@ pub(super) fn of_review(event: &ReviewEvent) -> String {
                 Verdict::Fail { reason } => format!("its gatekeeper finds it impossible: {reason}"),
             }
         }
+        ReviewEvent::WentQuiet(quiet) => format!("in its review, {}", went_quiet(quiet)),
+        ReviewEvent::Stirred => format!("in its review, {STIRRED}"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::attempt::of_attempt;
 use super::review::{of_kept, of_review};
+use crate::Actor;
 use crate::attempt::Prompt;
 use crate::policy::attention;
 use crate::ticket::{
@@ -208,6 +209,25 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::Proposed { request, .. } => {
             format!("proposed in pull request #{}: {}", request.number, request.url)
         }
+        Event::PartsOver { parts } => {
+            let over: Vec<String> = parts
+                .iter()
+                .map(|part| {
+                    format!(
+                        "{} {}",
+                        part.ticket,
+                        part.result.as_deref().unwrap_or("is not over")
+                    )
+                })
+                .collect();
+            format!("its parts are over: {}", over.join("; "))
+        }
+        Event::Rewound { by, commit, at } => {
+            format!(
+                "taken back by {by} to {}, its commit at event {at}",
+                commit.short()
+            )
+        }
         Event::LookOrdered => "its pull request is to be looked at".to_owned(),
         Event::ProposalSeen { seen, .. } => {
             let is = match (seen.is_draft, seen.review) {
@@ -276,6 +296,19 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::LeftoversFound { leftovers } => leftovers.words(),
         Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
+        Event::Delegated { delegated } => format!("a part of {}, whose agent has delegated it", delegated.by),
+        Event::Unified => "done: its work is its parent's, and lands with that one".to_owned(),
+        Event::LandedWithParent { parent, commit } => {
+            format!("landed with {parent} as {}", commit.short())
+        }
+        Event::TicketMade { ticket, .. } => {
+            format!("its agent has made the ticket {}: {}", ticket.id, ticket.title)
+        }
+        Event::Commented {
+            by: Actor::File,
+            text,
+        } => format!("a note in its file: {text}"),
+        Event::Commented { by, text } => format!("note by {by}: {text}"),
     }
 }
 

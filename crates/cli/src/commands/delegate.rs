@@ -1,0 +1,117 @@
+//! `crew delegate`: a ticket for an agent, made and given to it in one command.
+
+use clap::Args;
+use client::engine::Engine;
+use client::follow::Follow;
+use client::repository::journal;
+use client::ticket_folder::{New, TicketFolder};
+use client::{follow, lookup};
+use model::command::Command;
+use model::journal::State;
+use model::view::Snapshot;
+use model::{AgentName, TicketId};
+use runtime::Place;
+use store::Recorded;
+use tokio::time::{Duration, Instant, timeout_at};
+
+use crate::asking::ask;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+
+/// The tag of tickets that are made so.
+const TAG: &str = "team";
+/// The longest title that is made of a task, in characters.
+const LONGEST_TITLE: usize = 100;
+/// The longest wait for the engine to see the ticket's file. Then the engine is asked all the same, and says
+/// what is in the way.
+const SEEN_WITHIN: Duration = Duration::from_secs(20);
+
+/// Give an idle agent a task: a ticket is made, and given to it at once
+#[derive(Debug, Args)]
+pub(crate) struct Delegate {
+    /// The agent.
+    agent: String,
+    /// The task: its first line is the ticket's title, the rest its text.
+    task: String,
+}
+
+impl Delegate {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.there()?;
+        let ledger = journal(&place).await?;
+        let crew = follow::present(ledger.as_ref()).await?;
+        let agent = lookup::agent(&crew, &self.agent)?;
+        expect_idle(&crew, &agent)?;
+        let new = New {
+            assignee: Some(agent.to_string()),
+            tags: vec![TAG.to_owned()],
+            ..of_task(&self.task)?
+        };
+        let is_up = Engine::of(&place)?.is_some();
+        let ticket = create(&place, new)?;
+        if let (Some(ledger), true) = (ledger, is_up) {
+            wait_until_known(Follow::new(ledger, crew.seq), &ticket).await?;
+        }
+        ask(context, place, Command::Assign { agent, ticket }).await
+    }
+}
+
+/// Refuses an agent that does not get the task now, before anything is made.
+fn expect_idle(crew: &Snapshot, agent: &AgentName) -> Result<()> {
+    let seen = crew.agent(agent);
+    let busy = seen.as_ref().and_then(|agent| agent.ticket.as_ref());
+    let (what, hint) = match (&seen, busy) {
+        (Some(_), None) => return Ok(()),
+        (Some(_), Some(ticket)) => (
+            format!("{agent} is at work on {ticket}: a task is delegated to an idle agent"),
+            format!(
+                "`crew ps` shows who is idle; `crew ticket create \"…\" -a {agent}` leaves a ticket in the queue until {agent} is"
+            ),
+        ),
+        (None, _) => (
+            format!("there is no agent named {agent} any more"),
+            "`crew ps` lists the agents, and `crew spawn <name>` makes one".to_owned(),
+        ),
+    };
+    Err(client::Error::refused(what, hint).into())
+}
+
+/// The ticket of a task.
+fn of_task(task: &str) -> Result<New> {
+    let task = text::sanitise::prompt(task);
+    let task = task.trim();
+    let (first, rest) = task.split_once('\n').unwrap_or((task, ""));
+    if first.trim().is_empty() {
+        let hint = "crew delegate ada \"Fix the login page\"";
+        return Err(client::Error::refused("the task is empty", hint).into());
+    }
+    let is_long = first.chars().count() > LONGEST_TITLE;
+    let title: String = first.trim().chars().take(LONGEST_TITLE).collect();
+    let description = if is_long { task } else { rest.trim() };
+    Ok(New {
+        title,
+        description: Some(description.to_owned()).filter(|text| !text.is_empty()),
+        ..New::default()
+    })
+}
+
+fn create(place: &Place, new: New) -> Result<TicketId> {
+    let folder = TicketFolder::find(Some(&place.tickets_dir), &place.root)?;
+    let id = folder.create(new, None)?;
+    TicketId::new(id.trim_end())
+        .map_err(|error| client::Error::usage(error.to_string(), "look at its file").into())
+}
+
+/// Waits until the engine knows a ticket.
+async fn wait_until_known(mut follow: Follow, ticket: &TicketId) -> Result<()> {
+    let deadline = Instant::now() + SEEN_WITHIN;
+    let is_of_it = |row: &Recorded| matches!(&row.after, State::Ticket(after) if after.id == *ticket);
+    loop {
+        let rows = follow.more().await?;
+        let is_late = rows.is_empty() && timeout_at(deadline, follow.changed()).await.is_err();
+        if is_late || rows.iter().any(is_of_it) {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Hooks: programs of the user's that get the notices of a crew.
+
+use std::fs;
+
+use serde_json::Value;
+use testkit::world::{DONE, World, make_executable};
+
+/// A world in which these keys are in `[hooks]`. `$LOG` in a script is the file that [`notices`] reads.
+fn hooked(hooks: &str, scripts: &[(&str, &str)]) -> World {
+    let world = World::with(|s| s.land = format!("\n[hooks]\n{hooks}\n"));
+    for (name, script) in scripts {
+        let (file, log, gates) = (world.path(name), world.path("notices"), world.path("gates"));
+        let head = format!(
+            "#!/bin/sh\nLOG='{}'\nGATES='{}'\n",
+            log.display(),
+            gates.display()
+        );
+        fs::write(&file, head + script).unwrap();
+        make_executable(&file);
+        let text = world.read("crew.toml");
+        let text = text.replace(&format!("@{name}"), &file.display().to_string());
+        world.commit("crew.toml", &text);
+    }
+    world
+}
+
+/// The notices that the hooks have noted, in order.
+fn notices(world: &World) -> Vec<Value> {
+    let text = fs::read_to_string(world.path("notices")).unwrap_or_default();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Kind and ticket of each.
+fn told(world: &World) -> Vec<(String, String)> {
+    let text = |notice: &Value, key: &str| notice[key].as_str().unwrap_or_default().to_owned();
+    let each = notices(world);
+    each.iter()
+        .map(|notice| (text(notice, "kind"), text(notice, "ticket")))
+        .collect()
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    let each = pairs.iter();
+    each.map(|(kind, ticket)| ((*kind).to_owned(), (*ticket).to_owned()))
+        .collect()
+}
+
+#[test]
+fn a_hook_gets_each_notice_as_json_in_order_and_only_what_happens_from_then_on() {
+    let world = World::new();
+    world.ticket("t-0").agent(DONE).write();
+    world.drain_all();
+
+    let script = "cat >> \"$LOG\"\nenv > \"$GATES/env\"\npwd > \"$GATES/pwd\"\n";
+    let file = world.path("note.sh");
+    let (log, gates) = (world.path("notices"), world.path("gates"));
+    let head = format!(
+        "#!/bin/sh\nLOG='{}'\nGATES='{}'\n",
+        log.display(),
+        gates.display()
+    );
+    fs::write(&file, head + script).unwrap();
+    make_executable(&file);
+    let hooks = format!(
+        "{}\n[hooks]\nall = [\"{}\"]\n",
+        world.read("crew.toml"),
+        file.display()
+    );
+    world.commit("crew.toml", &hooks);
+    world.ticket("t-1").agent(DONE).write();
+    world
+        .ticket("t-2")
+        .deps(&["t-1"])
+        .agent("echo 'BLOCKED: no key'")
+        .write();
+    world.drain_held();
+
+    let expected = [("completed", "t-1"), ("landed", "t-1"), ("held", "t-2")];
+    assert_eq!(told(&world), pairs(&expected));
+    let each = notices(&world);
+    let ids: Vec<u64> = each.iter().map(|notice| notice["id"].as_u64().unwrap()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+    assert!(each.iter().all(|notice| notice["agent"].is_string()), "{each:?}");
+    assert!(each[2]["says"].as_str().unwrap().contains("no key"), "{each:?}");
+    let env = fs::read_to_string(world.path("gates/env")).unwrap();
+    assert!(env.contains("CREW_HOOK=1") && env.contains("HOME="), "{env}");
+    assert!(!env.contains("canary"), "{env}");
+    let pwd = fs::read_to_string(world.path("gates/pwd")).unwrap();
+    let root = world.path("project").canonicalize().unwrap();
+    assert_eq!(pwd.trim(), root.display().to_string());
+
+    // The same, as whoever leads reads it, and from where an earlier look ended.
+    let seen = |args: &[&str]| world.json(&[&["events", "--leader"], args].concat());
+    let ids_of = |document: &Value| -> Vec<u64> {
+        let list = document["notices"].as_array().unwrap();
+        list.iter().map(|notice| notice["id"].as_u64().unwrap()).collect()
+    };
+    let (all, rest) = (seen(&["--all"]), seen(&["--since", &ids[0].to_string()]));
+    assert_eq!(ids_of(&all)[2..], ids);
+    assert_eq!(ids_of(&rest), ids[1..]);
+    assert_eq!(ids_of(&seen(&["-n", "2"])), ids[1..]);
+    assert_eq!(rest["notices"][0], each[1]);
+    let refused = world.crew(&["events", "--leader", "--since", "100000"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+}
+
+#[test]
+fn a_notice_outlives_an_engine_that_is_killed_while_its_hook_runs() {
+    // The first notice ends its engine, before that can note that it was delivered.
+    let script = "cat >> \"$LOG\"\nif [ ! -e \"$GATES/killed\" ]; then\ntries=0\n\
+        while [ ! -e \"$GATES/engine\" ]; do tries=$((tries+1)); [ $tries -lt 600 ] || exit 9; sleep 0.1; done\n\
+        touch \"$GATES/killed\"\nkill -9 \"$(cat \"$GATES/engine\")\"\nfi\n";
+    let world = hooked("completed = [\"@note.sh\"]", &[("note.sh", script)]);
+    world.ticket("t-1").agent(DONE).write();
+    let mut engine = world.engine();
+    fs::write(world.path("gates/pid"), engine.pid().to_string()).unwrap();
+    fs::rename(world.path("gates/pid"), world.path("gates/engine")).unwrap();
+    engine.end();
+    world.ticket("t-2").agent(DONE).write();
+    world.drain_all();
+    let mut told = told(&world);
+    told.dedup();
+    assert_eq!(told, pairs(&[("completed", "t-1"), ("completed", "t-2")]));
+    assert!(notices(&world).len() <= 3, "at most once more");
+    world.drain_all();
+    assert!(notices(&world).len() <= 3, "and not again");
+}
+
+#[test]
+fn a_hook_that_never_ends_is_in_nobodys_way_and_a_person_finds_it() {
+    let hooks = "completed = [\"@hang.sh\"]\nall = [\"@note.sh\"]\ntimeout = \"1s\"";
+    let scripts = [
+        ("hang.sh", "echo here >&2\nexec sleep 1000\n"),
+        ("note.sh", "cat >> \"$LOG\"\n"),
+    ];
+    let world = hooked(hooks, &scripts);
+    world.ticket("t-1").agent(DONE).write();
+    world.ticket("t-2").agent(DONE).write();
+    let said = world.drain_all();
+    let expected = [
+        ("completed", "t-1"),
+        ("landed", "t-1"),
+        ("completed", "t-2"),
+        ("landed", "t-2"),
+    ];
+    let (mut told, mut expected) = (told(&world), pairs(&expected));
+    told.sort();
+    expected.sort();
+    assert_eq!(told, expected);
+    assert!(
+        said.all().contains("the hook `completed` failed on notice"),
+        "{said}"
+    );
+    let ps = world.must(&["ps"]);
+    let why = "took longer than 1s, and was stopped ([hooks] timeout): here";
+    assert!(
+        ps.out.contains("the hook `completed` failed") && ps.out.contains(why),
+        "{ps}"
+    );
+    let failed = &world.json(&["ps"])["failed_hooks"];
+    assert_eq!(failed[0]["hook"], "completed", "{failed}");
+    // It is told of until it goes well, or is not in the settings any more.
+    world.change_settings("completed = ", "stuck = ");
+    world.drain_all();
+    assert_eq!(
+        world.json(&["ps"])["failed_hooks"].as_array().map(Vec::len),
+        Some(0)
+    );
+}
+
+#[test]
+fn work_that_changes_the_program_of_a_hook_waits_for_a_person() {
+    let world = hooked("landed = [\"sh\", \"./tools/note.sh\"]", &[]);
+    world.commit("tools/note.sh", "cat > /dev/null\n");
+    world
+        .ticket("t-1")
+        .agent("work tools/note.sh changed\necho DONE")
+        .write();
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "paths", "{note}");
+    assert!(note.contains("tools/note.sh"), "{note}");
+
+    // The whole path of a link to it is as good.
+    std::os::unix::fs::symlink(world.project("tools/note.sh"), world.path("link.sh")).unwrap();
+    let link = world.path("link.sh").display().to_string();
+    world.change_settings("\"./tools/note.sh\"", &format!("\"{link}\""));
+    world.must(&["drop", "t-1"]);
+    world
+        .ticket("t-2")
+        .agent("work tools/note.sh again\necho DONE")
+        .write();
+    world.drain_held();
+    assert_eq!(world.held("t-2").0, "paths");
+}

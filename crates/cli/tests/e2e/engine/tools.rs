@@ -1,0 +1,380 @@
+//! Tools: what an agent calls in the middle of its step is heard, once, before the step's end.
+
+use std::fs;
+
+use testkit::world::World;
+
+/// Calls a tool, and keeps the answer and the exit code.
+const TOOL: &str = r#"tool() { code=0; "$CREW_TOOL" tool "$@" >> "$LOGS/answers" 2>&1 || code=$?; echo "exit $code" >> "$LOGS/answers"; }
+"#;
+
+fn script(calls: &str) -> String {
+    format!("{TOOL}{calls}")
+}
+
+fn answers(world: &World) -> String {
+    fs::read_to_string(world.path("logs/answers")).unwrap_or_default()
+}
+
+/// How often the file of the ticket has this line.
+fn noted(world: &World, id: &str, line: &str) -> usize {
+    let file = fs::read_to_string(world.ticket_file(id)).unwrap();
+    file.lines().filter(|one| *one == line).count()
+}
+
+#[test]
+fn the_first_result_stands_whatever_the_agent_says_and_does_afterwards() {
+    let world = World::new();
+    let calls = r#"work a x
+tool team_comment '{"text": "half way\nand on"}'
+tool report_progress '{"text": "nearly there"}'
+tool submit_work '{"summary": "adds the file a", "acceptance_test_result": "read it"}'
+tool report_blocked '{"why": "no"}'
+tool team_comment '{"text": "one more"}'
+echo BLOCKED: no
+exit 3"#;
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    let answers = answers(&world);
+    let codes: Vec<&str> = answers.lines().filter(|line| line.starts_with("exit")).collect();
+    assert_eq!(
+        codes,
+        ["exit 0", "exit 0", "exit 0", "exit 1", "exit 0"],
+        "{answers}"
+    );
+    assert!(
+        answers.contains("your first result stands (submit_work)"),
+        "{answers}"
+    );
+    for line in ["> half way", "> and on", "> one more"] {
+        assert_eq!(noted(&world, "t-1", line), 1, "{line}");
+    }
+    for (fact, times) in [
+        ("commented", 2),
+        ("called", 2),
+        ("step_finished", 1),
+        ("step_failed", 0),
+        ("edited", 0),
+    ] {
+        assert_eq!(world.count("t-1", fact), times, "{fact}");
+    }
+    let message = world.git(&["log", "-1", "--format=%B", "main"]);
+    assert!(
+        message.contains("adds the file a") && message.contains("Acceptance test: read it"),
+        "{message}"
+    );
+    let history = world.must(&["history", "t-1"]).out;
+    assert!(
+        history.contains("half way") && history.contains("submits its work"),
+        "{history}"
+    );
+}
+
+#[test]
+fn an_agent_that_stays_after_its_result_is_stopped_and_its_work_is_submitted() {
+    let world = World::with(|s| s.run = "exit_within = \"1s\"".to_owned());
+    let calls =
+        "work a x\ntool submit_work '{\"summary\": \"done\"}'\nwhile :; do echo talking; sleep 0.2; done";
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+    assert_eq!(world.count("t-1", "stop_ordered"), 1);
+}
+
+#[test]
+fn a_question_and_a_sleep_end_the_step_as_the_words_do() {
+    let world = World::new();
+    let calls = r#"case "$RUN" in
+1) tool ask '{"question": "red or blue?"}' ;;
+2) tool sleep_until '{"until": "1s", "why": "the paint dries"}' ;;
+*) work a x; tool submit_work '{"summary": "painted"}' ;;
+esac
+exit 1"#;
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.drain_held();
+    let inbox = world.crew(&["inbox"]).out;
+    assert!(inbox.contains("red or blue?"), "{inbox}");
+    world.must(&["answer", "t-1", "blue"]);
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 3));
+    assert!(world.prompt("t-1", 2).contains("blue"));
+    assert!(world.prompt("t-1", 3).contains("the paint dries"));
+    assert!(answers(&world).contains("the answer opens your next step: end your turn now"));
+}
+
+#[test]
+fn a_promise_by_a_tool_is_kept_like_any_other() {
+    let world = World::new();
+    let calls = r#"work a x
+tool add_commitment '{"says": "a is there", "run": ["test", "-e", "a"]}'
+tool add_commitment '{"says": "a flies", "run": ["no-such-program"]}'
+tool submit_work '{"summary": "adds a"}'"#;
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.drain_all();
+    assert_eq!(
+        (world.landed(), world.count("t-1", "commitment_added")),
+        (vec!["t-1".to_owned()], 1)
+    );
+    let answers = answers(&world);
+    assert!(
+        answers.contains("checks do not find the program no-such-program"),
+        "{answers}"
+    );
+}
+
+#[test]
+fn what_is_not_the_agents_own_to_call_is_refused_and_leaves_no_row() {
+    let world = World::new();
+    let calls = r#"ask() { printf '%s' "$2" > "$CREW_RUN_DIR/asks/.$1.new"; mv "$CREW_RUN_DIR/asks/.$1.new" "$CREW_RUN_DIR/asks/$1.json"; }
+rows() { ls "$CREW_RUN_DIR/answers" | wc -l; }
+call='"tool":"team_comment","arguments":{"text":"x"}'
+ask forged "{\"token\":\"0000\",\"ticket\":\"t-1\",$call}"
+ask other "{\"token\":\"$CREW_TOKEN\",\"ticket\":\"t-2\",$call}"
+ask verdict "{\"token\":\"$CREW_TOKEN\",\"ticket\":\"t-1\",\"tool\":\"approve_work\",\"arguments\":{\"acceptance_test\":\"x\"}}"
+ask torn '{"token":'
+head -c 10000000 /dev/zero | tr '\0' x > "$CREW_RUN_DIR/asks/large.json"
+ln -s /etc/passwd "$CREW_RUN_DIR/asks/link.json"
+n=0; until [ "$(rows)" -ge 6 ]; do n=$((n+1)); [ $n -lt 600 ] || exit 9; sleep 0.1; done
+cat "$CREW_RUN_DIR"/answers/*.json > "$LOGS/refusals"
+head -c 10000000 /dev/zero | tr '\0' x | sed 's/.*/{"text":"&"}/' > big; tool team_comment - < big; rm big
+tool team_comment 'no json'
+tool team_comment '{"txt": "x"}'
+tool fly '{}'
+env -u CREW_RUN_DIR "$CREW_TOOL" tool ticket_show >> "$LOGS/answers" 2>&1 || echo "exit $?" >> "$LOGS/answers"
+tool ticket_show
+work a x; echo DONE"#;
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.ticket("t-2").agent("work b x; echo DONE").write();
+    world.drain_all();
+    assert!(world.is_landed("t-1") && world.is_landed("t-2"));
+    let refusals = fs::read_to_string(world.path("logs/refusals")).unwrap();
+    assert_eq!(refusals.matches("\"accepted\":false").count(), 6, "{refusals}");
+    for why in [
+        "the token is not that of this run",
+        "you work on t-1, and can call for no other ticket",
+        "approve_work is not for a worker",
+        "it is no call",
+        "more than 65536 bytes is too large",
+    ] {
+        assert!(refusals.contains(why), "{why}: {refusals}");
+    }
+    let answers = answers(&world);
+    for why in [
+        "bytes is too long",
+        "are no JSON",
+        "unknown field `txt`",
+        "there is no tool",
+        "CREW_RUN_DIR is not set",
+        "id: t-1",
+    ] {
+        assert!(answers.contains(why), "{why}: {answers}");
+    }
+    let codes: Vec<&str> = answers.lines().filter(|line| line.starts_with("exit")).collect();
+    assert_eq!(
+        codes,
+        ["exit 1", "exit 2", "exit 1", "exit 1", "exit 2", "exit 0"],
+        "{answers}"
+    );
+    for id in ["t-1", "t-2"] {
+        assert_eq!(
+            world.count(id, "commented") + world.count(id, "called"),
+            0,
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn a_step_calls_a_hundred_times_at_most() {
+    let world = World::new();
+    let calls = r#"i=0; while [ $i -lt 101 ]; do i=$((i+1)); tool report_progress "{\"text\": \"at $i\"}"; done
+work a x; echo DONE"#;
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.drain_all();
+    assert_eq!(world.count("t-1", "called"), 100);
+    let answers = answers(&world);
+    assert!(
+        answers.contains("this step has called 100 times, which are the most"),
+        "{answers}"
+    );
+    assert_eq!(answers.matches("exit 1\n").count(), 1, "{answers}");
+}
+
+/// Where an engine dies between a call and its answer.
+const DEATHS: &[&str] = &[
+    "call.seen",
+    "call.asked",
+    "inbox.read",
+    "decided.commented",
+    "durable.commented",
+    "begun.add_note",
+    "performed.add_note",
+    "decided.ticket_made",
+    "durable.ticket_made",
+    "begun.create_ticket",
+    "performed.create_ticket",
+    "decided.called",
+    "durable.called",
+    "call.answered",
+];
+/// Where an agent's process dies as it calls.
+const SENDER: &str = "call.sent";
+
+/// Whether nobody passes this point but the tests of this file.
+pub(crate) fn has(point: &str) -> bool {
+    let elsewhere = ["inbox.read", "begun.add_note", "performed.add_note"];
+    point == SENDER || DEATHS.contains(&point) && !elsewhere.contains(&point)
+}
+
+#[test]
+fn a_call_is_heard_once_wherever_the_engine_dies() {
+    for point in DEATHS {
+        let world = World::new();
+        let calls = "tool team_comment '{\"text\": \"half way\"}'\n\
+                     tool create_ticket '{\"title\": \"More\"}'\ntouch \"$GATES/called\"\n\
+                     until_there \"$GATES/go\"\nwork a x\ntool submit_work '{\"summary\": \"done\"}'\nexit 1";
+        world.ticket("t-1").agent(&script(calls)).write();
+        world.script("t-1-n1", "work b x; echo DONE");
+        if *point == "decided.called" || *point == "durable.called" {
+            world.open("go");
+        }
+        world.around("CREW_FAILPOINT_AT", point);
+        let mut engine = world.engine();
+        assert_eq!(engine.end().signal, Some(9), "{point}");
+        world.around("CREW_FAILPOINT_AT", "");
+        world.wait("it was answered", || world.path("gates/called").exists());
+        world.open("go");
+        world.drain_all();
+        assert_eq!(world.landed(), ["t-1", "t-1-n1"], "{point}");
+        assert_eq!(world.runs("t-1"), 1, "{point}");
+        assert_eq!(
+            (world.count("t-1", "commented"), world.count("t-1", "ticket_made")),
+            (1, 1),
+            "{point}"
+        );
+        assert_eq!(noted(&world, "t-1", "> half way"), 1, "{point}");
+        assert_eq!(answers(&world).matches("exit 0").count(), 3, "{point}");
+    }
+}
+
+#[test]
+fn a_call_of_a_process_that_is_killed_is_heard() {
+    let world = World::new();
+    let calls = "CREW_FAILPOINT_AT=call.sent \"$CREW_TOOL\" tool team_comment '{\"text\": \"my last\"}' || true\n\
+                 work a x\necho DONE";
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.drain_all();
+    assert_eq!(
+        (world.count("t-1", "commented"), noted(&world, "t-1", "> my last")),
+        (1, 1)
+    );
+    assert!(world.is_landed("t-1"));
+}
+
+#[test]
+fn what_is_called_while_no_engine_runs_counts_when_one_does() {
+    let world = World::new();
+    let calls = "touch \"$GATES/began\"\nuntil_there \"$GATES/go\"\nwork a x\n\
+                 tool team_comment '{\"text\": \"alone\"}'\ntool submit_work '{\"summary\": \"done\"}'\n\
+                 touch \"$GATES/ended\"\nexit 1";
+    world.ticket("t-1").agent(&script(calls)).write();
+    let mut engine = world.engine();
+    world.wait("it began", || world.path("gates/began").exists());
+    world.must(&["stop", "--leave"]);
+    engine.end();
+    world.open("go");
+    world.wait("it has ended", || world.path("gates/ended").exists());
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+    assert_eq!(
+        (world.count("t-1", "commented"), noted(&world, "t-1", "> alone")),
+        (1, 1)
+    );
+    let answers = answers(&world);
+    assert_eq!(
+        answers.matches("it counts when crew runs").count(),
+        2,
+        "{answers}"
+    );
+}
+
+#[test]
+fn a_gatekeeper_gives_its_verdict_by_a_tool() {
+    let world = World::with(|s| s.top = "[review]\nwhen = \"always\"\n".to_owned());
+    let calls = r#"if [ "$CREW_ROLE" = gatekeeper ]; then
+  tool submit_work '{"summary": "mine"}'
+  tool approve_work '{"acceptance_test": "read all of it"}'
+  tool reject_work '{"reason": "no"}'
+  exit 1
+fi
+work a x; echo DONE"#;
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(
+        (
+            world.count("t-1", "verdict_noted"),
+            world.count("t-1", "review_called")
+        ),
+        (1, 1)
+    );
+    let answers = answers(&world);
+    assert!(
+        answers.contains("submit_work is not for a gatekeeper"),
+        "{answers}"
+    );
+    assert!(
+        answers.contains("your first result stands (approve_work)"),
+        "{answers}"
+    );
+    assert!(world.must(&["history", "t-1"]).out.contains("read all of it"));
+}
+
+#[test]
+fn an_agent_makes_tickets_that_name_it_and_are_reviewed_as_its_own_is() {
+    let world = World::with(|s| s.top = "[review]\nwhen = { labels = [\"risky\"] }\n".to_owned());
+    let calls = r#"if [ "$CREW_ROLE" = gatekeeper ]; then tool approve_work '{"acceptance_test": "read it"}'; exit; fi
+tool create_ticket '{"title": "x", "deps": ["t-0"]}'
+i=0; while [ $i -lt 11 ]; do i=$((i+1)); tool create_ticket "{\"title\": \"Part $i\", \"acceptance\": \"b is there\"}"; done
+tool create_ticket '{"title": "two\nlines"}'
+work a x; echo DONE"#;
+    world
+        .ticket("t-1")
+        .line("tags: [risky, big]")
+        .agent(&script(calls))
+        .write();
+    for n in 1..=10 {
+        let work = format!(
+            "if [ \"$CREW_ROLE\" = gatekeeper ]; then tool approve_work '{{\"acceptance_test\": \"x\"}}'; exit; fi\nwork b{n} x; echo DONE"
+        );
+        world.script(&format!("t-1-n{n}"), &script(&work));
+    }
+    world.drain_all();
+    assert_eq!(world.landed().len(), 11);
+    assert_eq!(world.front("t-1-n1", "made_by"), "ada");
+    assert_eq!(world.front("t-1-n1", "tags"), "[risky]");
+    assert_eq!(world.count("t-1-n10", "approved"), 1);
+    let answers = answers(&world);
+    assert!(answers.contains("made t-1-n10"), "{answers}");
+    for why in [
+        "this step has made 10 tickets, which are the most",
+        "there is no ticket t-0",
+        "`title` is one line",
+    ] {
+        assert!(answers.contains(why), "{why}: {answers}");
+    }
+}
+
+#[test]
+fn a_note_by_the_command_for_tickets_goes_the_same_way() {
+    let world = World::new();
+    let calls = "\"$CREW_TOOL\" ticket add-note t-1 'by hand' > \"$LOGS/answers\"\nwork a x; echo DONE";
+    world.ticket("t-1").agent(calls).write();
+    world.drain_all();
+    assert_eq!(
+        (world.count("t-1", "commented"), noted(&world, "t-1", "> by hand")),
+        (1, 1)
+    );
+    assert_eq!(answers(&world), "noted on t-1\n");
+}

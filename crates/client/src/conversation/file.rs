@@ -1,0 +1,211 @@
+//! The conversation of a run, read from the file of its output.
+//!
+//! Nothing is read whole: a run is read in pieces from its beginning, or from near its end.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use harness::Transcript;
+use process::{Run, Stream, Tail};
+
+use super::{Conversation, Detail, Line, Look, Shown};
+use crate::error::Result;
+use crate::outputs;
+
+/// Bytes that are read at a time.
+const PIECE: usize = 64 << 10;
+/// Bytes at the end of an output that are read first, where its last lines are wanted.
+const NEAR: u64 = 256 << 10;
+/// The most bytes at the end of an output that are read for its last lines: most of a client's stream has no
+/// lines for people.
+const FAR: u64 = 16 << 20;
+/// Bytes in which the beginning of a line is looked for.
+const LINE: u64 = 4 << 20;
+
+/// The standard output of a run, which is read as it grows.
+#[derive(Debug)]
+pub struct Reading {
+    tail: Tail,
+    transcript: Transcript,
+    conversation: Conversation,
+    detail: Detail,
+}
+
+impl Reading {
+    /// Of a run, from its beginning on. `is_of_agent`: whether it is an agent's step.
+    pub fn new(run: &Run, is_of_agent: bool, detail: Detail) -> Self {
+        Self::at(run, is_of_agent, detail, 0)
+    }
+
+    fn at(run: &Run, is_of_agent: bool, detail: Detail, offset: u64) -> Self {
+        Self {
+            tail: Tail::new(run, Stream::Out, offset),
+            transcript: match is_of_agent {
+                true => Transcript::of_agent(),
+                false => Transcript::of_program(),
+            },
+            conversation: Conversation::default(),
+            detail,
+        }
+    }
+
+    /// Of a run, from its last lines on: `most` of them, if there are so many within its last 16 MiB.
+    ///
+    /// # Errors
+    /// The output cannot be read.
+    pub fn near_end(
+        run: &Run,
+        is_of_agent: bool,
+        detail: Detail,
+        most: usize,
+    ) -> Result<(Self, VecDeque<Line>)> {
+        let path = run.dir().join(Stream::Out.file());
+        let length = std::fs::metadata(&path).map_or(0, |meta| meta.len());
+        let mut window = NEAR;
+        loop {
+            let offset = line_start(&path, length.saturating_sub(window));
+            let mut reading = Self::at(run, is_of_agent, detail, offset);
+            let mut last = Last::of(most, detail);
+            reading.more(&mut |line| last.push(line))?;
+            if last.count == most || offset == 0 || window >= FAR {
+                return Ok((reading, last.lines));
+            }
+            window *= 4;
+        }
+    }
+
+    /// Calls `each` for each line that is there by now and was not read. Returns whether anything was.
+    ///
+    /// # Errors
+    /// The output cannot be read.
+    pub fn more(&mut self, each: &mut dyn FnMut(Line)) -> Result<bool> {
+        let mut is_any = false;
+        loop {
+            let bytes = self.tail.read(PIECE)?;
+            if bytes.is_empty() {
+                return Ok(is_any);
+            }
+            is_any = true;
+            let (conversation, detail) = (&mut self.conversation, self.detail);
+            self.transcript.feed(&bytes, |entry| {
+                conversation.read(entry, &mut |line| {
+                    if detail.wants(line.shown) {
+                        each(line);
+                    }
+                });
+            });
+        }
+    }
+
+    /// The line that is being written, where it is text.
+    pub fn open(&self) -> Option<Line> {
+        let text = self.transcript.open();
+        (!text.is_empty()).then_some(Line {
+            at: None,
+            indent: 0,
+            look: Look::Text,
+            shown: Shown::Always,
+            joins: false,
+            text,
+        })
+    }
+
+    /// Ends the output: calls `each` for the lines of its last, unfinished line.
+    pub fn end(&mut self, each: &mut dyn FnMut(Line)) {
+        let (conversation, detail) = (&mut self.conversation, self.detail);
+        self.transcript.end(|entry| {
+            conversation.read(entry, &mut |line| {
+                if detail.wants(line.shown) {
+                    each(line);
+                }
+            });
+        });
+    }
+}
+
+/// The last lines. A line that continues another counts as a part of it, and what is folded away beside lines
+/// that are not does not count.
+#[derive(Debug)]
+struct Last {
+    most: usize,
+    detail: Detail,
+    count: usize,
+    lines: VecDeque<Line>,
+}
+
+impl Last {
+    fn of(most: usize, detail: Detail) -> Self {
+        Self {
+            most,
+            detail,
+            count: 0,
+            lines: VecDeque::new(),
+        }
+    }
+
+    fn counts(&self, line: &Line) -> bool {
+        !line.joins && (self.detail != Detail::Both || line.shown != Shown::Unfolded)
+    }
+
+    fn push(&mut self, line: Line) {
+        self.count += usize::from(self.counts(&line));
+        self.lines.push_back(line);
+        if self.count > self.most {
+            self.count -= 1;
+            self.lines.pop_front();
+            while self.lines.front().is_some_and(|line| !self.counts(line)) {
+                self.lines.pop_front();
+            }
+        }
+    }
+}
+
+/// The offset of the first line that begins at this offset or behind it; the offset itself where it is in a
+/// line that is very long.
+pub fn line_start(path: &Path, offset: u64) -> u64 {
+    let Some(before) = offset.checked_sub(1) else {
+        return 0;
+    };
+    let read = || {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(before))?;
+        let mut rest = BufReader::with_capacity(PIECE, file.take(LINE));
+        let line = rest.skip_until(b'\n')? as u64;
+        io::Result::Ok((line < LINE).then_some(before + line))
+    };
+    read().ok().flatten().unwrap_or(offset)
+}
+
+/// Bytes in which the last line is looked for: most lines of a client's stream have none for people.
+const LAST: u64 = 64 << 10;
+
+/// The last line of a run's conversation that is not blank; empty where there is none. `is_of_agent`: whether
+/// the run is an agent's step.
+pub fn last_line(dir: &Path, is_of_agent: bool) -> String {
+    let mut transcript = match is_of_agent {
+        true => Transcript::of_agent(),
+        false => Transcript::of_program(),
+    };
+    let mut conversation = Conversation::default();
+    let mut last = String::new();
+    let mut read = |entry| {
+        conversation.read(entry, &mut |line: Line| {
+            if line.shown == Shown::Unfolded || line.text.trim().is_empty() {
+                return;
+            }
+            match line.joins {
+                true => last.push_str(&format!(" … {}", line.text)),
+                false => line.text.trim().clone_into(&mut last),
+            }
+        });
+    };
+    transcript.feed(
+        outputs::end(&dir.join(Stream::Out.file()), LAST).as_bytes(),
+        &mut read,
+    );
+    // A final line that is being written counts too.
+    transcript.end(&mut read);
+    last
+}

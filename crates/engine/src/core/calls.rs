@@ -1,0 +1,194 @@
+//! Calls of agents: what a tool that is called in a step changes.
+
+use std::collections::BTreeSet;
+
+use model::attempt::{self, AfterStop};
+use model::call::{Call, MOST_TICKETS, Role};
+use model::commitment::{By, MOST};
+use model::ticket::{Event, NewTicket, ReviewEvent, Ticket};
+use model::{Actor, AgentName, Fence, RunId, TicketId};
+
+use super::commands::Answer;
+use super::review::not_named;
+use super::{Core, WriteMeta};
+use crate::{End, RunEnd};
+
+impl Core {
+    /// An agent has called a tool in this run. Only the run of the step that its ticket waits for is heard.
+    pub(super) fn called(&mut self, run: &RunId, fence: Fence, call: Call) -> Answer {
+        let is_over = || "your step is over, and what it calls does not count".to_owned();
+        let id = self.tickets.of_run(run).cloned().ok_or_else(is_over)?;
+        let ticket = self.ticket(&id).ok_or_else(is_over)?;
+        let review = ticket.review_of_run(run);
+        let stands = match (review, ticket.attempt()) {
+            (Some(review), _) => Some(review.fence),
+            (None, Some(attempt)) => Some(attempt.claim.fence),
+            (None, None) => None,
+        };
+        let conversation = ticket.conversation_of(run).ok_or_else(is_over)?;
+        let agent = ticket.agent_of_run(run).cloned().ok_or_else(is_over)?;
+        if stands != Some(fence) {
+            return Err(is_over());
+        }
+        if conversation.stopping.as_ref().is_some_and(AfterStop::is_final) {
+            return Err("a person ends your step, and what it calls does not count".to_owned());
+        }
+        let role = match review {
+            Some(_) => Role::Gatekeeper,
+            // Whether it may delegate is said where it does.
+            None => Role::Leader,
+        };
+        if !call.is_of(role) {
+            return Err(format!("{} is not for a {}", call.name(), role.name()));
+        }
+        if let Some(first) = conversation.result.as_ref().filter(|_| call.is_result()) {
+            let first = first.call.name();
+            return Err(format!("your first result stands ({first}): end your turn now"));
+        }
+        self.fault_of(ticket, &call).map_or(Ok(()), Err)?;
+        let mut message = taken(&call, &id);
+        let by = Actor::Agent { run: run.clone() };
+        let event = match call {
+            Call::TicketShow {} => return Ok(message),
+            Call::Delegate { tasks } => return self.delegate(&id, &tasks, WriteMeta::default()),
+            Call::TeamList {} => return self.team_list(&id),
+            Call::TeamKill { ticket, why } => return self.team_kill(&id, &ticket, (by, why)),
+            Call::TeamComment { text } => Event::Commented { by, text },
+            Call::AddCommitment { .. } => match self.promised(ticket, agent, &call)? {
+                Some(event) => event,
+                None => return Ok("the ticket has this commitment already".to_owned()),
+            },
+            Call::SetMode { mode } => {
+                message = format!("your mode is {}", mode.name());
+                Event::Attempt(attempt::Event::ModeSet { mode, by })
+            }
+            Call::CreateTicket { .. } => {
+                let ticket = self.made_ticket(ticket, agent, call)?;
+                message = format!("made {}", ticket.id);
+                Event::TicketMade {
+                    by,
+                    ticket: Box::new(ticket),
+                }
+            }
+            Call::ReportProgress { .. }
+            | Call::SubmitWork { .. }
+            | Call::ReportBlocked { .. }
+            | Call::Ask { .. }
+            | Call::SleepUntil { .. }
+            | Call::ApproveWork { .. }
+            | Call::RejectWork { .. }
+            | Call::FailWork { .. } => match role {
+                Role::Gatekeeper => Event::Review {
+                    fence,
+                    event: ReviewEvent::Called { call, at: self.now },
+                },
+                Role::Worker | Role::Leader => Event::Attempt(attempt::Event::Called { call, at: self.now }),
+            },
+        };
+        let done = self.apply(&id, [event], WriteMeta::default());
+        done.map(|()| message).map_err(|no| no.why)
+    }
+
+    /// Why a call cannot be taken as things stand, for the agent.
+    fn fault_of(&self, ticket: &Ticket, call: &Call) -> Option<String> {
+        if let Call::ApproveWork { met, .. } = call {
+            return not_named(ticket, met);
+        }
+        call.wake_at(self.now).err()
+    }
+
+    /// The event of a commitment that an agent makes; none where the ticket has it.
+    fn promised(&self, ticket: &Ticket, agent: AgentName, call: &Call) -> Result<Option<Event>, String> {
+        let Some(promise) = call.promise().filter(|promise| !ticket.has_promised(promise)) else {
+            return Ok(None);
+        };
+        if ticket.commitments.len() >= MOST {
+            return Err(format!("the ticket has {MOST} commitments, which are the most"));
+        }
+        let by = By::Agent(agent);
+        Ok(Some(Event::CommitmentAdded { by, promise }))
+    }
+
+    /// The ticket that an agent makes. What decides about reviews of its own work does for this too.
+    fn made_ticket(&self, ticket: &Ticket, agent: AgentName, call: Call) -> Result<NewTicket, String> {
+        let Call::CreateTicket {
+            title,
+            description,
+            acceptance,
+            mut tags,
+            deps,
+            priority,
+        } = call
+        else {
+            return Err("it makes no ticket".to_owned());
+        };
+        let made = ticket.attempt().map_or(0, |attempt| attempt.conversation.made);
+        if made >= MOST_TICKETS {
+            return Err(format!(
+                "this step has made {MOST_TICKETS} tickets, which are the most; ask a person for more"
+            ));
+        }
+        if let Some(missing) = deps.iter().find(|id| !self.folder.has(id)) {
+            return Err(format!("there is no ticket {missing}, which it would wait for"));
+        }
+        let of_review = ticket.spec.tags.union(&ticket.tags_given).filter(|tag| {
+            let one = BTreeSet::from([(*tag).clone()]);
+            self.settings.review.tag_of(&one).is_some()
+        });
+        tags.extend(of_review.cloned());
+        let id = format!("{}-n{}", ticket.id, ticket.made + 1);
+        Ok(NewTicket {
+            id: TicketId::new(&id).map_err(|_| format!("{id} is too long for a ticket's id"))?,
+            title,
+            description,
+            acceptance,
+            tags,
+            deps,
+            priority: priority.unwrap_or(2),
+            made_by: agent,
+        })
+    }
+
+    /// The end of a run whose agent has stated its result by a call: that stands, whatever its client said
+    /// or did afterwards.
+    pub(super) fn settled(&self, id: &TicketId, mut ended: RunEnd) -> RunEnd {
+        let conversation = self
+            .ticket(id)
+            .and_then(|ticket| ticket.conversation_of(&ended.run));
+        let Some(first) = conversation.and_then(|conversation| conversation.result.as_ref()) else {
+            return ended;
+        };
+        let Some(signal) = first.call.signal(first.at) else {
+            return ended;
+        };
+        ended.end = End::Finished(signal);
+        ended.stated = None;
+        ended.verdict = first.call.verdict();
+        ended.summary = first.call.summary().or(ended.summary);
+        ended.unusable.clear();
+        ended
+    }
+}
+
+/// The answer to a call that was taken.
+fn taken(call: &Call, id: &TicketId) -> String {
+    match call {
+        Call::TicketShow {} | Call::Delegate { .. } | Call::TeamList {} | Call::TeamKill { .. } => {
+            String::new()
+        }
+        Call::TeamComment { .. } => format!("noted on {id}"),
+        Call::ReportProgress { .. } => "noted; go on".to_owned(),
+        Call::SubmitWork { .. } => {
+            "your work is submitted once your step is over: end your turn now".to_owned()
+        }
+        Call::ReportBlocked { .. } => "people are told: end your turn now".to_owned(),
+        Call::Ask { .. } => "asked; the answer opens your next step: end your turn now".to_owned(),
+        Call::SleepUntil { .. } => "you are started again then: end your turn now".to_owned(),
+        Call::SetMode { .. } => "set".to_owned(),
+        Call::CreateTicket { .. } => "made".to_owned(),
+        Call::AddCommitment { .. } => "promised; crew verifies it before your work lands".to_owned(),
+        Call::ApproveWork { .. } | Call::RejectWork { .. } | Call::FailWork { .. } => {
+            "your verdict stands: end your turn now".to_owned()
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! crew's tools for the client: a server of the Model Context Protocol that the client starts by itself.
+
+use serde_json::{Map, Value, json};
+
+use crate::environment::Environment;
+use crate::step::Calls;
+
+/// The file in the folder of the run that tells the client of the server.
+pub(super) const FILE: &str = "mcp.json";
+/// The name of the server: the client calls the tools `mcp__crew__…`.
+const SERVER: &str = "crew";
+
+/// The content of the file. The client adds the user's own servers. `None` where a path is no text, which
+/// JSON cannot hold: then the agent has its words only.
+pub(super) fn servers(calls: &Calls, variables: &Environment) -> Option<String> {
+    let of_crew = variables.iter().filter_map(|(name, value)| {
+        let name = name.to_str().filter(|name| name.starts_with("CREW_"))?;
+        Some((name.to_owned(), Value::from(value.to_str()?)))
+    });
+    calls.dir.to_str()?;
+    let server = json!({
+        "type": "stdio",
+        "command": calls.program.to_str()?,
+        "args": ["mcp"],
+        "env": of_crew.collect::<Map<String, Value>>(),
+    });
+    Some(json!({ "mcpServers": { SERVER: server } }).to_string())
+}

@@ -1,0 +1,57 @@
+//! The rows of a child: delegated, unified, landed with its parent.
+
+use super::{Draft, Taken};
+use crate::attempt::ChildResult;
+use crate::ticket::{Delegated, Done, Stage};
+use crate::{Oid, TicketId};
+
+impl Draft<'_> {
+    pub(super) fn delegated(&mut self, delegated: &Delegated) -> Taken {
+        self.expect_open()?;
+        if self.ticket.attempts > 0 || self.ticket.delegated.is_some() {
+            return self.no("it was given out before");
+        }
+        self.ticket.delegated = Some(Box::new(delegated.clone()));
+        Ok(())
+    }
+
+    /// Its work is in its parent's workspace, and its agent is free.
+    pub(super) fn unify(&mut self) -> Taken {
+        let verify = self.stage(
+            |s| matches!(s, Stage::Unified { is_saved: false }),
+            "it is not being unified",
+        )?;
+        verify.stage = Stage::Unified { is_saved: true };
+        self.free_slot();
+        Ok(())
+    }
+
+    /// Its parent, which has its work, has landed.
+    pub(super) fn land_with_parent(&mut self, parent: &TicketId, commit: &Oid) -> Taken {
+        let verify = self.stage(
+            |s| matches!(s, Stage::Unified { is_saved: true }),
+            "its work is not in its parent's",
+        )?;
+        let agent = verify.attempt.claim.agent.clone();
+        self.finish(Done::Landed {
+            commit: commit.clone(),
+            acceptance: format!("landed with {parent}, whose checks it passed in"),
+            agent,
+            brought_nothing: false,
+        });
+        Ok(())
+    }
+
+    /// What the children cost counts for the budget of the ticket that delegated them, and their agents have
+    /// a part in its work.
+    pub(super) fn count_children(&mut self, results: &[ChildResult]) {
+        let ticket = &mut self.ticket;
+        for result in results {
+            ticket.spent.since_grant_micro_usd = ticket
+                .spent
+                .since_grant_micro_usd
+                .saturating_add(result.cost_micro_usd);
+            ticket.authors.extend(result.agent.clone());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What was measured of streams and heartbeats, in tables.
+
+use super::beats::Beats;
+use super::quantile;
+use super::report::ratio;
+use super::streams::{STREAMS, Streamed};
+
+/// For the terminal.
+pub(crate) fn streamed(streams: &[Streamed]) -> String {
+    let mut text = String::new();
+    for stream in streams {
+        let speed = |all: &[f64]| quantile(all.iter().copied(), 0.5);
+        text.push_str(&format!(
+            "\nstreams, {}, {} rounds: skipped at {:.0} MB/s; reader ÷ skip {} (goal 0.5), transcript ÷ skip {}",
+            stream.name,
+            stream.skip.len(),
+            speed(&stream.skip),
+            ratio(&stream.reader, &stream.skip),
+            ratio(&stream.transcript, &stream.skip),
+        ));
+    }
+    text
+}
+
+/// For the terminal.
+pub(crate) fn beaten(beats: &Beats) -> String {
+    let at = |share| quantile(beats.times.iter().copied(), share);
+    format!(
+        "\nbeats, {} processes, {} heartbeats: p50 {:.2} ms, p99 {:.2} ms of processor time (goal 20)",
+        beats.processes,
+        beats.times.len(),
+        at(0.5),
+        at(0.99)
+    )
+}
+
+/// For the page: its section.
+pub(crate) fn streams_page(streams: &[Streamed]) -> String {
+    if streams.is_empty() {
+        return String::new();
+    }
+    let mut page = STREAMS_HEAD.to_owned();
+    for stream in streams {
+        let about = STREAMS.iter().find(|(name, _)| *name == stream.name);
+        page.push_str(&format!(
+            "| {} | {} | {} | {} |\n",
+            about.map_or(stream.name, |(_, about)| about),
+            stream.skip.len(),
+            ratio(&stream.reader, &stream.skip),
+            ratio(&stream.transcript, &stream.skip),
+        ));
+    }
+    page
+}
+
+/// For the page: its section.
+pub(crate) fn beats_page(beats: &[Beats]) -> String {
+    if beats.is_empty() {
+        return String::new();
+    }
+    let mut page = BEATS_HEAD.to_owned();
+    for Beats { processes, times } in beats {
+        let share = |at| 100.0 * quantile(times.iter().copied(), at) / 20.0;
+        page.push_str(&format!(
+            "| {processes} | {} | {:.0} % | {:.0} % |\n",
+            times.len(),
+            share(0.5),
+            share(0.99)
+        ));
+    }
+    page
+}
+
+const STREAMS_HEAD: &str = "
+## streams
+
+The speed at which the stream of an agent client is read, as a part of the speed at which serde_json skips the same lines
+(`IgnoredAny`). The reader finds the outcome of the step, the transcript makes the entries that people see; both stand on the same parser.
+The streams are made up, in the shapes of Claude Code. The three take turns.
+
+| stream | rounds | reader ÷ skip, goal ≥ 0.5 | transcript ÷ skip, goal ≥ 0.5 |
+|---|---|---|---|
+";
+
+const BEATS_HEAD: &str = "
+## beats
+
+The processor time that the shim of a step takes for one heartbeat, in which it looks at all processes below it.
+
+| processes | heartbeats | p50, of 20 ms | p99, goal 20 ms |
+|---|---|---|---|
+";
