@@ -87,7 +87,7 @@ fn stream(pieces: usize, words: usize, lines: usize) -> Vec<u8> {
     };
     add(
         &mut stream,
-        &json!({"type": "system", "subtype": "init", "cwd": "/work/project", "session_id": SESSION,
+        &json!({"type": "system", "subtype": "init", "cwd": "/home/ada/project", "session_id": SESSION,
             "tools": ["Bash", "Edit", "Read"], "model": "m"}),
     );
     for turn in 0.. {
