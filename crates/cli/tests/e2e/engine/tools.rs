@@ -133,7 +133,8 @@ ask forged "{\"token\":\"0000\",\"ticket\":\"t-1\",$call}"
 ask other "{\"token\":\"$CREW_TOKEN\",\"ticket\":\"t-2\",$call}"
 ask verdict "{\"token\":\"$CREW_TOKEN\",\"ticket\":\"t-1\",\"tool\":\"approve_work\",\"arguments\":{\"acceptance_test\":\"x\"}}"
 ask torn '{"token":'
-head -c 10000000 /dev/zero | tr '\0' x > "$CREW_RUN_DIR/asks/large.json"
+head -c 10000000 /dev/zero | tr '\0' x > "$CREW_RUN_DIR/asks/.large.new"
+mv "$CREW_RUN_DIR/asks/.large.new" "$CREW_RUN_DIR/asks/large.json"
 ln -s /etc/passwd "$CREW_RUN_DIR/asks/link.json"
 n=0; until [ "$(rows)" -ge 6 ]; do n=$((n+1)); [ $n -lt 600 ] || exit 9; sleep 0.1; done
 cat "$CREW_RUN_DIR"/answers/*.json > "$LOGS/refusals"
