@@ -177,6 +177,7 @@ complete -c crew -n "__fish_crew_using_subcommand inbox" -s C -d 'Work in this f
 complete -c crew -n "__fish_crew_using_subcommand inbox" -s f -l follow -d 'Go on as more comes and goes, until interrupted'
 complete -c crew -n "__fish_crew_using_subcommand inbox" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand inbox" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand answer" -l question -d 'The number of the question that it answers, as `crew inbox` shows it. An answer to a question that is not open any more is refused. Without it, the question that is open as the command is written' -r
 complete -c crew -n "__fish_crew_using_subcommand answer" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand answer" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand answer" -s h -l help -d 'Print help'

@@ -28,8 +28,13 @@ const RULES: &[Rule] = &[
         why: "which characters hide does not depend on who asks",
     },
     Rule {
+        name: "watch",
+        ours: &[],
+        why: "a notice of a change does not depend on who asks",
+    },
+    Rule {
         name: "store",
-        ours: &["failpoint", "model", "text"],
+        ours: &["failpoint", "model", "text", "watch"],
         why: "the journal knows the model's values, and no adapter or frontend",
     },
     Rule {
@@ -44,7 +49,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "tickets",
-        ours: &["failpoint", "text"],
+        ours: &["failpoint", "text", "watch"],
         why: "an adapter knows nothing of ours",
     },
     Rule {
@@ -69,6 +74,7 @@ const RULES: &[Rule] = &[
             "store",
             "text",
             "tickets",
+            "watch",
         ],
         why: "the shell joins the core, the journal and the adapters, and knows no frontend",
     },
@@ -84,6 +90,7 @@ const RULES: &[Rule] = &[
             "store",
             "text",
             "tickets",
+            "watch",
         ],
         why: "what every frontend needs of the rest; it prints nothing and draws nothing",
     },
@@ -96,7 +103,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "mcp",
-        ours: &["model", "process", "text"],
+        ours: &["model", "process", "text", "watch"],
         why: "the agent's end of a call knows the folder of its run, and neither journal nor engine",
     },
     Rule {

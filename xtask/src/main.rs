@@ -17,6 +17,7 @@ mod metadata;
 mod picture;
 mod program;
 mod reference;
+mod scratch;
 mod setup;
 mod sim;
 mod sources;
@@ -41,9 +42,9 @@ usage: cargo xtask <command>
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
   clients               installs the agent clients that the tests run, as clients/ pins them, in target/clients
   bench [PART] [--quick] [--crew=PATH]
-                        PART: drain, dispatch, exits, idle, recover, append, streams, beats or train;
+                        PART: drain, dispatch, exits, idle, recover, append, streams, beats, calls or train;
                         what crew costs beside the plain shell; all of it writes docs/benchmarks.md, and train,
-                        streams and beats by themselves their sections; of the release binary, which it builds, or of the one at PATH
+                        streams, beats and calls by themselves their sections; of the release binary, which it builds, or of the one at PATH
   sim [OPTION]          the simulation: the seeds of every test run, or others; a seed that fails is shrunk and written down
       --seed N          this one
       --seeds A..B      these, both among them

@@ -24,8 +24,19 @@ const GIT_LOCAL: [&str; 8] = [
 ///
 /// The program cannot be started, or does not end with 0.
 pub(crate) fn run<S: AsRef<OsStr>>(directory: &Path, program: &str, arguments: &[S]) -> Result<(), String> {
+    run_with(directory, program, arguments, None)
+}
+
+/// The same, with another folder for what is temporary, where one is given.
+pub(crate) fn run_with<S: AsRef<OsStr>>(
+    directory: &Path,
+    program: &str,
+    arguments: &[S],
+    temporary: Option<&Path>,
+) -> Result<(), String> {
     let shown = shown(program, arguments);
     let status = command(directory, program, arguments)
+        .envs(temporary.map(|folder| ("TMPDIR", folder)))
         .stdin(Stdio::null())
         .status()
         .map_err(|error| format!("`{shown}` cannot be started: {error}"))?;
@@ -65,7 +76,7 @@ pub(crate) fn output<S: AsRef<OsStr>>(
     String::from_utf8(stdout).map_err(|_| format!("`{shown}` printed something that is not text"))
 }
 
-/// Runs a program whose standard output is passed on as it comes, and kept.
+/// Runs a program as [`run_with`] does, whose standard output is passed on as it comes, and kept.
 ///
 /// # Errors
 ///
@@ -74,10 +85,12 @@ pub(crate) fn passed_on<S: AsRef<OsStr>>(
     directory: &Path,
     program: &str,
     arguments: &[S],
+    temporary: Option<&Path>,
 ) -> Result<String, (String, String)> {
     let shown = shown(program, arguments);
     let mut said = String::new();
     let mut child = command(directory, program, arguments)
+        .envs(temporary.map(|folder| ("TMPDIR", folder)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()

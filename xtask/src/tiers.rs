@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::scratch::Scratch;
 use crate::{Outcome, program};
 
 /// How much is tested. Each tier has all of those before it.
@@ -23,7 +24,7 @@ pub(crate) enum Tier {
 /// Tests that are named with what they took.
 const SLOWEST: usize = 20;
 /// Tests at once without nextest, as `.config/nextest.toml` has it with it.
-const AT_ONCE: &str = "--test-threads=8";
+const AT_ONCE: &str = "--test-threads=12";
 /// The binary whose suites are its modules.
 const END_TO_END: &str = "crew::e2e";
 
@@ -61,8 +62,13 @@ fn has_nextest(root: &Path) -> bool {
 ///
 /// A test failed, or the two tiers are no longer two.
 pub(crate) fn run(root: &Path, tier: Tier) -> Outcome {
+    let scratch = Scratch::in_memory();
+    let temporary = scratch.as_ref().map(Scratch::path);
+    if let Some(folder) = temporary {
+        println!("in {}: TMPDIR names another folder", folder.display());
+    }
     if !has_nextest(root) {
-        return without_nextest(root, tier);
+        return without_nextest(root, tier, temporary);
     }
     let profile = format!("--profile={}", tier.profile());
     let all = [
@@ -73,7 +79,7 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Outcome {
         "--no-fail-fast",
         &profile,
     ];
-    let outcome = program::run(root, "cargo", &all);
+    let outcome = program::run_with(root, "cargo", &all, temporary);
     let report = root.join("target/nextest").join(tier.profile()).join("junit.xml");
     match fs::read_to_string(&report) {
         Ok(report) => print!("{}", table(&read(&report))),
@@ -84,7 +90,7 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Outcome {
     outcome.and_then(|()| counted.are_two())
 }
 
-fn without_nextest(root: &Path, tier: Tier) -> Outcome {
+fn without_nextest(root: &Path, tier: Tier, temporary: Option<&Path>) -> Outcome {
     println!(
         "cargo-nextest is not installed: `cargo test` runs the same tests, more slowly, and without the time of each; \
          `cargo install --locked cargo-nextest` brings it"
@@ -95,7 +101,7 @@ fn without_nextest(root: &Path, tier: Tier) -> Outcome {
         Tier::First => arguments.extend(["--skip", "deep::"]),
         Tier::Deep => {}
     }
-    let said = program::passed_on(root, "cargo", &arguments);
+    let said = program::passed_on(root, "cargo", &arguments, temporary);
     let (Ok(text) | Err((_, text))) = &said;
     println!("\n{} tests were run", passed_and_failed(text));
     said.map(drop).map_err(|(why, _)| why)

@@ -23,6 +23,16 @@ use runtime::Place;
 
 /// Asks, waits for the answer and prints it. Where the dispatcher was run for it here, also what came of it.
 pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -> Result<Exit> {
+    ask_or_leave(context, place, command, None).await
+}
+
+/// As [`ask`]; `left`: what stands although the command is refused, which is no failure then.
+pub(crate) async fn ask_or_leave(
+    context: &mut Context,
+    place: Place,
+    command: Command,
+    left: Option<&str>,
+) -> Result<Exit> {
     let mut notices = Notices::without_log()?;
     let answer = {
         let submitter = context.submitter(place);
@@ -36,7 +46,11 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
         }
     };
     warn_of(&mut notices);
-    let answer = answer?;
+    let mut answer = answer?;
+    if let (Some(left), Outcome::Refused { why }) = (left, &answer.outcome) {
+        let message = format!("{left}: {why}");
+        answer.outcome = Outcome::Accepted { message };
+    }
     let exit = report(context, &answer)?;
     let is_left = goes_on(&command) && !is_over(&command, &answer.happened);
     if exit == Exit::Done && !answer.was_up && !context.json && is_left {

@@ -11,7 +11,7 @@ use client::error::Doing as _;
 use client::repository::settings;
 use client::submit::Submitter;
 use model::settings::Settings;
-use runtime::{CHECK_MARK, Place, SET_UP_MARK};
+use runtime::{CHECK_MARK, HOOK_MARK, Place, SET_UP_MARK};
 
 /// A command's surroundings.
 #[derive(Debug)]
@@ -88,6 +88,12 @@ impl Context {
         self.whole_env.contains_key(OsStr::new("CREW_WORKER"))
     }
 
+    /// The hook in whose program this runs, by its key in the settings.
+    pub(crate) fn hook(&self) -> Option<String> {
+        let value = self.whole_env.get(OsStr::new(HOOK_MARK))?;
+        Some(text::sanitise::line(&value.to_string_lossy()))
+    }
+
     /// The program of crew's that runs this and speaks for no person; none where a person does.
     pub(crate) fn program(&self) -> Option<Program> {
         let is_set = |name: &str| self.whole_env.contains_key(OsStr::new(name));
@@ -123,8 +129,11 @@ impl Context {
         Ok((place, settings))
     }
 
-    /// The name of the person who asks: for the journal, where it stands for ever.
+    /// The name of the person who asks, or the hook that does: for the journal, where it stands for ever.
     pub(crate) fn person(&self) -> String {
+        if let Some(hook) = self.hook() {
+            return format!("the hook {hook}");
+        }
         let name = ["USER", "LOGNAME"].into_iter().find_map(|name| self.var(name));
         let name = text::sanitise::line(name.unwrap_or_default());
         if name.is_empty() {

@@ -26,7 +26,7 @@ mod train;
 mod usage;
 mod work;
 
-pub use agent::{Activity, Agent, Failure};
+pub use agent::{Activity, Agent, Failure, Progress};
 pub use answer::Answer;
 pub use checks::{Checks, ForgotVerdicts, Tool};
 pub use commitment::Commitment;

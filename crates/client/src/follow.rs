@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::view::Snapshot;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use store::{Ledger, Recorded, Subscription};
 use tokio::sync::mpsc;
+use watch::{Kind, Notice, Watcher};
 
 use crate::clock;
 use crate::error::{Error, Result};
@@ -86,25 +86,24 @@ pub struct Changes {
     /// Looks since the last change.
     looks: u32,
     /// Ends the watching when it is dropped; none where the system has none to give.
-    watch: Option<RecommendedWatcher>,
+    watch: Option<Watcher>,
 }
 
 impl Changes {
     /// The changes of a folder's files.
     pub fn of(folder: &Path) -> Self {
         let (tell, told) = mpsc::channel(1);
-        let watch = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // A read is no news.
-            let is_read = matches!(&event, Ok(event) if event.kind.is_access());
-            if !is_read {
+        let watch = Watcher::new(move |notice| match notice {
+            // Whatever was written was told before.
+            Notice::Of {
+                kind: Kind::Closed, ..
+            } => {}
+            Notice::Of { .. } | Notice::Lost => {
                 // Full: a notice is waiting already.
                 let _ = tell.try_send(());
             }
         });
-        let watch = watch.ok().and_then(|mut watch| {
-            watch.watch(folder, RecursiveMode::NonRecursive).ok()?;
-            Some(watch)
-        });
+        let watch = watch.ok().filter(|watch| watch.watch(folder).is_ok());
         Self {
             told,
             looks: 0,

@@ -11,6 +11,17 @@ use crate::error::Result;
 
 pub use tickets::{Filter, New, Status};
 
+/// Who writes a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// A person.
+    Person,
+    /// An agent, by its name.
+    Agent(String),
+    /// A hook, by its key in the settings.
+    Hook(String),
+}
+
 /// A folder of ticket files.
 #[derive(Debug)]
 pub struct TicketFolder(Folder);
@@ -164,18 +175,19 @@ impl TicketFolder {
         Ok(self.0.resolve(id)?.to_string())
     }
 
-    /// Adds a note to a ticket. A person's note is an edit of the task. The note of an agent, which is named
-    /// then, is none: the agent would get the whole ticket again, and the limit on repeated failure would
-    /// start anew.
+    /// Adds a note to a ticket. A person's note is an edit of the task. The note of an agent or a hook is
+    /// none: the agent would get the whole ticket again, the limit on repeated failure would start anew, and
+    /// a hook that notes each comment would start itself.
     ///
     /// # Errors
     /// The ticket is not there, or its file cannot be read or written.
-    pub fn add_note(&self, id: &str, agent: Option<&str>, text: &str) -> Result<String> {
+    pub fn add_note(&self, id: &str, author: &Author, text: &str) -> Result<String> {
         let id = self.0.resolve(id)?;
         let now = Timestamp::now();
-        match agent {
-            Some(agent) => self.0.add_agent_note(&id, agent, text, now)?,
-            None => self.0.add_note(&id, text, now)?,
+        match author {
+            Author::Agent(agent) => self.0.add_agent_note(&id, agent, text, now)?,
+            Author::Hook(hook) => self.0.add_hook_note(&id, hook, text, now)?,
+            Author::Person => self.0.add_note(&id, text, now)?,
         }
         Ok(tickets::render_note(&id))
     }

@@ -4,6 +4,7 @@ mod batch;
 mod budget;
 mod calls;
 mod checks;
+mod children;
 mod commands;
 mod commitments;
 mod conflicts;

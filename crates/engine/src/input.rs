@@ -186,8 +186,13 @@ pub enum Observation {
 /// The outcome of an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
-    /// What a child's agent had not committed is committed in the workspace that it shares.
+    /// The work of a child is committed in the workspace of its parent.
     Unified,
+    /// The work of a child cannot be brought into the workspace of its parent.
+    NotUnified {
+        /// Why.
+        why: String,
+    },
     /// The workspace is whole.
     WorkspaceReady {
         /// The commit its branch was built on.
@@ -402,6 +407,7 @@ impl Report {
             | Report::CheckoutEdited { .. }
             | Report::WorkKept { .. }
             | Report::Unified
+            | Report::NotUnified { .. }
             | Report::Done => return None,
         })
     }

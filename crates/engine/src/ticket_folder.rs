@@ -328,6 +328,7 @@ mod tests {
             status,
             tags: BTreeSet::new(),
             deps: BTreeSet::new(),
+            note: None,
         }
     }
 

@@ -380,6 +380,11 @@ points! {
         "clean.renamed": "crew's own folder has lost its name, its files are there",
         "clean.forgotten": "a commit that was kept is forgotten, others that are to be are kept",
     }
+    "delegation" {
+        "move.noted": "a merge is to come into the files of a workspace, which are as they were",
+        "move.filled": "its files are there, its branch is where it was",
+        "move.moved": "its branch has it too, the note that it is under way is there",
+    }
 }
 
 #[cfg(test)]

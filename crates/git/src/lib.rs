@@ -56,8 +56,10 @@ pub use types::version::Version;
 
 pub use workspace::import::Imported;
 pub use workspace::leftovers::{LeftBehind, NoWork};
+pub use workspace::moved::Moved;
 pub use workspace::root::holds_workspaces;
 pub use workspace::save::Saved;
 pub use workspace::set_up::SetUp;
+pub use workspace::turns::Turn;
 pub use workspace::undeletable::Undeletable;
 pub use workspace::{Spec, Workspace};

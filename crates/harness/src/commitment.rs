@@ -30,7 +30,7 @@ pub(crate) fn parse(line: &str) -> Option<Result<Commitment, String>> {
     if !(line.starts_with('{') && line.contains("\"crew\"") && line.contains("\"commitment\"")) {
         return None;
     }
-    match serde_json::from_str::<Value>(line) {
+    match crate::json::value::<Value>(line) {
         // Whatever else stands in an agent's own JSON is text.
         Ok(value) if value.get("crew").and_then(Value::as_str) != Some("commitment") => None,
         Ok(value) => Some(read(&value)),

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess,
+    Visitor,
 };
 
 /// A value of which some parts are read. What is not overridden is skipped.
@@ -53,6 +54,14 @@ pub(crate) fn read<'de, T: Fields<'de>>(bytes: &'de [u8], into: &mut T) -> bool 
     let mut document = serde_json::Deserializer::from_slice(bytes);
     let is_object = Into(into).deserialize(&mut document);
     is_object.is_ok_and(|is_object| is_object) && document.end().is_ok()
+}
+
+/// Reads a whole value from a line, which is mended where it is no JSON as it stands.
+pub(crate) fn value<T: DeserializeOwned>(line: &str) -> serde_json::Result<T> {
+    serde_json::from_str(line).or_else(|error| {
+        let better = text::mended_json(line);
+        serde_json::from_str(&better).map_err(|_| error)
+    })
 }
 
 /// Reads a value into one that is there; says whether it was an object.

@@ -102,7 +102,7 @@ pub(crate) fn parse(line: &str) -> Option<Given> {
     if !line.starts_with('{') || !line.contains("\"crew\"") {
         return None;
     }
-    let value: Value = serde_json::from_str(line).ok()?;
+    let value: Value = crate::json::value(line).ok()?;
     let run_id = value.get("run_id").and_then(Value::as_str).unwrap_or_default();
     (value.get("crew").and_then(Value::as_str) == Some("verdict")).then(|| Given {
         run_id: run_id.to_owned(),

@@ -6,10 +6,11 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use model::call::{Call, MOST_CALLS, Role, Tool, tools};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use model::Time;
+use model::call::{Call, Role, Tool, tools};
 use process::{Ask, Asks, CALLS_DIR, CALLS_TOKEN, MOST_BYTES, Reply};
 use serde_json::Value;
+use watch::Watcher;
 
 /// How long the answer of an engine is waited for. Where none runs, the call counts later.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -60,11 +61,7 @@ impl Caller {
             asks: Asks::of(get(CALLS_DIR)?),
             token: get(CALLS_TOKEN)?,
             ticket: get("CREW_TICKET_ID")?,
-            role: match get("CREW_ROLE")?.as_str() {
-                "gatekeeper" => Role::Gatekeeper,
-                _ if env.get("CREW_HAS_TOOLS").is_some_and(|has| has == "1") => Role::Leader,
-                _ => Role::Worker,
-            },
+            role: Role::of_step(&get("CREW_ROLE")?, env.get("CREW_HAS_TOOLS").map(String::as_str)),
         })
     }
 
@@ -95,6 +92,10 @@ impl Caller {
             Ok(call) => call,
             Err(why) => return Ok(Reply::refused(why)),
         };
+        let now = Timestamp::now().as_millisecond();
+        if let Some(why) = call.fault_at(Time(now)) {
+            return Ok(Reply::refused(format!("{tool} was not called: {why}")));
+        }
         let ask = Ask {
             token: self.token.clone(),
             ticket: self.ticket.clone(),
@@ -106,13 +107,10 @@ impl Caller {
                 "a call of more than {MOST_BYTES} bytes is too large: say it shorter"
             )));
         }
-        if self.asks.list()?.len() >= MOST_CALLS {
-            return Ok(Reply::refused(format!(
-                "this step has called {MOST_CALLS} times, which are the most: end your turn"
-            )));
+        if let Err(why) = call.expect_room(self.asks.list()?.len()) {
+            return Ok(Reply::refused(why));
         }
         let answers = Answers::watch(&self.asks.answers_dir());
-        let now = Timestamp::now().as_millisecond();
         let id = self.asks.send(&ask, u64::try_from(now).unwrap_or_default())?;
         match self.wait(&answers, &id)? {
             Some(reply) => Ok(reply),
@@ -149,7 +147,7 @@ impl Caller {
 
 /// The notices of answers; without a watcher of the system they are looked for.
 struct Answers {
-    _watcher: Option<RecommendedWatcher>,
+    _watcher: Option<Watcher>,
     changed: mpsc::Receiver<()>,
     // Without a watcher nobody else holds it.
     _open: mpsc::Sender<()>,
@@ -159,15 +157,11 @@ impl Answers {
     fn watch(folder: &Path) -> Self {
         let (tell, changed) = mpsc::channel();
         let told = tell.clone();
-        let watcher = notify::recommended_watcher(move |_: notify::Result<notify::Event>| {
+        let watcher = Watcher::new(move |_| {
             let _ = told.send(());
         });
-        let watcher = watcher.and_then(|mut watcher| {
-            watcher.watch(folder, RecursiveMode::NonRecursive)?;
-            Ok(watcher)
-        });
         Self {
-            _watcher: watcher.ok(),
+            _watcher: watcher.ok().filter(|watcher| watcher.watch(folder).is_ok()),
             changed,
             _open: tell,
         }

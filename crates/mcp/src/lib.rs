@@ -4,6 +4,7 @@
 //! * [`serve`] offers the tools to a client by the Model Context Protocol, on standard input and output.
 
 mod caller;
+mod lines;
 mod server;
 
 pub use caller::{Caller, Error, Result};

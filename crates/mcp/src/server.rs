@@ -12,6 +12,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 
 use crate::caller::{Caller, Error, Result};
+use crate::lines::Lines;
 
 /// What a client is told of the server.
 const ABOUT: &str = "Tools of crew, which has given you the ticket that you work on. The first result that you state with one \
@@ -23,7 +24,8 @@ const ABOUT: &str = "Tools of crew, which has given you the ticket that you work
 /// [`Error::Server`]: what comes in is not the protocol.
 pub async fn serve(caller: Caller) -> Result<()> {
     let broke = |error: String| Error::Server(error);
-    let service = Server(caller).serve(stdio()).await;
+    let (input, output) = stdio();
+    let service = Server(caller).serve(Lines::new(input, output)).await;
     let service = service.map_err(|error| broke(text::with_causes(&error)))?;
     let ended = service.waiting().await;
     ended.map(drop).map_err(|error| broke(text::with_causes(&error)))

@@ -13,5 +13,5 @@ fn main() -> io::Result<()> {
             fs::write(folder.join(format!("{name}.md")), page)?;
         }
     }
-    Ok(())
+    fs::write(folder.join("README.md"), model::diagram::index())
 }

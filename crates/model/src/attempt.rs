@@ -7,6 +7,8 @@ pub mod mode;
 mod step;
 mod transition;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 pub use children::{AfterChildren, Child, ChildEnd, ChildResult};
@@ -17,7 +19,7 @@ pub use step::{Prompt, Signal, unusable_words};
 
 use crate::conversation::Conversation;
 pub use crate::conversation::{
-    AfterStop, Class, Failure, HarnessChange, HarnessId, Quiet, Silence, Stuck, Throttled, Usage,
+    AfterStop, Class, Failure, HarnessChange, HarnessId, Progress, Quiet, Silence, Stuck, Throttled, Usage,
 };
 use crate::machine::{self, Rejected};
 use crate::{Actor, Oid, TicketId, Time};
@@ -90,6 +92,13 @@ pub struct Attempt {
     /// The children that it has delegated and that are not known to be over, in the order of their turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<TicketId>,
+    /// Those of them that get a workspace of their own.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub apart: BTreeSet<TicketId>,
+    /// The prompt that said why its submitted work came back last: every prompt says it to an agent that
+    /// does not remember it, until the work is submitted again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returned: Option<Box<Prompt>>,
     /// When it was claimed.
     pub claimed_at: Time,
     /// The time at which the present state began.
@@ -153,7 +162,7 @@ pub enum State {
         /// The reason.
         why: Stuck,
     },
-    /// Its children work, one after the other, in its workspace.
+    /// Its children work: in its workspace one after the other, in workspaces of their own side by side.
     WaitingForChildren {
         /// The children, in the order of their turns.
         ids: Vec<TicketId>,
@@ -256,6 +265,18 @@ impl Attempt {
         Some(question)
     }
 
+    /// What a person has ordered that takes the agent from its ticket, while that is under way: its step is
+    /// being stopped, or its children are being ended.
+    #[must_use]
+    pub fn being_ended(&self) -> Option<&AfterStop> {
+        let of_children = match self.after_children() {
+            Some(AfterChildren::Stop { then }) => Some(then),
+            Some(AfterChildren::Unify { .. }) | None => None,
+        };
+        let stopping = self.conversation.stopping.as_ref().or(of_children);
+        stopping.filter(|then| then.is_final())
+    }
+
     /// The answer to its last question that the agent has not been given yet, because its next step waits.
     #[must_use]
     pub fn waiting_answer(&self) -> Option<&str> {
@@ -296,6 +317,8 @@ impl Attempt {
             waits_for_target: true,
             resumes_at: None,
             children: Vec::new(),
+            apart: BTreeSet::new(),
+            returned: None,
             claimed_at: at,
             since: at,
             state: State::Preparing,

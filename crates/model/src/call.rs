@@ -2,16 +2,19 @@
 //!
 //! The comments of [`Call`] and its fields are what agents read: each tool is described to them by these.
 
+mod read;
+mod role;
+mod tool;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-use text::sanitise;
 
+pub use self::role::Role;
+pub use self::tool::{Tool, tools};
 use crate::attempt::{Mode, Signal};
 use crate::commitment::Promise;
 use crate::settings::duration;
@@ -22,10 +25,17 @@ use crate::{TicketId, Time};
 pub const MOST_TEXT: usize = 4 * 1024;
 /// The most calls of a step.
 pub const MOST_CALLS: usize = 100;
+/// How often an agent may state a result beyond [`MOST_CALLS`]: no step is kept from coming to its end by
+/// what it has called before.
+const MORE_RESULTS: usize = 20;
 /// The most words of a command.
 const MOST_WORDS: usize = 100;
 /// The most tickets that a step may create.
 pub const MOST_TICKETS: u32 = 10;
+/// The most tickets that the agents of one ticket may make.
+pub const MOST_TICKETS_OF_ONE: u32 = 50;
+/// The most tickets in a row of which each was made by the agent of the one before.
+pub const MOST_GENERATIONS: u32 = 3;
 /// The most bytes of a title.
 const LONGEST_TITLE: usize = 1000;
 /// The longest time that an agent may sleep. A longer one is a slip, and people would lose sight of its
@@ -91,11 +101,11 @@ pub enum Call {
         /// The program and its arguments, each a text of its own. No shell reads them.
         run: Vec<String>,
     },
-    /// Say how you go about the ticket: do it yourself (`execute`), plan first (`plan`), split it into
-    /// tickets (`break_up`), hand it to others (`delegate`), or bring parts together (`unify`).
+    /// Say how you go about the ticket: do it yourself (`execute`), plan first (`plan`), or, after you have
+    /// planned, split it into tickets (`break_up`).
     SetMode {
         /// The mode.
-        mode: Mode,
+        mode: ChosenMode,
     },
     /// Create a ticket for work that your own does not ask for. Anybody may take it; it is reviewed where
     /// yours is.
@@ -181,7 +191,9 @@ pub struct Task {
     /// Whether its agent may delegate in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leader: bool,
-    /// Whether its agent works in your folder, which is the only way there is.
+    /// Whether its agent works in your folder, with all that is there. `false`: in a folder of its own, which
+    /// begins with what is in yours then, at the same time as the others beside it that have one;
+    /// its work is merged into yours when it is done.
     #[serde(default = "shares", skip_serializing_if = "Clone::clone")]
     pub share: bool,
 }
@@ -190,122 +202,29 @@ fn shares() -> bool {
     true
 }
 
-/// The role of the agent that calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It works on a ticket.
-    Worker,
-    /// It reviews work.
-    Gatekeeper,
-    /// It works on a ticket, and may delegate: it has a worker's tools and more.
-    Leader,
+/// A mode that an agent chooses by its name. The other modes begin by what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChosenMode {
+    /// It does the work itself.
+    Execute,
+    /// It thinks first.
+    Plan,
+    /// It splits the work into tickets.
+    BreakUp,
 }
 
-impl Role {
-    /// The role in words, for a message.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            // A leader is a worker to its environment too (`CREW_ROLE`).
-            Role::Worker | Role::Leader => "worker",
-            Role::Gatekeeper => "gatekeeper",
+impl From<ChosenMode> for Mode {
+    fn from(chosen: ChosenMode) -> Self {
+        match chosen {
+            ChosenMode::Execute => Mode::Execute,
+            ChosenMode::Plan => Mode::Plan,
+            ChosenMode::BreakUp => Mode::BreakUp,
         }
     }
-
-    /// Whether it has a tool that these roles have.
-    fn has(self, roles: &[Self]) -> bool {
-        roles.contains(&self) || self == Role::Leader && roles.contains(&Role::Worker)
-    }
-}
-
-/// All tools by name, with the roles that have them.
-pub const TOOLS: &[(&str, &[Role])] = &[
-    ("ticket_show", &[Role::Worker, Role::Gatekeeper]),
-    ("team_comment", &[Role::Worker]),
-    ("report_progress", &[Role::Worker]),
-    ("submit_work", &[Role::Worker]),
-    ("report_blocked", &[Role::Worker]),
-    ("ask", &[Role::Worker]),
-    ("sleep_until", &[Role::Worker]),
-    ("add_commitment", &[Role::Worker]),
-    ("set_mode", &[Role::Worker]),
-    ("create_ticket", &[Role::Worker]),
-    ("approve_work", &[Role::Gatekeeper]),
-    ("reject_work", &[Role::Gatekeeper]),
-    ("fail_work", &[Role::Gatekeeper]),
-    ("delegate", &[Role::Leader]),
-    ("team_list", &[Role::Leader]),
-    ("team_kill", &[Role::Leader]),
-];
-
-/// A tool as an agent is told of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tool {
-    /// Its name.
-    pub name: &'static str,
-    /// What it does.
-    pub describes: String,
-    /// The JSON schema of its arguments, which is one of an object.
-    pub schema: Map<String, Value>,
-}
-
-/// The tools of a role, in the order of the table.
-#[must_use]
-pub fn tools(role: Role) -> Vec<Tool> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let whole = settings
-        .into_generator()
-        .into_root_schema_for::<Call>()
-        .to_value();
-    let of_each = whole.get("oneOf").and_then(Value::as_array);
-    let variants: Vec<&Value> = of_each.into_iter().flatten().collect();
-    let of = |name: &&'static str| -> Option<Tool> {
-        let is_it = |variant: &&&Value| variant.pointer("/properties/tool/const") == Some(&json!(name));
-        let variant = variants.iter().find(is_it)?;
-        let mut schema = variant.pointer("/properties/arguments")?.as_object()?.clone();
-        schema.entry("properties").or_insert_with(|| json!({}));
-        schema.insert("additionalProperties".to_owned(), json!(false));
-        let describes = variant.get("description").and_then(Value::as_str);
-        Some(Tool {
-            name,
-            describes: describes.unwrap_or_default().to_owned(),
-            schema,
-        })
-    };
-    let of_role = TOOLS.iter().filter(|(_, roles)| role.has(roles));
-    of_role.filter_map(|(name, _)| of(name)).collect()
 }
 
 impl Call {
-    /// Reads a call that an agent of this role has written: untrusted text. Its texts are sanitised.
-    ///
-    /// # Errors
-    /// What is wrong with it and what to do, for the agent that wrote it.
-    pub fn read(role: Role, tool: &str, mut arguments: Value) -> Result<Self, String> {
-        let Some((name, roles)) = TOOLS.iter().find(|(name, _)| *name == tool) else {
-            return Err(format!(
-                "there is no tool {}: you have {}",
-                text::quoted(tool),
-                names(role)
-            ));
-        };
-        if !role.has(roles) {
-            return Err(format!(
-                "{name} is not for a {}: you have {}",
-                role.name(),
-                names(role)
-            ));
-        }
-        clean(&mut arguments).map_err(|why| format!("{name} was not called: {why}"))?;
-        let whole = json!({ "tool": name, "arguments": arguments });
-        let call: Self = serde_json::from_value(whole)
-            .map_err(|error| format!("{name} was not called: {error}. {}", takes(role, name)))?;
-        match call.fault() {
-            Some(why) => Err(format!("{name} was not called: {why}")),
-            None => Ok(call),
-        }
-    }
-
     /// The tool's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -329,11 +248,22 @@ impl Call {
         }
     }
 
-    /// Whether an agent of this role has the tool.
-    #[must_use]
-    pub fn is_of(&self, role: Role) -> bool {
-        let mut tools = TOOLS.iter();
-        tools.any(|(name, roles)| *name == self.name() && role.has(roles))
+    /// Whether a step that has called `before` times may call this too.
+    ///
+    /// # Errors
+    /// The reason against it, for the agent.
+    pub fn expect_room(&self, before: usize) -> Result<(), String> {
+        let most = match self.is_result() {
+            true => MOST_CALLS + MORE_RESULTS,
+            false => MOST_CALLS,
+        };
+        if before < most {
+            return Ok(());
+        }
+        Err(format!(
+            "this step has called {before} times, and {MOST_CALLS} are the most: say how it ended, by a tool or by a word alone \
+             on a line, and end your turn"
+        ))
     }
 
     /// Whether it states the result of the step: the first one of a step stands.
@@ -464,66 +394,30 @@ impl Call {
         let Call::SleepUntil { until, .. } = self else {
             return Ok(None);
         };
-        wake_at(until, now)
-            .map(Some)
-            .map_err(|why| format!("`until` {why}"))
+        let at = time_of(until, now).map_err(|why| format!("`until` {why}"))?;
+        Ok(Some(at.max(now)))
     }
 
-    /// What is wrong with its texts.
-    fn fault(&self) -> Option<String> {
-        let (field, text) = match self {
-            Call::TicketShow {} | Call::TeamList {} | Call::SetMode { .. } => return None,
-            Call::Delegate { tasks } => match tasks.first() {
-                Some(task) => ("title", &task.title),
-                None => return Some("`tasks` is empty".to_owned()),
-            },
-            Call::TeamKill { ticket, .. } => ("ticket", ticket),
-            Call::TeamComment { text } | Call::ReportProgress { text } => ("text", text),
-            Call::SubmitWork { summary, .. } => ("summary", summary),
-            Call::ReportBlocked { why } => ("why", why),
-            Call::Ask { question } => ("question", question),
-            Call::SleepUntil { why, .. } => ("why", why),
-            Call::AddCommitment { says, run } => {
-                if run.first().is_none_or(String::is_empty) {
-                    return Some("`run` names no program".to_owned());
-                }
-                if run.len() > MOST_WORDS {
-                    return Some(format!("`run` has more than {MOST_WORDS} words"));
-                }
-                ("says", says)
-            }
-            Call::CreateTicket {
-                title,
-                tags,
-                priority,
-                ..
-            } => {
-                if title.contains('\n') || title.len() > LONGEST_TITLE {
-                    return Some(format!("`title` is one line of at most {LONGEST_TITLE} bytes"));
-                }
-                if let Some(tag) = tags.iter().find(|tag| !is_tag(tag)) {
-                    return Some(format!(
-                        "{} is no tag: letters, digits, `-`, `_`, `.` and `:`",
-                        text::quoted(tag)
-                    ));
-                }
-                if priority.is_some_and(|priority| priority > 4) {
-                    return Some("`priority` is 0 to 4".to_owned());
-                }
-                ("title", title)
-            }
-            Call::ApproveWork { acceptance_test, .. } => ("acceptance_test", acceptance_test),
-            Call::RejectWork { reason, .. } | Call::FailWork { reason } => ("reason", reason),
+    /// What is wrong with the time that an agent names which calls this at `now`. A call that is taken late
+    /// may well name a time that has passed by then.
+    #[must_use]
+    pub fn fault_at(&self, now: Time) -> Option<String> {
+        let Call::SleepUntil { until, .. } = self else {
+            return None;
         };
-        text.trim().is_empty().then(|| format!("`{field}` is empty"))
+        match time_of(until, now) {
+            Ok(at) if at < now => Some(format!("`until` has passed: it is {now} now")),
+            Ok(_) => None,
+            Err(why) => Some(format!("`until` {why}")),
+        }
     }
 }
 
-/// When an agent wants to be woken that says this at `now`.
-fn wake_at(until: &str, now: Time) -> Result<Time, String> {
+/// The time that an agent means which says this at `now`; it may have passed.
+fn time_of(until: &str, now: Time) -> Result<Time, String> {
     let until = until.trim();
     let at = match until.parse::<Timestamp>() {
-        Ok(at) => Time(at.as_millisecond()).max(now),
+        Ok(at) => Time(at.as_millisecond()),
         Err(_) => match duration::parse(until) {
             Ok(wait) => now + wait,
             Err(why) => {
@@ -539,65 +433,10 @@ fn wake_at(until: &str, now: Time) -> Result<Time, String> {
     }
 }
 
-fn is_tag(tag: &str) -> bool {
-    let is_fine = |one: char| one.is_alphanumeric() || "-_.:".contains(one);
-    !tag.is_empty() && tag.len() <= 100 && tag.chars().all(is_fine)
-}
-
-/// The tools of a role, by name.
-fn names(role: Role) -> String {
-    let of_role = TOOLS.iter().filter(|(_, roles)| role.has(roles));
-    let names: Vec<&str> = of_role.map(|(name, _)| *name).collect();
-    names.join(", ")
-}
-
-/// What a tool takes, in a sentence.
-fn takes(role: Role, name: &str) -> String {
-    let tool = tools(role).into_iter().find(|tool| tool.name == name);
-    let Some(Tool { schema, .. }) = tool else {
-        return String::new();
-    };
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let fields = schema.get("properties").and_then(Value::as_object);
-    let fields: Vec<String> = fields
-        .into_iter()
-        .flatten()
-        .map(|(field, _)| match required.contains(&field.as_str()) {
-            true => format!("`{field}`"),
-            false => format!("`{field}` (may be left out)"),
-        })
-        .collect();
-    match fields.as_slice() {
-        [] => "It takes no arguments".to_owned(),
-        fields => format!("It takes {}", fields.join(", ")),
-    }
-}
-
-/// Sanitises every text of a value, and refuses one that is too long.
-fn clean(value: &mut Value) -> Result<(), String> {
-    match value {
-        Value::String(text) if text.len() > MOST_TEXT => Err(format!(
-            "a text of {} bytes is too long, {MOST_TEXT} are the most: say it shorter",
-            text.len()
-        )),
-        Value::String(text) => {
-            *text = sanitise::text(text);
-            Ok(())
-        }
-        Value::Array(values) => values.iter_mut().try_for_each(clean),
-        Value::Object(fields) => fields.values_mut().try_for_each(clean),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn read(role: Role, tool: &str, arguments: Value) -> Result<Call, String> {
@@ -606,10 +445,12 @@ mod tests {
 
     #[test]
     fn every_tool_is_described_with_its_arguments_to_the_roles_that_have_it() {
-        for role in [Role::Worker, Role::Gatekeeper] {
+        for role in [Role::Worker, Role::Gatekeeper, Role::Leader] {
             let tools = tools(role);
-            let of_role = TOOLS.iter().filter(|(_, roles)| role.has(roles));
-            assert_eq!(tools.len(), of_role.count());
+            assert_eq!(
+                tools.iter().map(|tool| tool.name).collect::<Vec<_>>(),
+                role.tools().collect::<Vec<_>>()
+            );
             for tool in tools {
                 assert!(tool.describes.len() > 20, "{tool:?}");
                 assert_eq!(tool.schema["type"], "object", "{tool:?}");
@@ -657,7 +498,16 @@ mod tests {
         .unwrap();
         let soon = soon.wake_at(Time(0)).unwrap_err();
         assert!(soon.starts_with("`until` is not a duration like 90s"), "{soon}");
-        assert!(read(Role::Worker, "submit_work", json!("DONE")).is_err());
+        let text = words(Role::Worker, "submit_work", json!("DONE"));
+        assert!(
+            text.starts_with("submit_work was not called: its arguments are no object. It takes"),
+            "{text}"
+        );
+        let mode = words(Role::Worker, "set_mode", json!({ "mode": "unify" }));
+        assert!(
+            mode.contains("expected one of `execute`, `plan`, `break_up`"),
+            "{mode}"
+        );
     }
 
     #[test]
@@ -691,6 +541,13 @@ mod tests {
         assert_eq!(signal("1970-01-01T00:00:00Z"), Some(Some(Time(1_000))));
         assert_eq!(signal("2970-01-01T00:00:00Z"), Some(None));
         assert_eq!(signal("31d"), Some(None));
+        let until =
+            |until: &str| read(Role::Worker, "sleep_until", json!({ "until": until, "why": "x" })).unwrap();
+        assert_eq!(until("1s").fault_at(Time(1_000)), None);
+        assert_eq!(
+            until("1970-01-01T00:00:00Z").fault_at(Time(1_000)).unwrap(),
+            "`until` has passed: it is 1970-01-01T00:00:01Z now"
+        );
     }
 
     #[test]

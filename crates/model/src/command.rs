@@ -248,25 +248,20 @@ impl Command {
     }
 }
 
-/// A question that an agent asked: after the n-th step of a claim.
+/// A question that an agent asked about a ticket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// About which ticket.
     pub ticket: TicketId,
-    /// The fence of the claim.
-    pub fence: Fence,
-    /// After how many steps that ended well.
-    pub step: u32,
+    /// Its number: the questions about a ticket are counted from 1, whichever agent asked them.
+    pub number: u32,
 }
 
 impl Question {
     /// The question that the ticket's agent waits with; none when it has asked nothing.
     #[must_use]
     pub fn of(ticket: &Ticket) -> Option<Self> {
-        ticket
-            .attempt()?
-            .question()
-            .and_then(|_| Self::after_last_step(ticket))
+        ticket.attempt()?.question().map(|_| Self::last(ticket))
     }
 
     /// The question that an answer goes to: the one that the ticket's agent waits with, or the one whose
@@ -275,16 +270,14 @@ impl Question {
     pub fn answerable(ticket: &Ticket) -> Option<Self> {
         let attempt = ticket.attempt()?;
         let text = attempt.question().or(attempt.waiting_answer());
-        text.and_then(|_| Self::after_last_step(ticket))
+        text.map(|_| Self::last(ticket))
     }
 
-    fn after_last_step(ticket: &Ticket) -> Option<Self> {
-        let attempt = ticket.attempt()?;
-        Some(Self {
+    fn last(ticket: &Ticket) -> Self {
+        Self {
             ticket: ticket.id.clone(),
-            fence: attempt.claim.fence,
-            step: attempt.conversation.steps,
-        })
+            number: ticket.questions,
+        }
     }
 }
 

@@ -70,6 +70,18 @@ pub struct Conversation {
     /// The silence of the step that runs; none while it shows signs of life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Box<Quiet>>,
+    /// The last progress that the agent has reported in the step that runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Box<Progress>>,
+}
+
+/// What an agent has reported of its progress.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The agent's words.
+    pub text: String,
+    /// The time at which crew took them.
+    pub at: Time,
 }
 
 /// A call of an agent's that was taken.
@@ -120,6 +132,7 @@ impl Conversation {
             usage: Usage::default(),
             warning: None,
             quiet: None,
+            progress: None,
         }
     }
 
@@ -156,7 +169,7 @@ impl Conversation {
         })?;
         self.runs += 1;
         self.worker = Some(Worker::new(run.clone()));
-        (self.result, self.made) = (None, 0);
+        (self.result, self.progress, self.made) = (None, None, 0);
         (self.stopping, self.warning, self.quiet) = (None, warning, None);
         Ok(new_session)
     }
@@ -195,6 +208,10 @@ impl Conversation {
     pub fn call(&mut self, call: &Call, at: Time) -> Result<(), Refused> {
         if !self.has_live_worker() {
             return Err("no step of it runs".into());
+        }
+        if let Call::ReportProgress { text } = call {
+            let text = text.clone();
+            self.progress = Some(Box::new(Progress { text, at }));
         }
         if !call.is_result() {
             return Ok(());
@@ -243,7 +260,7 @@ impl Conversation {
     pub fn finish(&mut self, usage: Usage, total: Option<u64>) -> Result<Option<AfterStop>, Refused> {
         self.move_worker(worker::Event::Exited)?;
         self.session.apply(session::Event::Suspended)?;
-        self.quiet = None;
+        (self.quiet, self.progress) = (None, None);
         self.steps += 1;
         self.used(usage, total);
         if let Some(budget) = self.warning.take() {
@@ -271,7 +288,8 @@ impl Conversation {
             None => worker::Event::Failed,
         })?;
         self.used(usage, total);
-        (self.stopping, self.warning, self.quiet) = (None, None, None);
+        (self.stopping, self.warning) = (None, None);
+        (self.quiet, self.progress) = (None, None);
         if failure.class.breaks_session() {
             self.replace_session(fresh)?;
         } else {
@@ -336,6 +354,13 @@ impl Conversation {
     fn used(&mut self, usage: Usage, total: Option<u64>) {
         self.usage.add(usage);
         self.session.used(usage, total);
+    }
+
+    /// The steps in a row that failed up to now, or that the service refused.
+    #[must_use]
+    pub fn failed_in_a_row(&self) -> u32 {
+        let refused = self.throttled.as_ref().map_or(0, |throttled| throttled.times);
+        self.in_a_row.saturating_add(refused)
     }
 
     fn count(&mut self, failure: &Failure) {

@@ -311,16 +311,19 @@ impl Oid {
         Ok(Self(text))
     }
 
+    /// The digits that [`short`](Self::short) shows.
+    pub const SHORT: usize = 8;
+
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The first eight digits, for people.
+    /// The first digits, for people.
     #[must_use]
     pub fn short(&self) -> &str {
-        &self.0[..8]
+        &self.0[..Self::SHORT]
     }
 }
 

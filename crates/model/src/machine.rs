@@ -93,8 +93,6 @@ pub struct Explored {
     pub first: BTreeSet<String>,
     /// Every state name reached.
     pub states: BTreeSet<String>,
-    /// The number of states that were tried: they differ in shape, and several bear one name.
-    pub shapes: usize,
     /// `(from, event, guard)` → the states it leads to.
     pub accepted: BTreeMap<Key, BTreeSet<String>>,
     /// `(from, event, guard)` → the reason of the refusal. An entry that is in both maps depends on more than
@@ -115,54 +113,93 @@ type Inside<'a> = &'a [(&'a str, &'a Explored)];
 /// A state's name, an event's name and the guard of its sample.
 pub type Key = (String, &'static str, &'static str);
 
-/// Explores `M` breadth first: every sample event in every state reached, until no new *shape* of state turns
-/// up.
+/// The aspects of the states that a search has met.
+#[derive(Debug, Default)]
+pub struct Met(BTreeSet<String>);
+
+impl Met {
+    /// Notes a state's aspects. True if one of them is new: the state is to be tried.
+    pub fn is_new(&mut self, aspects: impl IntoIterator<Item = String>) -> bool {
+        let before = self.0.len();
+        self.0.extend(aspects);
+        self.0.len() > before
+    }
+}
+
+/// Tries every sample event in every state reached, breadth first, until no state has a new *aspect*. `visit`
+/// gets each state, each event that was tried in it, and the outcome.
 ///
 /// `samples` gives the alphabet for a state, so that a value that an event must fit (the next fence, another
-/// session) can be taken from it. `shape` gives the differences between states that matter, so that counters
-/// and ids do not make the search endless.
+/// session) can be taken from it. `aspects` gives the differences between states that matter, so that
+/// counters and ids do not make the search endless. Differences that one transition reads together belong
+/// into one aspect. Those that do not concern one another are aspects of their own: the search then meets
+/// each of them, but not all their combinations.
+pub fn search<M: Machine>(
+    initial: &[M::State],
+    samples: impl Fn(&M::State) -> Vec<Sample<M::Event>>,
+    aspects: impl Fn(&M::State) -> Vec<String>,
+    mut visit: impl FnMut(&M::State, &Sample<M::Event>, Result<&Step<M::State, M::Effect>, &Rejected>),
+) {
+    let mut met = Met::default();
+    let mut queue: VecDeque<M::State> = VecDeque::new();
+    for state in initial {
+        if met.is_new(aspects(state)) {
+            queue.push_back(state.clone());
+        }
+    }
+    while let Some(state) = queue.pop_front() {
+        for sample in samples(&state) {
+            let outcome = M::transition(&state, &sample.event);
+            visit(&state, &sample, outcome.as_ref());
+            if let Ok(step) = outcome
+                && met.is_new(aspects(&step.state))
+            {
+                queue.push_back(step.state);
+            }
+        }
+    }
+}
+
+/// Explores `M` by a [`search`].
 pub fn explore<M: Machine>(
     initial: &[M::State],
     samples: impl Fn(&M::State) -> Vec<Sample<M::Event>>,
-    shape: impl Fn(&M::State) -> String,
+    aspects: impl Fn(&M::State) -> Vec<String>,
 ) -> Explored {
     let mut found = Explored {
         machine: M::NAME,
         first: initial.iter().map(M::state_name).collect(),
         states: BTreeSet::new(),
-        shapes: 0,
         accepted: BTreeMap::new(),
         rejected: BTreeMap::new(),
         entry: BTreeMap::new(),
         exit: BTreeMap::new(),
     };
-    let mut seen: BTreeSet<String> = initial.iter().map(&shape).collect();
-    let mut queue: VecDeque<M::State> = initial.iter().cloned().collect();
-    while let Some(state) = queue.pop_front() {
-        let from = M::state_name(&state);
-        found.states.insert(from.clone());
-        found.shapes += 1;
-        for sample in samples(&state) {
-            let key = (from.clone(), M::event_name(&sample.event), sample.guard);
-            match M::transition(&state, &sample.event) {
-                Ok(step) => {
-                    let to = M::state_name(&step.state);
-                    if to != from {
-                        let ordered: BTreeSet<_> = step.effects.iter().map(M::effect_name).collect();
-                        meet(found.exit.entry(from.clone()), &ordered);
-                        meet(found.entry.entry(to.clone()), &ordered);
-                    }
-                    found.accepted.entry(key).or_default().insert(to);
-                    if seen.insert(shape(&step.state)) {
-                        queue.push_back(step.state);
-                    }
+    search::<M>(initial, samples, aspects, |state, sample, outcome| {
+        let from = M::state_name(state);
+        if !found.states.contains(&from) {
+            found.states.insert(from.clone());
+        }
+        let event = M::event_name(&sample.event);
+        match outcome {
+            Ok(step) => {
+                let to = M::state_name(&step.state);
+                if to != from {
+                    let ordered: BTreeSet<_> = step.effects.iter().map(M::effect_name).collect();
+                    meet(found.exit.entry(from.clone()), &ordered);
+                    meet(found.entry.entry(to.clone()), &ordered);
                 }
-                Err(no) => {
-                    found.rejected.entry(key).or_default().insert(no.why);
+                let key = (from, event, sample.guard);
+                found.accepted.entry(key).or_default().insert(to);
+            }
+            Err(no) => {
+                let whys = found.rejected.entry((from, event, sample.guard)).or_default();
+                if !whys.contains(&no.why) {
+                    whys.insert(no.why.clone());
                 }
             }
         }
-    }
+    });
     found
 }
 
@@ -170,6 +207,17 @@ pub fn explore<M: Machine>(
 fn meet(way: Entry<'_, String, BTreeSet<&'static str>>, ordered: &BTreeSet<&'static str>) {
     way.and_modify(|known| known.retain(|effect| ordered.contains(effect)))
         .or_insert_with(|| ordered.clone());
+}
+
+/// The effects of every way into a box, or out of it: those that all states in it have in common.
+fn ordered_in_box(
+    ordered: &BTreeMap<String, BTreeSet<&'static str>>,
+    name: &str,
+    boxed: Boxed<'_>,
+) -> BTreeSet<&'static str> {
+    let of_states = ordered.iter().filter(|(state, _)| boxed(state) == name);
+    let common = of_states.map(|(_, effects)| effects.clone());
+    common.reduce(|some, others| &some & &others).unwrap_or_default()
 }
 
 /// `event [guard]`.
@@ -228,6 +276,13 @@ impl Explored {
                 }
                 None => {
                     let _ = writeln!(out, "{indent}state \"{name}\" as {id}");
+                    for (way, ordered) in [("entry", &self.entry), ("exit", &self.exit)] {
+                        let ordered = ordered_in_box(ordered, &name, boxed);
+                        if !ordered.is_empty() {
+                            let ordered: Vec<&str> = ordered.into_iter().collect();
+                            let _ = writeln!(out, "{indent}{id} : {way} / {}", ordered.join(", "));
+                        }
+                    }
                 }
             }
         }

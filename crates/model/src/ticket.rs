@@ -15,6 +15,7 @@ mod kept;
 mod label;
 mod leftovers;
 mod new;
+mod note;
 mod part;
 mod proposal;
 mod repeat;
@@ -37,6 +38,7 @@ pub use checks::{
     CheckOutcome, CheckRun, CheckSlot, CheckStop, CheckTask, Checks, FailedTry, KEPT_SET_UP, Loss, Owed,
     how_it_ended, without_set_up,
 };
+pub use commitments::PART_PROMISES_NOTHING;
 pub use delegated::Delegated;
 pub use done::Done;
 pub use event::{Effect, Event, Released};
@@ -48,10 +50,11 @@ pub use kept::KeptWork;
 pub use label::Label;
 pub use leftovers::{Leftovers, Listed};
 pub use new::NewTicket;
+pub use note::Note;
 pub use part::Part;
 pub use proposal::{Proposal, PullRequest, ReviewDecision, Seen};
 pub use repeat::{Fingerprint, Repeat};
-pub use review::{AfterReview, Review, ReviewEvent, Reviewing, Verdict};
+pub use review::{AfterReview, Review, ReviewEvent, ReviewMachine, Reviewing, Verdict};
 pub use spec::Spec;
 pub use train::{Batch, BatchEntry, Coupling, Entry, Place, Trial, Uncoupled, WhyUncoupled};
 pub use transition::Machine;
@@ -62,10 +65,6 @@ use crate::attempt::{self, Attempt};
 use crate::commitment::{Commitment, Promise};
 use crate::policy::budget::Spent;
 use crate::{AgentName, Fence, Oid, RunId, TicketId, Time};
-
-/// The beginning of a note that crew adds to a ticket's file, with the reason for which its agent cannot go
-/// on.
-pub const NOTED: &str = "BLOCKED:";
 
 /// The submitted tips of a ticket that it remembers, the newest ones.
 const MOST_SUBMITTED: usize = 8;
@@ -112,6 +111,9 @@ pub struct Ticket {
     /// The questions of its agents that a person answered, oldest first: a new session gets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
+    /// The number of questions that its agents have asked: it numbers them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub questions: u32,
     /// Every agent that had an attempt at it: none of them reviews it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub authors: BTreeSet<AgentName>,
@@ -164,7 +166,7 @@ pub struct Ticket {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// The number of tickets that its agents have made: it numbers them.
-    #[serde(default, skip_serializing_if = "is_none_made")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub made: u32,
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
@@ -172,8 +174,8 @@ pub struct Ticket {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_none_made(made: &u32) -> bool {
-    *made == 0
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A question of an agent, and a person's answer to it.
@@ -222,6 +224,7 @@ impl Ticket {
             from: attempt::StartPoint::Target,
             feedback: Vec::new(),
             answers: Vec::new(),
+            questions: 0,
             authors: BTreeSet::new(),
             tags_given: BTreeSet::new(),
             given: None,
@@ -498,9 +501,4 @@ impl Ticket {
             name
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(n: &u32) -> bool {
-    *n == 0
 }

@@ -91,7 +91,7 @@ impl Asks {
         files::read(&self.dir, TOKEN)
     }
 
-    /// Whether the run is over: nothing that is called now is heard.
+    /// Whether the run is over: nothing that is called now counts.
     pub fn is_over(&self) -> bool {
         !files::is_there(&self.dir, files::SPEC).unwrap_or(true)
             || files::is_there(&self.dir, files::EXIT).unwrap_or_default()

@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness::Role as Client;
-use model::call::{Call, MOST_CALLS, Role};
+use model::call::{Call, Role};
 use model::command::{Command, Outcome};
 use model::{Fence, RunId, TicketId};
 use process::{Ask, Asks, Reply, Run, is_same_token};
@@ -22,7 +21,8 @@ use crate::check::missing_of_promise;
 use crate::clock;
 use crate::executor::Executor;
 
-/// How often the folder is looked into, should the system give no notice.
+/// How often the folder is looked into after a failure, while an answer is owed, and where the system gives
+/// no notice of calls. All other agents cost nothing while they call nothing.
 const LOOK: Duration = Duration::from_secs(2);
 /// In whose name the inbox has the call; the run that it names says which agent's it is.
 const BY: &str = "an agent";
@@ -63,7 +63,7 @@ impl Calls {
     pub(crate) fn of(
         run: &Run,
         id: &RunId,
-        role: Client,
+        role: Role,
         ledger: Ledger,
         executor: Arc<Executor>,
         notices: Arc<Notices>,
@@ -79,11 +79,7 @@ impl Calls {
             run_id: run.spec()?.run_id,
             ticket,
             fence,
-            role: match role {
-                Client::Gatekeeper => Role::Gatekeeper,
-                // Whether it may delegate, the engine knows.
-                Client::Worker | Client::Resolver => Role::Leader,
-            },
+            role,
             ledger,
             executor,
             notices,
@@ -112,10 +108,11 @@ impl Calls {
                 }
             }
             let owes = self.seen.values().any(Option::is_some);
+            let looks = owes || !watched.is_told() || !told.is_empty();
             let is_closed = tokio::select! {
                 () = watched.changed() => false,
                 noticed = writes.noticed(), if owes => noticed.is_err(),
-                () = tokio::time::sleep(LOOK) => false,
+                () = tokio::time::sleep(LOOK), if looks => false,
             };
             if is_closed {
                 // The engine ends.
@@ -124,7 +121,7 @@ impl Calls {
         }
     }
 
-    /// Takes the calls that were written before the run ended, so that they are heard before its end.
+    /// Takes the calls that were written before the run ended, so that they count before its end.
     pub(crate) async fn take_last(&mut self) -> Result<(), Error> {
         self.take().await
     }
@@ -170,12 +167,8 @@ impl Calls {
                 self.ticket
             ));
         }
-        if self.seen.len() >= MOST_CALLS {
-            return Err(format!(
-                "this step has called {MOST_CALLS} times, which are the most: end your turn"
-            ));
-        }
         let call = Call::read(self.role, &ask.tool, ask.arguments)?;
+        call.expect_room(self.seen.len())?;
         let missing = call
             .promise()
             .and_then(|promise| missing_of_promise(&promise, &self.executor.check_env.variables));

@@ -74,7 +74,7 @@ pub(crate) struct Dispatcher {
     has_told_file_settings: bool,
     /// Watches the settings and the prompt templates; none when they cannot be watched, and then they are
     /// polled.
-    watcher: Option<notify::RecommendedWatcher>,
+    watcher: Option<::watch::Watcher>,
     /// The folder of prompt templates that gives notice of changes too.
     watched_prompts: Option<PathBuf>,
     /// Whether the journal has tickets that the core does not know.
@@ -90,7 +90,7 @@ pub(crate) struct Dispatcher {
     /// Those that are being ended, since nobody wants them any more.
     ending_target_checks: Vec<tokio::task::JoinHandle<()>>,
     /// Gives notice of a target that moves; none where it cannot be watched, and then it is polled.
-    _target_watcher: Option<notify::RecommendedWatcher>,
+    _target_watcher: Option<::watch::Watcher>,
     /// Whether the journal has begun with this engine.
     is_journal_new: bool,
 }

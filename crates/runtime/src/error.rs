@@ -186,14 +186,6 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
-    /// The folder cannot be watched for changes.
-    #[error("cannot watch {} for changes", .path.display())]
-    Watch {
-        /// The folder.
-        path: PathBuf,
-        /// The system's answer.
-        source: notify::Error,
-    },
 }
 
 impl Error {
@@ -282,7 +274,7 @@ impl Error {
             Error::NoTemporaryFolder { .. } => Some("set TMPDIR to a folder that can be written".to_owned()),
             Error::CheckoutChanges => Some("crew looks again twice a minute".to_owned()),
             Error::ChildTaken { child, .. } => Some(format!("rename the file of {child}, and the child is written")),
-            Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Watch { .. } => None,
+            Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } => None,
         }
     }
 }
@@ -321,8 +313,7 @@ impl Error {
             | Error::ChildTaken { .. }
             | Error::OtherTickets { .. }
             | Error::Prompt { .. }
-            | Error::WorkspacesMissing { .. }
-            | Error::Watch { .. } => false,
+            | Error::WorkspacesMissing { .. } => false,
         }
     }
 }

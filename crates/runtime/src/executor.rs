@@ -1,5 +1,6 @@
 //! The executor, which performs the effects.
 
+mod apart;
 mod candidate;
 mod children;
 mod description;
@@ -16,6 +17,7 @@ mod reviews;
 mod save;
 mod sensitive;
 mod step;
+mod turns;
 
 pub use propose::pull_request_client;
 pub(crate) use step::is_for;
@@ -88,6 +90,8 @@ pub(crate) struct Executor {
     pub(crate) last_check: LastChecks,
     /// Held while the local target moves: following the remote and landing may come at once.
     pub(crate) moving: Arc<Mutex<()>>,
+    /// Held while a child's turn in its parent's workspace begins or ends.
+    pub(crate) turns: Arc<Mutex<()>>,
     /// Whether the target branch was not there when it was needed last.
     pub(crate) is_target_away: Arc<AtomicBool>,
     /// Whether nothing could land on the target when its remote was asked last.
@@ -164,6 +168,7 @@ impl Executor {
             is_target_away: Arc::clone(&self.is_target_away),
             is_out_of_reach: Arc::clone(&self.is_out_of_reach),
             moving: Arc::clone(&self.moving),
+            turns: Arc::clone(&self.turns),
             settings_branch: self.settings_branch.clone(),
             told_undeletable: Arc::clone(&self.told_undeletable),
             // Work that is under way goes on where it is.
@@ -260,6 +265,7 @@ impl Executor {
             toolchain,
             last_check,
             moving: Arc::default(),
+            turns: Arc::default(),
             is_target_away: Arc::default(),
             is_out_of_reach: Arc::default(),
             known_canaries: Arc::default(),

@@ -1,40 +1,31 @@
 //! Hooks: programs of the user's that get the notices of the journal, each at least once and in order.
 //!
-//! A hook is a follower of the journal with a place of its own in it, which moves on once a notice was
-//! delivered. It is in nobody's way: a ticket does not wait for it, and no hook waits for another. Its
-//! program runs under a shim, so that an engine that is killed leaves it to the next one.
+//! A hook is a follower of the journal with a place of its own in it. It is in nobody's way: a ticket does
+//! not wait for it, and no hook waits for another.
+
+mod delivery;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness::environment::{Environment, assemble};
 use model::settings;
-use model::view::Notice;
 use model::view::notice::Kind;
-use process::{Exit, Reason, Run, Shim, Spec, Status};
 use store::{Delivered, FailedHook, Journal as _, Ledger};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::blocking::Threads;
-use crate::executor::{Executor, Owner, private_dir};
-use crate::{Error, Place, Result, clock, log, orphans, outputs, set_up};
+pub use self::delivery::HOOK_MARK;
+use self::delivery::Starter;
+use crate::executor::Executor;
+use crate::{Result, clock};
 
-/// The variable by which a program knows that it is a hook of crew's.
-const HOOK_MARK: &str = "CREW_HOOK";
-/// Rows of the journal that are read at a time.
+/// Rows of the journal that are read at a time. The place moves by as many at the most before it is noted.
 const PAGE: u32 = 100;
 /// The pause after something failed that is no fault of a hook.
 const PAUSE: Duration = Duration::from_secs(5);
 /// The longest that an engine which ends waits for its hooks. The next engine delivers the rest.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// The time between TERM and KILL for a program that takes too long, in milliseconds.
-const GRACE_MS: u64 = 1_000;
-/// Bytes that are read at the end of what a hook that failed has printed.
-const END: u64 = 4 << 10;
 
 /// The hooks that follow the journal, by their keys in the settings.
 #[derive(Debug, Default)]
@@ -65,33 +56,6 @@ struct Hook {
     kind: Option<Kind>,
     command: Vec<String>,
     timeout: Duration,
-}
-
-/// What the program of a hook is started with.
-#[derive(Debug)]
-struct Starter {
-    owner: Owner,
-    root: PathBuf,
-    /// The folder of the runs of hooks.
-    dir: PathBuf,
-    shim: Shim,
-    env: Environment,
-    threads: Arc<Threads>,
-}
-
-impl Starter {
-    fn of(executor: &Executor) -> Result<Self> {
-        let mut env = assemble(&executor.callers_env, &BTreeMap::new(), &[])?;
-        env.insert(HOOK_MARK.into(), "1".into());
-        Ok(Self {
-            owner: executor.owner.clone(),
-            root: executor.place.root.clone(),
-            dir: executor.place.hook_runs_dir(),
-            shim: executor.shim.clone(),
-            env,
-            threads: Arc::clone(&executor.threads),
-        })
-    }
 }
 
 impl Hooks {
@@ -192,8 +156,7 @@ impl Hook {
             Some(after) => after,
             None => {
                 let head = ledger.0.head().await?.0;
-                state.after = Some(head);
-                ledger.set_delivered(self.name, &state).await?;
+                self.move_to(ledger, &mut state, head).await?;
                 head
             }
         };
@@ -202,7 +165,7 @@ impl Hook {
             let rows = ledger.tail(after, PAGE).await?;
             if rows.is_empty() {
                 if *wish.borrow() != Wish::GoOn {
-                    return Ok(());
+                    return self.move_to(ledger, &mut state, after).await;
                 }
                 tokio::select! {
                     changed = writes.changed() => changed?,
@@ -211,193 +174,36 @@ impl Hook {
             }
             for row in rows {
                 if *wish.borrow() == Wish::End {
-                    return Ok(());
+                    return self.move_to(ledger, &mut state, after).await;
                 }
                 let notice = ledger.notice(&row).await?;
                 let wanted = notice.filter(|notice| self.kind.is_none_or(|kind| kind == notice.kind));
                 if let Some(notice) = wanted {
                     let failed = self.deliver(with, &notice).await?;
-                    state = Delivered {
-                        after: Some(row.seq),
-                        failed: failed.map(|why| FailedHook {
-                            notice: row.seq,
-                            at: clock::now(),
-                            why,
-                        }),
-                    };
-                    ledger.set_delivered(self.name, &state).await?;
+                    state.failed = failed.map(|why| FailedHook {
+                        notice: row.seq,
+                        at: clock::now(),
+                        why,
+                    });
+                    self.move_to(ledger, &mut state, row.seq).await?;
                     self.clear(with, row.seq).await?;
                 }
                 after = row.seq;
             }
-        }
-    }
-
-    /// Delivers a notice, unless an earlier engine has begun with that: then waits for the end. Gives the
-    /// failure of the program, in words; none where it went well.
-    async fn deliver(&self, with: &Arc<Starter>, notice: &Notice) -> Result<Option<String>> {
-        let (hook, starter) = (self.clone(), Arc::clone(with));
-        let (id, stdin) = (notice.id, self.stdin(notice));
-        let run = with.on_thread(move || hook.begin(&starter, id, &stdin)).await?;
-        let watched = run.clone();
-        let pidfd = with
-            .on_thread(move || Ok(watched.watch()?.try_clone_pidfd()?))
-            .await?;
-        if let Some(pidfd) = pidfd.and_then(set_up::readable) {
-            drop(pidfd.readable().await);
-        }
-        let ended = run.clone();
-        let exit = with
-            .on_thread(move || {
-                if let Status::Running { .. } = ended.status()? {
-                    ended.watch()?.wait(Duration::from_secs(5))?;
-                }
-                Ok(ended.sweep()?.exit)
-            })
-            .await?;
-        let failure = self.failure(&exit, run.dir());
-        log::hook_ended(self.name, id, failure.as_deref());
-        if let Some(failure) = &failure {
-            tracing::warn!(
-                "the hook `{}` failed on notice {id}: {}",
-                self.name,
-                text::sanitise::line(failure)
-            );
-        }
-        Ok(failure)
-    }
-
-    /// The notice on one line.
-    fn stdin(&self, notice: &Notice) -> Vec<u8> {
-        let mut line = serde_json::to_vec(notice).unwrap_or_default();
-        line.push(b'\n');
-        line
-    }
-
-    /// Starts the program, unless it was started for this notice.
-    fn begin(&self, with: &Starter, notice: u64, stdin: &[u8]) -> Result<Run> {
-        let dir = with.dir.join(format!("{}-{notice}", self.name));
-        private_dir(&with.dir)?;
-        if let Ok(run) = Run::open(&dir)
-            && let Status::Lost { .. } = run.status()?
-        {
-            // Its shim was killed: nobody knows how far the program came.
-            orphans::end_run(&run)?;
-            take_away(&dir)?;
-        }
-        let mut words = self.command.iter().map(OsString::from);
-        let program = words.next().unwrap_or_default();
-        let id = with.owner.run_id(&format!("hook.{}.{notice}", self.name));
-        let mut spec = Spec::new(id, program, &with.root);
-        spec.args = words.collect();
-        spec.env = with.env.clone();
-        spec.grace_ms = GRACE_MS;
-        spec.timeout_ms = u64::try_from(self.timeout.as_millis()).ok();
-        let run = Run::create(&dir, &spec, Some(stdin))?;
-        run.start(&with.shim)?;
-        log::hook_started(self.name, notice);
-        Ok(run)
-    }
-
-    /// How the program failed, in words; none where it went well.
-    fn failure(&self, exit: &Exit, dir: &Path) -> Option<String> {
-        if exit.is_success() {
-            return None;
-        }
-        let how = match (&exit.reason, exit.code, exit.signal) {
-            (Reason::SpawnFailed { error, .. }, _, _) => {
-                return Some(format!("it cannot be started: {error}"));
+            // Rows without a notice for it are not read again at each start.
+            if after >= state.after.unwrap_or_default() + u64::from(PAGE) {
+                self.move_to(ledger, &mut state, after).await?;
             }
-            (Reason::TimedOut, _, _) => format!(
-                "it took longer than {}, and was stopped ([hooks] timeout)",
-                model::view::span(self.timeout)
-            ),
-            (Reason::Stopped | Reason::Lost, _, _) => "somebody has ended it".to_owned(),
-            (Reason::Exited, Some(code), _) => format!("exit code {code}"),
-            (Reason::Exited, None, Some(signal)) => format!("ended by signal {signal}"),
-            (Reason::Exited, None, None) => "nobody knows how it ended".to_owned(),
-        };
-        let last = [process::Stream::Err, process::Stream::Out]
-            .into_iter()
-            .find_map(|stream| last_line(&dir.join(stream.file())));
-        Some(match last {
-            Some(last) => format!("{how}: {last}"),
-            None => how,
-        })
+        }
     }
 
-    /// Ends and removes the runs for notices up to this one: they were delivered.
-    async fn clear(&self, with: &Arc<Starter>, up_to: u64) -> Result<()> {
-        let (dir, name) = (with.dir.clone(), self.name);
-        let clear = move || {
-            let listed = crate::folders(&dir).map_err(|source| Error::Io {
-                doing: "list",
-                path: dir.clone(),
-                source,
-            })?;
-            for one in listed {
-                if notice_of(&one, name).is_some_and(|notice| notice <= up_to) {
-                    if let Ok(run) = Run::open(&one)
-                        && !matches!(run.status(), Ok(Status::Ended(_)))
-                    {
-                        orphans::end_run(&run)?;
-                    }
-                    take_away(&one)?;
-                }
-            }
-            Ok(())
-        };
-        with.on_thread(clear).await
+    /// Notes the hook's place in the journal, with its last failure.
+    async fn move_to(&self, ledger: &Ledger, state: &mut Delivered, after: u64) -> Result<()> {
+        if state.after.replace(after) != Some(after) {
+            ledger.set_delivered(self.name, state).await?;
+        }
+        Ok(())
     }
-}
-
-impl Starter {
-    async fn on_thread<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let failed = |source| Error::Io {
-            doing: "start a thread for the hooks in",
-            path: self.root.clone(),
-            source,
-        };
-        let done = self.threads.begin(work).await.map_err(failed)?;
-        done.unwrap_or_else(|| Err(failed(std::io::Error::other("it ended unexpectedly"))))
-    }
-}
-
-impl Place {
-    /// The folder of the runs of hooks.
-    pub(crate) fn hook_runs_dir(&self) -> PathBuf {
-        self.crew_dir.join("hooks")
-    }
-}
-
-/// The notice that a run of this hook is for.
-fn notice_of(dir: &Path, hook: &str) -> Option<u64> {
-    let (of, notice) = dir.file_name()?.to_str()?.rsplit_once('-')?;
-    notice.parse().ok().filter(|_| of == hook)
-}
-
-fn take_away(dir: &Path) -> Result<()> {
-    outputs::take_away(dir).map_err(|source| Error::Io {
-        doing: "remove",
-        path: dir.to_owned(),
-        source,
-    })
-}
-
-/// The last line of a file that is not empty.
-fn last_line(path: &Path) -> Option<String> {
-    use std::io::{Read as _, Seek as _, SeekFrom};
-    let mut file = std::fs::File::open(path).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(END))).ok()?;
-    let mut end = Vec::new();
-    file.take(END).read_to_end(&mut end).ok()?;
-    let end = String::from_utf8_lossy(&end).into_owned();
-    let last = end.lines().rev().map(text::sanitise::output_line);
-    last.into_iter().find(|line| !line.is_empty())
 }
 
 impl Drop for Hooks {

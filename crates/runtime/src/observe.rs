@@ -1,25 +1,30 @@
 //! Observation of runs: waits for the end of each run's shim, samples the run meanwhile, and reads what it
 //! printed.
 
+mod outcome;
+mod said;
+mod tools;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{CheckEnd, End, Input, RunEnd, driver};
-use harness::Reader;
-use model::attempt::{Class, Failure, HarnessId, Mode, Signal, Usage};
-use model::commitment::Promise;
+use engine::{CheckEnd, End, Input, driver};
+use model::attempt::{Class, HarnessId, Signal};
+use model::call::Role;
 use model::policy::stall::Sample;
-use model::ticket::{CheckCommand, CheckOutcome, CheckTask, Fingerprint, Loss, Ticket, Verdict};
+use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Loss, Ticket};
 use model::{RunId, Time};
-use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
+use process::{Beat, Exit, Pulse, Run, Status, Swept};
 use store::Ledger;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
+use self::outcome::{failed, of_failure, of_outcome};
+use self::said::Said;
 use crate::blocking::Threads;
 use crate::calls::{Calls, Notices};
 use crate::check::missing_of_promise;
@@ -30,13 +35,6 @@ use crate::timing;
 
 /// How often a run is looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// Bytes of output that are read at a time.
-const PIECE: usize = 256 * 1024;
-/// Pieces of each stream that are read at one look. A flood takes several looks.
-const PIECES: usize = 16;
-
-/// Tools of a client that are kept in mind at once.
-const TOOLS: usize = 32;
 
 /// The subject of a run.
 #[derive(Clone, Debug)]
@@ -50,11 +48,18 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// The role of the agent whose step it is; none of a check, which calls nothing.
-    fn caller(&self) -> Option<harness::Role> {
+    /// The role of the agent whose step it is, as the settings stand; none of a check, which calls nothing.
+    fn role(&self, executor: &Executor) -> Option<Role> {
         match self {
-            Subject::Step(..) => Some(harness::Role::Worker),
-            Subject::Review(..) => Some(harness::Role::Gatekeeper),
+            Subject::Step(ticket, _) => {
+                let ticket = ticket.as_deref();
+                let agent = ticket.and_then(|ticket| Some((ticket, &ticket.attempt()?.claim.agent)));
+                Some(match agent {
+                    Some((ticket, agent)) if executor.is_leader(ticket, agent) => Role::Leader,
+                    Some(_) | None => Role::Worker,
+                })
+            }
+            Subject::Review(..) => Some(Role::Gatekeeper),
             Subject::Check(_) => None,
         }
     }
@@ -73,18 +78,18 @@ impl Subject {
 }
 
 /// Watches a run until it has ended, and reports its end. Returns early when nobody listens any more.
-/// `asked`: notified when somebody has asked the run to stop. `heard`: the journal whose inbox the calls of
-/// its agent come into, and what gives notice of them.
+/// `asked`: notified when somebody has asked the run to stop. `inbox`: the journal whose inbox the calls of
+/// its agent come into, and the notices of them.
 pub(crate) async fn watch(
     dir: PathBuf,
     id: RunId,
     subject: Subject,
     asked: Arc<Notify>,
     executor: Arc<Executor>,
-    heard: Option<(Ledger, Arc<Notices>)>,
+    inbox: Option<(Ledger, Arc<Notices>)>,
     tell: UnboundedSender<Event>,
 ) {
-    let mut calls = match subject.caller().zip(heard) {
+    let mut calls = match subject.role(&executor).zip(inbox) {
         Some((role, (ledger, notices))) => Run::open(&dir)
             .and_then(|run| Calls::of(&run, &id, role, ledger, Arc::clone(&executor), notices))
             // The end of the run says what is wrong with its folder.
@@ -103,7 +108,7 @@ pub(crate) async fn watch(
     };
     let Some(end) = end else { return };
     failpoint::hit("stream.read");
-    // A call that was written before the run ended is heard before its end.
+    // A call that was written before the run ended counts before its end.
     while let Some(calls) = &mut calls
         && let Err(error) = calls.take_last().await
     {
@@ -404,307 +409,11 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
     }
 }
 
-/// The use of a tool in words, without what may hold a secret: the tool, and of a command the program's
-/// name with its first argument.
-fn tool(name: &str) -> String {
-    match name.split_once(": ") {
-        Some((tool, target)) => format!("{tool}: {}", process::short(target)),
-        None => name.to_owned(),
-    }
-}
-
-/// The output of a run, read once from its beginning, piece by piece while the run goes on. An engine that
-/// adopts the run reads it anew and comes to the same result.
-///
-/// Text, tools and usage are not taken here: a frontend that shows them reads the same files with a reader of
-/// its own.
-struct Said {
-    reader: Box<dyn Reader>,
-    tails: [(Stream, Tail); 2],
-    /// Bytes that were read, and whether the last reading came to the end of the output.
-    bytes: u64,
-    whole: bool,
-    /// The last line of standard output.
-    last_line: String,
-    /// The id that the verdict of a review has to name, as the gatekeeper was told it; none for another run.
-    review: Option<String>,
-    /// The failure that ends the step, though its client has not noticed.
-    given_up: Option<harness::Failure>,
-    /// The modes that the agent announced so far.
-    modes: Vec<Mode>,
-    /// The tools that the client uses, by its ids for them, in the words of people.
-    tools: Vec<(String, String)>,
-    /// Whether the last of them is noted beside the run.
-    has_noted: bool,
-}
-
-impl Said {
-    fn new(run: &Run, reader: Box<dyn Reader>, review: Option<String>) -> Self {
-        Self {
-            reader,
-            tails: [Stream::Out, Stream::Err].map(|stream| (stream, Tail::new(run, stream, 0))),
-            bytes: 0,
-            whole: true,
-            last_line: String::new(),
-            review,
-            given_up: None,
-            modes: Vec::new(),
-            tools: Vec::new(),
-            // A client that uses no tool says nothing of its work, and neither does the file.
-            has_noted: true,
-        }
-    }
-
-    /// The bytes that were read, if all of them were and a result is in them.
-    fn stated(&self) -> Option<u64> {
-        let given = self.review.as_ref().zip(self.reader.verdict());
-        let has_verdict = given.is_some_and(|(run, given)| given.of_run(run).is_ok());
-        let has_result = self.reader.has_result() || has_verdict;
-        (self.whole && has_result).then_some(self.bytes)
-    }
-
-    /// Reads new output, a bounded amount of it. An error is ignored here: the last reading meets it again,
-    /// and reports it.
-    fn read_on(mut self, run: &Run) -> Self {
-        let before = self.tools.last().cloned();
-        self.whole = self.read(PIECES).unwrap_or(true);
-        let now = self.tools.last().cloned();
-        if now != before || !self.has_noted {
-            let at = u64::try_from(clock::now().0).unwrap_or_default();
-            let tool = now.map(|(_, name)| name);
-            // It is for people to look at, and the next look notes it again.
-            self.has_noted = run.note_said(&process::Said { at, tool }).is_ok();
-        }
-        self
-    }
-
-    /// Reads at most so many pieces of each stream; gives whether that was everything.
-    fn read(&mut self, pieces: usize) -> Result<bool, process::Error> {
-        let mut whole = true;
-        for (stream, tail) in &mut self.tails {
-            let mut left = pieces;
-            loop {
-                if left == 0 {
-                    whole = false;
-                    break;
-                }
-                let piece = tail.read(PIECE)?;
-                if piece.is_empty() {
-                    break;
-                }
-                self.bytes += piece.len() as u64;
-                for event in self.reader.feed(*stream, &piece) {
-                    if let harness::Event::ToolStart { id, name } = &event {
-                        self.tools.push((id.clone(), tool(name)));
-                        // A client that names no end of its tools is at the last of them.
-                        let many = self.tools.len().saturating_sub(TOOLS);
-                        self.tools.drain(..many);
-                    } else if let harness::Event::ToolEnd { id, .. } = &event {
-                        self.tools.retain(|(of, _)| of != id);
-                    }
-                    if let harness::Event::GivenUp { failure } = event {
-                        self.given_up = Some(failure);
-                    } else if let harness::Event::Mode { mode: announced } = event {
-                        self.modes.push(mode(announced));
-                    } else if let (harness::Event::Text { line }, Stream::Out) = (event, *stream) {
-                        self.last_line = line;
-                    }
-                }
-                left -= 1;
-            }
-        }
-        Ok(whole)
-    }
-
-    /// Reads the rest, and gives the outcome of the step, and the last line of its output.
-    fn end(mut self, exit: &Exit) -> Result<(harness::Outcome, String), process::Error> {
-        while !self.read(PIECES)? {}
-        let (events, mut outcome) = self.reader.end(exit);
-        let given = outcome.verdict.take();
-        if let (Some(run), Some(given)) = (&self.review, given) {
-            match given.of_run(run).map(drop) {
-                Ok(()) => outcome.verdict = Some(given),
-                Err(why) => outcome.unusable = vec![format!("its last line is no verdict: {why}")],
-            }
-        }
-        if outcome.verdict.is_some() && exit.reason == process::Reason::Stopped {
-            // crew ended a process that had nothing to add to its verdict.
-            outcome.stated = Some(Ok(harness::Signal::None));
-        }
-        let last = events.into_iter().rev().find_map(|event| {
-            if let harness::Event::Text { line } = event {
-                Some(line)
-            } else {
-                None
-            }
-        });
-        Ok((outcome, last.unwrap_or(self.last_line)))
-    }
-}
-
 /// When a run ended, by its own record: the same for every reader, however late. Without a time in the
 /// record, now.
 fn ended_at(exit: &Exit) -> Time {
     match i64::try_from(exit.ended_at) {
         Ok(at) if at > 0 => Time(at).min(clock::now()),
         Ok(_) | Err(_) => clock::now(),
-    }
-}
-
-/// The end of a step that came to this outcome. `ended_at`: a wakeup counts from the end of the run that
-/// asked for it, not from the time when the engine learns of it. `missing`: the program of a commitment that
-/// checks would not find.
-///
-/// Work whose agent has made a commitment that is refused is not submitted before the agent was told: it
-/// takes the commitment for made.
-fn of_outcome(
-    id: &RunId,
-    outcome: harness::Outcome,
-    ended_at: Time,
-    missing: impl Fn(&Promise) -> Option<String>,
-) -> RunEnd {
-    let mut unusable = outcome.refused_commitments;
-    let mut commitments = Vec::new();
-    for promise in outcome.commitments.into_iter().map(promise) {
-        match missing(&promise) {
-            Some(program) => unusable.push(impossible(&promise, &program)),
-            None => commitments.push(promise),
-        }
-    }
-    let is_held_back = !unusable.is_empty();
-    unusable.extend(outcome.unusable);
-    let end = |result| match result {
-        Ok(harness::Signal::Done) if is_held_back => End::Finished(Signal::None),
-        Ok(signal) => End::Finished(of_signal(signal, ended_at)),
-        Err(failure) => End::Failed(of_failure(failure)),
-    };
-    RunEnd {
-        run: id.clone(),
-        usage: Usage {
-            input_tokens: outcome.usage.input_tokens,
-            output_tokens: outcome.usage.output_tokens,
-            cost_micro_usd: outcome.usage.cost_micro_usd,
-            estimated_micro_usd: if outcome.estimated {
-                outcome.usage.cost_micro_usd
-            } else {
-                0
-            },
-        },
-        total_micro_usd: outcome.total_micro_usd,
-        summary: outcome.summary,
-        modes: outcome.modes.into_iter().map(mode).collect(),
-        made: Vec::new(),
-        end: end(outcome.result),
-        stated: outcome.stated.map(end),
-        verdict: outcome
-            .verdict
-            .and_then(|given| given.verdict.ok())
-            .map(of_verdict),
-        left: None,
-        unusable,
-        commitments,
-    }
-}
-
-/// Why a commitment is not taken whose program checks would not find: nothing that the agent does makes it
-/// pass.
-fn impossible(promise: &Promise, program: &str) -> String {
-    format!(
-        "the commitment “{}” is not taken: checks do not find the program {program} on their PATH",
-        text::sanitise::fit(&promise.says, 80)
-    )
-}
-
-fn of_signal(signal: harness::Signal, ended_at: Time) -> Signal {
-    match signal {
-        harness::Signal::None => Signal::None,
-        harness::Signal::Done => Signal::Done,
-        harness::Signal::Blocked { why } => Signal::Blocked { why },
-        harness::Signal::Asked { question } => Signal::Asked { question },
-        harness::Signal::Wakeup { after_ms, why } => Signal::WakeupSet {
-            at: ended_at + Duration::from_millis(after_ms),
-            why: if why.is_empty() {
-                "it did not say why".to_owned()
-            } else {
-                why
-            },
-        },
-    }
-}
-
-fn of_verdict(verdict: harness::Verdict) -> Verdict {
-    match verdict {
-        harness::Verdict::Approve {
-            acceptance_test,
-            met,
-            feedback,
-        } => Verdict::Approve {
-            acceptance_test,
-            met,
-            feedback,
-        },
-        harness::Verdict::Reject { reason, feedback } => Verdict::Reject { reason, feedback },
-        harness::Verdict::Fail { reason } => Verdict::Fail { reason },
-    }
-}
-
-/// A commitment of an agent: no shell reads its command.
-fn promise(made: harness::Commitment) -> Promise {
-    Promise {
-        says: made.says,
-        run: Some(CheckCommand::Argv(made.run)),
-    }
-}
-
-fn mode(mode: harness::Mode) -> Mode {
-    match mode {
-        harness::Mode::Execute => Mode::Execute,
-        harness::Mode::Delegate => Mode::Delegate,
-        harness::Mode::Plan => Mode::Plan,
-        harness::Mode::BreakUp => Mode::BreakUp,
-        harness::Mode::Unify => Mode::Unify,
-    }
-}
-
-fn of_failure(failure: harness::Failure) -> Failure {
-    Failure {
-        until: failure
-            .until_ms
-            .map(|ms| Time(i64::try_from(ms).unwrap_or(i64::MAX))),
-        ..Failure::new(class(failure.class), failure.message)
-    }
-}
-
-fn class(class: harness::Class) -> Class {
-    match class {
-        harness::Class::Transient => Class::Transient,
-        harness::Class::RateLimited => Class::RateLimited,
-        harness::Class::Overloaded => Class::Overloaded,
-        harness::Class::Auth => Class::Auth,
-        harness::Class::SessionInUse => Class::SessionInUse,
-        harness::Class::SessionMissing => Class::SessionMissing,
-        harness::Class::Timeout => Class::Timeout,
-        harness::Class::Crash => Class::Crash,
-        harness::Class::Lost => Class::Lost,
-        harness::Class::KilledByUs => Class::KilledByUs,
-        harness::Class::MalformedOutput => Class::MalformedOutput,
-        harness::Class::Budget => Class::Budget,
-    }
-}
-
-fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
-    RunEnd {
-        run: id.clone(),
-        usage: Usage::default(),
-        total_micro_usd: None,
-        summary: None,
-        modes: Vec::new(),
-        made: Vec::new(),
-        end: End::Failed(Failure::new(class, message)),
-        stated: None,
-        verdict: None,
-        left: None,
-        unusable: Vec::new(),
-        commitments: Vec::new(),
     }
 }

@@ -84,7 +84,7 @@ const MOST_BYTES: u64 = 256 << 10;
 
 /// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
 /// prompt names it.
-const COMMON: [&str; 18] = [
+const COMMON: [&str; 19] = [
     "ticket",
     "title",
     "body",
@@ -102,6 +102,7 @@ const COMMON: [&str; 18] = [
     "submodules",
     "empty_submodules",
     "parent",
+    "is_apart",
     "is_leader",
 ];
 
@@ -152,6 +153,9 @@ pub(crate) struct Facts {
     /// What people said that the agent was not shown yet.
     #[serde(skip)]
     pub(crate) said: Vec<Saying>,
+    /// The prompt that said why its work came back, which no submission has answered yet.
+    #[serde(skip)]
+    pub(crate) returned: Option<Prompt>,
     /// Its task mode, where the prompt says it.
     #[serde(skip)]
     pub(crate) mode: Option<Mode>,
@@ -183,6 +187,8 @@ pub(crate) struct Facts {
     pub(crate) empty_submodules: Vec<String>,
     /// The ticket whose agent has delegated this one; empty where none has.
     pub(crate) parent: String,
+    /// Whether it has a folder of its own, though another agent has delegated it.
+    pub(crate) is_apart: bool,
     /// Whether its agent may delegate.
     pub(crate) is_leader: bool,
     /// The rest of the ticket's budget, when the agent must come to an end.
@@ -256,8 +262,15 @@ impl ChildWords {
     fn of(result: &ChildResult) -> Self {
         let end = match &result.end {
             ChildEnd::Unified => "It is done.".to_owned(),
-            ChildEnd::GivenUp { why } => format!("It was given up: {}", told(why)),
-            ChildEnd::Ended { why } => format!("It was ended, and is not done: {}", told(why)),
+            ChildEnd::GivenUp { why } => format!("It was given up:\n{}", quoted(why)),
+            ChildEnd::Ended { why } => format!("It was ended, and is not done:\n{}", quoted(why)),
+        };
+        let end = match (&result.end, &result.agent) {
+            (ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. }, Some(_)) => format!(
+                "{end}\nWhat its agent did is not in this folder: it is kept, and `crew explain {}` names where.",
+                result.id
+            ),
+            (ChildEnd::Unified, _) | (_, None) => end,
         };
         let cost = Some(result.cost_micro_usd).filter(|cost| *cost > 0);
         Self {
@@ -265,7 +278,7 @@ impl ChildWords {
             title: text::sanitise::line(&result.title),
             end,
             agent: result.agent.as_ref().map(ToString::to_string).unwrap_or_default(),
-            summary: result.summary.as_deref().map(told).unwrap_or_default(),
+            summary: result.summary.as_deref().map(quoted).unwrap_or_default(),
             cost: cost.map(|cost| Usd(cost).to_string()).unwrap_or_default(),
         }
     }
@@ -345,6 +358,13 @@ fn told(answer: &str) -> String {
     text::sanitise::prompt(answer).trim_end().to_owned()
 }
 
+/// What somebody else says, each line marked as theirs: none of it reads as crew's own words.
+pub(crate) fn quoted(words: &str) -> String {
+    let clean = text::sanitise::prompt(words.trim());
+    let lines: Vec<String> = clean.lines().map(|line| format!("> {line}")).collect();
+    lines.join("\n")
+}
+
 /// A ticket's budget, in words: `$4.10`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct BudgetWords {
@@ -381,6 +401,7 @@ impl Facts {
             answers: Vec::new(),
             unusable: Vec::new(),
             said: Vec::new(),
+            returned: None,
             mode: None,
             parts: Vec::new(),
             baited: None,
@@ -393,6 +414,7 @@ impl Facts {
             submodules: some("sub"),
             empty_submodules: some("lib"),
             parent: if few { String::new() } else { "t-0".to_owned() },
+            is_apart: !few,
             is_leader: !few,
             budget: Some(BudgetWords::of(budget)),
         }
@@ -536,6 +558,11 @@ impl Prompts {
         }
         if !facts.said.is_empty() {
             said.push(self.render("said", facts, context! { said => facts.said })?);
+        }
+        // Why its work came back stands until it submits again: one that remembers it has been told once.
+        let reason = facts.returned.as_ref().filter(|reason| *reason != prompt);
+        if let Some(reason) = reason.filter(|_| facts.new_session) {
+            said.push(self.about(reason, facts)?);
         }
         match prompt {
             Prompt::Init | Prompt::Resume => {}

@@ -383,17 +383,16 @@ fn note(folder: &Folder, id: &TicketId, note: &Note) -> Result<(), Unwritten> {
         None => note.text.split_whitespace().collect::<Vec<_>>().join(" "),
     };
     let read = folder.read(&id)?;
-    // A person may have answered right below it.
+    let wanted = tickets::Note { at, text };
     let is_it = |there: &tickets::Note| {
-        let mut lines = there.text.lines();
-        let is_same = text.lines().all(|line| lines.next() == Some(line));
-        let goes_on = note.by.is_some() && lines.next().is_some_and(|line| line.starts_with('>'));
-        there.at.as_second() == at.as_second() && is_same && !goes_on
+        let below = there.text.lines().nth(wanted.text.lines().count());
+        let goes_on = note.by.is_some() && below.is_some_and(|line| line.starts_with('>'));
+        there.begins_as(&wanted) && !goes_on
     };
     if read.notes.iter().any(is_it) {
         return Ok(());
     }
-    Ok(folder.add_note(&id, &text, at)?)
+    Ok(folder.add_note(&id, &wanted.text, at)?)
 }
 
 /// Makes the ticket's file say this, and returns the file's name.
@@ -404,7 +403,12 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<tickets::Id,
         FileStatus::InProgress => Status::InProgress,
         FileStatus::Closed => Status::Closed,
     };
-    folder.set_status_and_tags(&id, Some(status), |tags| tags.clone_from(&filing.tags))?;
+    let note = filing.note.as_ref().map(|note| tickets::Note {
+        at: Timestamp::from_millisecond(note.at.0).unwrap_or_default(),
+        text: note.text.clone(),
+    });
+    let tags = |tags: &mut BTreeSet<String>| tags.clone_from(&filing.tags);
+    folder.set_state(&id, Some(status), tags, note.as_ref())?;
     for dep in &filing.deps {
         let dep = tickets::Id::new(dep.as_str())?;
         match folder.dep(&id, &dep) {

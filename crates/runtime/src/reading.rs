@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::commitment::Promise;
-use model::ticket::{CheckCommand, FileStatus, NOTED, Spec};
+use model::ticket::{CheckCommand, FileStatus, Note, Spec};
 use model::{Oid, TicketId, Time};
 use tickets::{Status, Ticket};
 
@@ -52,7 +52,7 @@ impl Reading {
             None => None,
         };
         // As with its tags, crew's own notes are no part of what the file's author says.
-        let text = read.without_notes(|note| note == NOTED || note.starts_with(&format!("{NOTED} ")));
+        let text = read.without_notes(Note::is_crews);
         let notes: Vec<String> = text.notes().into_iter().map(|note| cut(note.text)).collect();
         let spec = Spec {
             title: read.title.clone(),

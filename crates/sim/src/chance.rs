@@ -103,6 +103,14 @@ sites! {
     CheckStruck "check_struck"
     /// An agent calls tools in its step, and at times in the name of an earlier one.
     Tools "tools"
+    /// An agent delegates parts of its task, asks how they stand, or takes one back.
+    Delegates "delegates"
+    /// An agent plans, breaks its work up into tickets, and says that it is done.
+    Parts "parts"
+    /// A step shows no sign of life for a while.
+    Silence "silence"
+    /// The engine is killed when a hook got a notice, before that is noted.
+    KillUnnoted "kill_unnoted"
 }
 
 impl fmt::Display for Site {

@@ -213,7 +213,10 @@ impl Executor<'_> {
         let earlier = match from {
             StartPoint::Target | StartPoint::Revert { .. } => None,
             StartPoint::Kept { number } => git.refs.get(&kept(ticket, *number)).copied(),
-            StartPoint::Rewound { .. } => None,
+            // What was taken off the target does not come back with this work.
+            StartPoint::Rewound { commit } => {
+                git.find(commit).filter(|at| !self.world.taken_back.contains(at))
+            }
         };
         let tip = earlier.unwrap_or(target);
         let base = git.merge_base(tip, target);

@@ -18,6 +18,14 @@ pub struct Summary {
     pub inputs: u32,
     /// Landed events.
     pub landed: usize,
+    /// Children whose work became their parent's.
+    pub unified: u32,
+    /// Tickets whose agents broke them up.
+    pub broken_up: u32,
+    /// Steps of which a silence, and its end, was recorded.
+    pub stirred: u32,
+    /// Tickets that people took back to an earlier commit.
+    pub rewound: u32,
     /// Times the engine was killed, or its journal failed it.
     pub crashes: u32,
     /// Writes that the journal refused.
@@ -50,6 +58,10 @@ impl Default for Summary {
         Self {
             inputs: 0,
             landed: 0,
+            unified: 0,
+            broken_up: 0,
+            stirred: 0,
+            rewound: 0,
             crashes: 0,
             refusals: 0,
             zombies: 0,
@@ -76,6 +88,10 @@ impl Summary {
     pub fn add(&mut self, other: &Self) {
         self.inputs += other.inputs;
         self.landed += other.landed;
+        self.unified += other.unified;
+        self.broken_up += other.broken_up;
+        self.stirred += other.stirred;
+        self.rewound += other.rewound;
         self.crashes += other.crashes;
         self.refusals += other.refusals;
         self.zombies += other.zombies;
@@ -106,6 +122,11 @@ impl fmt::Display for Summary {
         let struck = Site::ALL.iter().zip(self.struck).filter(|(_, times)| *times > 0);
         let struck: Vec<String> = struck.map(|(site, times)| format!("{site} {times}")).collect();
         writeln!(f, "went wrong: {}", struck.join(", "))?;
+        writeln!(
+            f,
+            "{} children unified, {} tickets broken up, {} rewound, {} silent steps stirred",
+            self.unified, self.broken_up, self.rewound, self.stirred
+        )?;
         write!(
             f,
             "at rest {:.0?} after the last fault, of at most {:.0?}",

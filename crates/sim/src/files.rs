@@ -137,6 +137,9 @@ impl Files {
             }));
         }
         file.by_crew = true;
+        let noted = filing.note.as_ref().map(|note| &note.text);
+        file.notes
+            .extend(noted.filter(|text| !file.notes.contains(text)).cloned());
         if file.status == filing.status && file.tags == filing.tags {
             return Ok(false);
         }

@@ -4,6 +4,7 @@ mod calls;
 mod judged;
 mod limits;
 mod review;
+mod team;
 mod train;
 mod turns;
 mod world;
@@ -16,7 +17,7 @@ use model::journal::{Fact, State as Stored, Stream};
 use model::project;
 use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::time::Day;
-use model::view::Row;
+use model::view::{self, Row};
 use model::{Actor, AgentName, Fence, Oid, TicketId, Time};
 use store::{Journal as _, Ledger, Memory};
 
@@ -59,11 +60,15 @@ pub(crate) struct Landed {
 pub(crate) struct Witness {
     /// The fault that is planted in the journal itself.
     plant: Option<Plant>,
-    seen: u64,
+    pub(crate) seen: u64,
+    /// The rows that are notices.
+    pub(crate) notices: Vec<u64>,
     versions: BTreeMap<Stream, u64>,
     /// Every ticket as replay gives it.
     pub(crate) tickets: BTreeMap<TicketId, Ticket>,
     pub(crate) audit: Audit,
+    /// The tip of each ticket's work as it was merged last.
+    pub(crate) tips: BTreeMap<TicketId, Oid>,
     /// Landed events, oldest first.
     pub(crate) landed: Vec<Landed>,
     /// Stops that a person ordered and that are still to be carried out.
@@ -84,6 +89,12 @@ pub(crate) struct Witness {
     pub(crate) spent: u32,
     pub(crate) paused: u32,
     pub(crate) midnights: u32,
+    /// Children whose work became their parent's, tickets that were broken up or taken back, and silent steps
+    /// that stirred.
+    pub(crate) unified: u32,
+    pub(crate) broken_up: u32,
+    pub(crate) rewound: u32,
+    pub(crate) stirred: u32,
     /// Tickets that were opened again since the last look at the world, though not after somebody had dropped
     /// them.
     reopened: Vec<TicketId>,
@@ -143,10 +154,13 @@ impl Witness {
                 self.timers_are_the_deadlines(ledger, id)?;
             }
             self.final_stops_are_carried_out()?;
+            self.children_end_with_their_parent()?;
             self.waiting_states_have_their_effects(&changed, ledger, world)?;
         }
         if !changed.is_empty() || std::mem::take(&mut world.touched) {
+            self.parents_wait_for_processes(world)?;
             self.live_processes_belong_to_attempts(world)?;
+            self.a_workspace_has_one_writer(world)?;
             self.what_is_to_end_is_stopped(ledger, world)?;
             self.live_checks_belong_to_stages(ledger, world)?;
             self.workspaces_belong_to_attempts(ledger, world)?;
@@ -197,6 +211,7 @@ impl Witness {
                 fact: &fold.fact,
                 after: &fold.after,
             };
+            self.notices.extend(view::notice(row).map(|notice| notice.id));
             if let Some(broken) = self.audit.row(&row) {
                 return Err(broken);
             }
@@ -232,6 +247,9 @@ impl Witness {
                 is_waived: is_waived(candidate),
             });
         }
+        if let Event::CandidateBuilt { candidate, .. } = event {
+            self.tips.insert(id.clone(), candidate.tip.clone());
+        }
         self.batches.note(id, event);
         self.judged.note(id, event, &before);
         self.turns.note(id, event, stored, &self.tickets);
@@ -249,6 +267,7 @@ impl Witness {
         self.waits_are_kept(id, event, &before, at)?;
         self.same_is_not_paid_again(id, event, &before, stored)?;
         self.budgets_hold(id, event, &before, at, options)?;
+        self.children_land_with_their_parent(id, event)?;
         // Carried out, and perhaps undone by a person in the same transaction.
         self.owed.retain(|of, (fence, then)| {
             let over = stored
@@ -382,10 +401,13 @@ impl Witness {
                     | attempt::State::WaitingForWakeup { .. }
                     | attempt::State::WaitingForChildren { .. }
                     | attempt::State::Verifying
-                    | attempt::State::Done => ticket.live_runs().any(|run| {
-                        !world.processes.contains_key(run)
-                            && waits(|e| matches!(e, Effect::Attempt(attempt::Effect::StartStep { .. })))
-                    }),
+                    | attempt::State::Done => {
+                        let is_not_begun = ticket.live_runs().any(|run| {
+                            !world.processes.contains_key(run)
+                                && waits(|e| matches!(e, Effect::Attempt(attempt::Effect::StartStep { .. })))
+                        });
+                        is_not_begun || self.waits_for_nobody(attempt, &pending, &world.files)
+                    }
                 },
                 State::Verify(verify) => match &verify.stage {
                     Stage::Queued | Stage::InTrain(_) | Stage::Landing { waiting: Some(_), .. } => false,

@@ -17,6 +17,11 @@ const BEGIN: Time = Time(1_800_000_000_000);
 /// The last second of a 32-bit clock, in 2038.
 const EDGE_2038: Time = Time(2_147_483_647_000);
 
+/// Agents that may delegate: the first names that crew gives, and those that the settings and people name.
+const LEADERS: [&str; 10] = [
+    "ada", "ann", "barbara", "ben", "cat", "clara", "dennis", "edsger", "zoe0", "zoe1",
+];
+
 /// The drawn options of one simulation; printed with a failure.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
@@ -70,6 +75,7 @@ impl Options {
             };
         }
         draw_shaky(&mut settings, &mut Rng::new(rng.clone().next().wrapping_add(3)));
+        draw_team(&mut settings, &mut Rng::new(rng.clone().next().wrapping_add(4)));
         settings.run.max_workers = small(rng, 1, 4);
         settings.run.max_steps = small(rng, 1, 6);
         settings.run.attempts = small(rng, 1, 3);
@@ -191,6 +197,17 @@ fn draw_review(settings: &mut Settings, rng: &mut Rng) {
     };
 }
 
+/// Draws how far agents may delegate: now and then all of them may, so that children delegate too.
+fn draw_team(settings: &mut Settings, rng: &mut Rng) {
+    let small = |rng: &mut Rng, low, high| u32::try_from(rng.from(low, high)).unwrap_or(1);
+    let some = usize::try_from(rng.from(1, LEADERS.len() as u64)).unwrap_or(1);
+    let leaders = if rng.percent(60) { LEADERS.len() } else { some };
+    let leaders = LEADERS.into_iter().take(leaders);
+    settings.agents.leaders = leaders.filter_map(|name| AgentName::new(name).ok()).collect();
+    settings.delegate.depth = small(rng, 1, 3);
+    settings.delegate.breadth = small(rng, 1, 4);
+}
+
 fn rates(rng: &mut Rng) -> Rates {
     let mut rates = Rates::none();
     rates.set(Site::Person, rng.from(30, 140));
@@ -246,6 +263,16 @@ fn rates(rng: &mut Rng) -> Rates {
     if own.percent(25) {
         rates.set(Site::Tools, 500);
     }
+    for (site, rate) in [
+        (Site::Delegates, 500),
+        (Site::Parts, 150),
+        (Site::Silence, 300),
+        (Site::KillUnnoted, 80),
+    ] {
+        if own.percent(30) {
+            rates.set(site, rate);
+        }
+    }
     rates
 }
 
@@ -280,6 +307,14 @@ impl fmt::Display for Options {
             run.answer_within,
             budget.ticket_usd,
             budget.day_usd,
+        )?;
+        let leaders = agents.leaders.iter().map(AgentName::as_str);
+        writeln!(
+            f,
+            "  leaders {:?}, {} deep, {} at once",
+            leaders.collect::<Vec<_>>(),
+            self.settings.delegate.depth,
+            self.settings.delegate.breadth
         )?;
         let Train { batch, slots } = self.settings.train;
         writeln!(f, "  train: batches of {batch}, {slots} checkouts")?;

@@ -294,7 +294,22 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
         },
         (66..67, _) => Command::Approve { ticket, tip: None },
         (67..68, _) => Command::Reject { ticket, why: reason },
-        (68..73, _) => Command::Merge { ticket },
+        (68..70, _) => Command::Merge { ticket },
+        (70..73, _) => {
+            let is_idle = |id: &TicketId| {
+                let ticket = tickets.iter().find(|ticket| ticket.id == *id);
+                ticket.is_some_and(|ticket| !ticket.is_done() && ticket.live_runs().next().is_none())
+            };
+            let tips: Vec<_> = witness.tips.iter().filter(|(id, _)| is_idle(id)).collect();
+            let Some((ticket, tip)) = rng.pick(&tips) else {
+                return did("nothing");
+            };
+            Command::Rewind {
+                ticket: (*ticket).clone(),
+                commit: (*tip).clone(),
+                at: 1,
+            }
+        }
         (73, Some(agent)) => Command::Say { agent, text: reason },
         (74, Some(agent)) => Command::Bait { agent },
         (75, Some(agent)) => Command::Reap { agent },
@@ -357,7 +372,7 @@ fn sleeping(ticket: &Ticket) -> Option<&AgentName> {
 /// Now and then the answer is to the question before: the person who gave it was slow.
 fn late(mut question: Question, rng: &mut Rng) -> Question {
     if rng.percent(30) {
-        question.step = question.step.saturating_sub(1);
+        question.number = question.number.saturating_sub(1);
     }
     question
 }
@@ -434,7 +449,7 @@ pub(crate) fn tidy(world: &mut World, witness: &Witness, rng: &mut Rng) -> Optio
         };
         new.spec
             .deps
-            .retain(|dep| dep < &id && known(dep) && !epic(dep) && !ended_badly(dep));
+            .retain(|dep| is_before(dep, &id) && known(dep) && !epic(dep) && !ended_badly(dep));
         new.spec.recovers = None;
         if new.unreadable == file.unreadable && new.status == file.status && new.spec == file.spec {
             continue;
@@ -445,6 +460,11 @@ pub(crate) fn tidy(world: &mut World, witness: &Witness, rng: &mut Rng) -> Optio
         tidied.push(id.to_string());
     }
     (!tidied.is_empty()).then(|| format!("someone tidies {}", tidied.join(", ")))
+}
+
+/// The order in which tickets may depend on each other: what a ticket was divided into comes before it.
+fn is_before(dep: &TicketId, id: &TicketId) -> bool {
+    format!("{dep}~") < format!("{id}~")
 }
 
 fn ticket(n: usize) -> Option<TicketId> {

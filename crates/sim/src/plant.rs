@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use model::attempt;
+use model::Actor;
+use model::attempt::{self, Signal};
 use model::journal::{Entry, Fact, State, Stream, Write};
 use model::project::{self, HarnessPause};
 use model::settings::{Budget, Settings};
 use model::target::{Target, Verdict};
-use model::ticket::{Effect, Event, FileStatus, Filing, SlotChange, TimerChange};
+use model::ticket::{Effect, Event, FileStatus, Filing, SlotChange, Ticket, TimerChange};
 
 /// A bug, as the engine could have it. Production code knows nothing of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +91,28 @@ pub enum Plant {
     Unrepeated,
     /// A check that fails is repeated more often than the settings say.
     Restless,
+    /// An agent is let loose in the workspace of another one that is at work.
+    TwoWriters,
+    /// The engine knows of no budget, and only trees of tickets are looked at.
+    OwnBudget,
+    /// Children are not told that their parent has landed.
+    LeftChild,
+    /// Children are not told that their parent's attempt is over.
+    Orphan,
+    /// A child that is to end with its parent is taken for ended as soon as it is asked to.
+    Hasty,
+    /// A child is ordered, and never written.
+    ForgottenChild,
+    /// What a step comes to is what its client said last, whatever its agent had called before.
+    LastWord,
+    /// A call in the name of a step that is over is taken for one of the step that runs.
+    AnyRun,
+    /// A hook reads on without delivering every notice.
+    LostNotice,
+    /// A hook's place in the journal is noted too far back.
+    OldPlace,
+    /// An agent goes on however often its steps have failed.
+    Undaunted,
 }
 
 /// Marks a refusal whose end was moved.
@@ -137,6 +160,17 @@ impl Plant {
         Self::Unpinned,
         Self::Unrepeated,
         Self::Restless,
+        Self::TwoWriters,
+        Self::OwnBudget,
+        Self::LeftChild,
+        Self::Orphan,
+        Self::Hasty,
+        Self::ForgottenChild,
+        Self::LastWord,
+        Self::AnyRun,
+        Self::LostNotice,
+        Self::OldPlace,
+        Self::Undaunted,
     ];
 
     /// Changes the engine's settings.
@@ -151,12 +185,34 @@ impl Plant {
         if self == Plant::Spendthrift {
             settings.budget = Budget::default();
         }
+        if self == Plant::OwnBudget {
+            settings.budget.ticket_usd = None;
+        }
     }
 
-    /// Changes the core's decision; `version` gives the version of a stream.
-    pub(crate) fn spoil(self, writes: &mut Vec<Write>, version: impl Fn(&Stream) -> u64) {
+    /// Changes the core's decision; `version` gives the version of a stream, `stored` its ticket.
+    pub(crate) fn spoil(
+        self,
+        writes: &mut Vec<Write>,
+        version: impl Fn(&Stream) -> u64,
+        stored: impl Fn(&Stream) -> Option<Ticket>,
+    ) {
+        if self == Plant::LastWord {
+            writes
+                .iter_mut()
+                .for_each(|write| rewrite(write, &stored, take_last_word));
+        }
+        if self == Plant::Undaunted {
+            writes.iter_mut().for_each(|write| rewrite(write, &stored, go_on));
+        }
         if self == Plant::HalfBatch {
             writes.retain(|write| write.completes.is_some() || !has_landed(write));
+        }
+        if self == Plant::LeftChild {
+            writes.retain(|write| !has_landed_with_parent(write));
+        }
+        if self == Plant::Orphan {
+            writes.retain(|write| !has_dropped_child(write));
         }
         let mut at = std::collections::BTreeMap::new();
         let mut entries = writes.iter().flat_map(|write| &write.entries);
@@ -203,7 +259,17 @@ impl Plant {
                         usage.cost_micro_usd *= 2;
                     }
                 }),
-                Plant::HalfBatch
+                Plant::TwoWriters
+                | Plant::OwnBudget
+                | Plant::LastWord
+                | Plant::AnyRun
+                | Plant::LostNotice
+                | Plant::OldPlace
+                | Plant::Undaunted
+                | Plant::LeftChild
+                | Plant::Orphan
+                | Plant::Hasty
+                | Plant::HalfBatch
                 | Plant::FailedPrefix
                 | Plant::TriedAgain
                 | Plant::OffByOne
@@ -230,6 +296,7 @@ impl Plant {
                 Plant::CloseBeforeLand
                 | Plant::DroppedRescue
                 | Plant::ForgottenCheck
+                | Plant::ForgottenChild
                 | Plant::LeftCheck
                 | Plant::LeftRun
                 | Plant::OpenFile
@@ -254,6 +321,7 @@ impl Plant {
                     status: FileStatus::Closed,
                     tags: std::collections::BTreeSet::new(),
                     deps: std::collections::BTreeSet::new(),
+                    note: None,
                 };
                 vec![Effect::WriteFile(filing), land]
             }
@@ -261,6 +329,7 @@ impl Plant {
                 vec![Effect::RemoveWorkspace { agent, number }]
             }
             (Plant::ForgottenCheck, Effect::StartCheck { .. })
+            | (Plant::ForgottenChild, Effect::Attempt(attempt::Effect::CreateChild { .. }))
             | (Plant::Litter, Effect::RemoveWorkspace { .. } | Effect::KeepWork { .. }) => Vec::new(),
             (Plant::LeftCheck, Effect::Attempt(attempt::Effect::StopRun { run })) if run.is_check() => {
                 Vec::new()
@@ -272,6 +341,59 @@ impl Plant {
             (_, effect) => vec![effect],
         }
     }
+}
+
+/// Has a step whose agent has called its result end without any.
+fn take_last_word(before: &Ticket, event: &mut attempt::Event) -> bool {
+    let attempt = before.attempt();
+    let has_called = attempt.is_some_and(|attempt| attempt.conversation.result.is_some());
+    if let attempt::Event::StepFinished { signal, .. } = event
+        && has_called
+    {
+        *signal = Signal::None;
+        return true;
+    }
+    false
+}
+
+/// Has an agent whose step has failed go on, however often that was.
+fn go_on(_: &Ticket, event: &mut attempt::Event) -> bool {
+    if let attempt::Event::StepFailed {
+        errors_left,
+        repeats_left,
+        ..
+    } = event
+        && (*errors_left == 0 || *repeats_left == 0)
+    {
+        (*errors_left, *repeats_left) = (1, 1);
+        return true;
+    }
+    false
+}
+
+/// Writes down another event of an attempt than the one decided on, with what that comes to, where `change`
+/// changes the first one.
+fn rewrite(
+    write: &mut Write,
+    stored: impl Fn(&Stream) -> Option<Ticket>,
+    change: fn(&Ticket, &mut attempt::Event) -> bool,
+) {
+    let Some(Entry { fact, after, effects }) = write.entries.first_mut() else {
+        return;
+    };
+    let (Fact::Ticket(Event::Attempt(event)), Some(before)) = (&mut *fact, stored(&write.stream)) else {
+        return;
+    };
+    if !change(&before, event) {
+        return;
+    }
+    let Fact::Ticket(event) = fact else { return };
+    let Ok(change) = before.after(event, write.at) else {
+        return;
+    };
+    *after = State::Ticket(change.ticket.into());
+    *effects = change.effects;
+    write.entries.truncate(1);
 }
 
 /// Has the target fail its checks where it passes them.
@@ -296,6 +418,31 @@ fn fail_target(write: &mut Write) {
 fn has_landed(write: &Write) -> bool {
     let lands = |entry: &Entry| matches!(entry.fact, Fact::Ticket(Event::Landed { .. }));
     write.entries.iter().any(lands)
+}
+
+/// True where a child lands with its parent.
+fn has_landed_with_parent(write: &Write) -> bool {
+    let lands = |entry: &Entry| matches!(entry.fact, Fact::Ticket(Event::LandedWithParent { .. }));
+    write.entries.iter().any(lands)
+}
+
+/// True where a child that waited for something else is dropped by crew.
+fn has_dropped_child(write: &Write) -> bool {
+    let is_child = |after: &State| matches!(after, State::Ticket(ticket) if ticket.delegated().is_some());
+    let drops = |entry: &Entry| {
+        matches!(
+            entry.fact,
+            Fact::Ticket(Event::Dropped {
+                by: Actor::Engine,
+                ..
+            })
+        )
+    };
+    write.completes.is_none()
+        && write
+            .entries
+            .iter()
+            .any(|entry| drops(entry) && is_child(&entry.after))
 }
 
 /// True where the target passes its checks.

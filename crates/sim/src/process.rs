@@ -24,6 +24,8 @@ pub(crate) struct Process {
     pub(crate) end: Option<End>,
     /// True if it prints anything while it runs.
     pub(crate) talks: bool,
+    /// From when to when it shows no sign of life, in milliseconds from its beginning.
+    pub(crate) silent: Option<(i64, i64)>,
     /// Its cost, in millionths of a US dollar.
     pub(crate) cost: u64,
     /// The time since which its shim has been frozen: nobody sees its acts, nor its end.
@@ -38,6 +40,17 @@ pub(crate) struct Process {
     pub(crate) floods: bool,
     /// The verdict that its output ends with.
     pub(crate) verdict: Option<Verdict>,
+}
+
+impl Process {
+    /// For how long it had shown signs of life by then, in milliseconds.
+    pub(crate) fn lived(&self, by: Time) -> i64 {
+        let ran = by.0 - self.began.0;
+        match self.silent {
+            Some((from, until)) if (from..until).contains(&ran) => from,
+            Some(_) | None => ran,
+        }
+    }
 }
 
 /// One thing that a process does.

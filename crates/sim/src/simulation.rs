@@ -6,6 +6,7 @@ mod calls;
 mod calm;
 mod clock;
 mod fault;
+mod notices;
 pub(crate) mod target;
 mod turn;
 
@@ -47,6 +48,8 @@ pub(crate) struct Simulation {
     /// Another engine wrote, or reported, since the engine was loaded: it may be refused.
     muddied: bool,
     witness: Witness,
+    /// The hook that gets the notices of the journal.
+    hook: notices::Hook,
     /// The total time by which the clock was set back.
     set_back: Duration,
     /// True if the trace is kept.
@@ -90,6 +93,7 @@ impl Simulation {
             late: Vec::new(),
             muddied: false,
             witness: Witness::new(case.plant),
+            hook: notices::Hook::default(),
             set_back: Duration::ZERO,
             traced,
             trace: Vec::new(),
@@ -106,6 +110,10 @@ impl Simulation {
             Ok(()) => {
                 let summary = &mut self.summary;
                 summary.landed = self.witness.landed.len();
+                summary.unified = self.witness.unified;
+                summary.broken_up = self.witness.broken_up;
+                summary.stirred = self.witness.stirred;
+                summary.rewound = self.witness.rewound;
                 summary.warned = self.witness.warned;
                 summary.spent = self.witness.spent;
                 summary.paused = self.witness.paused;
@@ -148,6 +156,7 @@ impl Simulation {
             }
             if self.at_rest() {
                 (self.summary.calm, self.summary.bound) = (self.world.now.since(begun), bound);
+                self.hook_got_all()?;
                 return self.witness.check_end(&self.ledger, &self.world, &self.commands);
             }
             if self.world.now > begun + bound {

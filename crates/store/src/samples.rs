@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
 use model::journal::{Entry, Fact, State, Stream, Write};
-use model::machine::{Machine as _, Sample};
+use model::machine::{Machine as _, Met, Sample};
 use model::project::{self, Project};
 use model::samples;
 use model::ticket::{Event, Ticket};
@@ -44,11 +44,12 @@ pub async fn older_schema(path: &Path, id: &str) -> Result<()> {
     crate::sqlite::create_older(path, id).await
 }
 
-/// Goes the shortest way from `ticket` to every shape of state that can be reached from it, the nearest state
-/// first. `is_enough` gets each way up to and with an event that a state accepts, and the state after it; it
-/// ends the search.
+/// Goes the shortest way from `ticket` to every state that [`model::machine::search`] would try, the nearest
+/// one first. `is_enough` gets each way up to and with an event that a state accepts, and the state after
+/// it; it ends the search.
 fn search(ticket: &Ticket, mut is_enough: impl FnMut(&Way, &Ticket) -> bool) {
-    let mut seen = BTreeSet::from([samples::ticket::shape(ticket)]);
+    let mut met = Met::default();
+    met.is_new(samples::ticket::aspects(ticket));
     let mut queue = VecDeque::from([(Way::new(), ticket.clone())]);
     while let Some((way, ticket)) = queue.pop_front() {
         for Sample { event, .. } in samples::ticket::alphabet(&ticket) {
@@ -59,7 +60,7 @@ fn search(ticket: &Ticket, mut is_enough: impl FnMut(&Way, &Ticket) -> bool) {
             if is_enough(&way, &change.ticket) {
                 return;
             }
-            if seen.insert(samples::ticket::shape(&change.ticket)) {
+            if met.is_new(samples::ticket::aspects(&change.ticket)) {
                 queue.push_back((way, change.ticket));
             }
         }

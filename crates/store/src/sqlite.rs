@@ -60,7 +60,7 @@ struct Shared {
     readers: SqlitePool,
     notices: Arc<Notices>,
     /// Started with the first subscription; none inside where the system gives no watch.
-    watch: OnceLock<Option<notify::RecommendedWatcher>>,
+    watch: OnceLock<Option<::watch::Watcher>>,
 }
 
 impl Sqlite {

@@ -224,7 +224,9 @@ impl Drop for Scene {
 }
 
 /// A ticket's text with its script. Its own words keep its script apart from the same one of another ticket.
+/// A text of the script may be such a text in its turn: the marks of that one show only where it is said.
 pub fn scripted(id: &str, script: &Value) -> String {
+    let script = script.to_string().replace("@@", "\\u0040\\u0040");
     format!("Work on {id} by the script.\n\n@@{script}@@")
 }
 

@@ -123,8 +123,8 @@ impl World {
         make_executable(&world.path("agent.sh"));
         world.write("README", "hello\n");
         world.git(&["init", "-q", "-b", "main"]);
-        world.git(&["config", "user.name", "User"]);
-        world.git(&["config", "user.email", "user@example.org"]);
+        // As `git config` writes it, in no process.
+        world.add_to_config("[user]\n\tname = User\n\temail = user@example.org\n");
         world.git(&["add", "README"]);
         world.git(&["commit", "-q", "-m", "first"]);
         world

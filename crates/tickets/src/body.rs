@@ -11,6 +11,15 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    /// Whether it is of the same second as `note` and begins with its lines: a person may have written below
+    /// them.
+    pub fn begins_as(&self, note: &Note) -> bool {
+        let mut lines = self.text.lines();
+        self.at.as_second() == note.at.as_second() && note.text.lines().all(|line| lines.next() == Some(line))
+    }
+}
+
 /// The text of the first line that begins with `# `.
 pub(crate) fn title(body: &str) -> Option<&str> {
     body.lines()
@@ -72,11 +81,24 @@ fn dated(line: &str) -> Option<Timestamp> {
 /// The beginning of the first line of a note that an agent added with `crew ticket add-note`.
 const BY_AGENT: &str = "Note by the agent ";
 
+/// The beginning of the first line of a note that a hook of crew's added so.
+const BY_HOOK: &str = "Note by the hook ";
+
 /// The text of a note by an agent: a line with the agent's name, and the agent's words as a quotation.
 ///
 /// The quotation shows where the note ends, and keeps a heading in it from being one of the ticket's.
 pub fn note_by_agent(agent: &str, text: &str) -> String {
-    let mut note = format!("{BY_AGENT}{agent}:");
+    quoted(BY_AGENT, agent, text)
+}
+
+/// The text of a note by a hook, which is named by its key in the settings; otherwise as
+/// [`note_by_agent`].
+pub(crate) fn note_by_hook(hook: &str, text: &str) -> String {
+    quoted(BY_HOOK, hook, text)
+}
+
+fn quoted(by: &str, name: &str, text: &str) -> String {
+    let mut note = format!("{by}{name}:");
     for line in text.lines() {
         note.push_str(if line.is_empty() { "\n>" } else { "\n> " });
         note.push_str(line);
@@ -84,15 +106,16 @@ pub fn note_by_agent(agent: &str, text: &str) -> String {
     note
 }
 
-/// The body without the notes of agents and the notes of one line that `is_own` accepts, and without a
-/// section `## Notes` that is empty then. A text below such a note is not a part of it, but was added by
-/// somebody else, and stays.
+/// The body without the notes of agents and hooks, and the notes of one line that `is_own` accepts, and
+/// without a section `## Notes` that is empty then. A text below such a note is not a part of it, but was
+/// added by somebody else, and stays.
 pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String {
     let Some(heading) = headings(body).into_iter().find(|heading| heading.name == "Notes") else {
         return body.to_owned();
     };
     let lines: Vec<&str> = body[heading.end..].split_inclusive('\n').collect();
     let is_blank = |line: &str| line.trim().is_empty();
+    let is_quoted = |line: &str| line.starts_with(BY_AGENT) || line.starts_with(BY_HOOK);
     let (mut rest, mut kept) = (lines.as_slice(), String::new());
     while let [line, others @ ..] = rest {
         rest = match rest {
@@ -100,12 +123,11 @@ pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String
                 if is_blank(before)
                     && dated(date).is_some()
                     && is_blank(between)
-                    && (text.starts_with(BY_AGENT) || is_own(text.trim_end())) =>
+                    && (is_quoted(text) || is_own(text.trim_end())) =>
             {
-                let is_by_agent = text.starts_with(BY_AGENT);
                 let quoted = after
                     .iter()
-                    .take_while(|line| is_by_agent && line.starts_with('>'));
+                    .take_while(|line| is_quoted(text) && line.starts_with('>'));
                 &after[quoted.count()..]
             }
             _ => {
@@ -233,7 +255,11 @@ mod tests {
             "> quoted\n**2026-01-31T12:00:03Z**",
             "",
         ] {
-            let note = format!("\n**2026-01-31T12:00:02Z**\n\n{}\n", note_by_agent("ann", text));
+            let [by_agent, by_hook] = [note_by_agent("ann", text), note_by_hook("comment", text)]
+                .map(|note| format!("\n**2026-01-31T12:00:02Z**\n\n{note}\n"));
+            let with = format!("{before}\n## Notes\n{by_hook}{by_agent}");
+            assert_eq!(without_notes(&with, |_| false), before, "{with:?}");
+            let note = by_agent;
             let with = format!("{before}\n## Notes\n{}", note.repeat(2));
             assert_eq!(without_notes(&with, |_| false), before, "{with:?}");
             assert_eq!(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
 
-use crate::body;
+use crate::body::{self, Note};
 use crate::document::Document;
 use crate::error::Error;
 use crate::folder::Folder;
@@ -52,6 +52,22 @@ impl Folder {
         status: Option<Status>,
         change: impl Fn(&mut BTreeSet<String>),
     ) -> Result<(), Error> {
+        self.set_state(id, status, change, None)
+    }
+
+    /// As [`set_status_and_tags`](Self::set_status_and_tags), and appends a note of one line in the same
+    /// write, unless the file has it: the text at that second, whatever somebody wrote below it.
+    ///
+    /// Errors: those of [`set_status_and_tags`](Self::set_status_and_tags), and of
+    /// [`add_note`](Self::add_note).
+    pub fn set_state(
+        &self,
+        id: &Id,
+        status: Option<Status>,
+        change: impl Fn(&mut BTreeSet<String>),
+        note: Option<&Note>,
+    ) -> Result<(), Error> {
+        let written = note.map(|note| as_written(&note.text, note.at)).transpose()?;
         if status == Some(Status::Unknown) {
             return Err(Error::BadStatus(Status::Unknown.to_string()));
         }
@@ -76,6 +92,11 @@ impl Folder {
             after.extend(crews.iter().filter(|tag| !before.contains(tag)).cloned());
             write_items(doc, "tags", &before, &after);
             write_items(doc, "crew_tags", &listed, &crews.into_iter().collect::<Vec<_>>());
+            if let (Some(note), Some(written)) = (note, &written)
+                && !body::notes(doc.body()).iter().any(|there| there.begins_as(note))
+            {
+                append(doc, written);
+            }
             Ok(())
         })
     }
@@ -84,22 +105,13 @@ impl Folder {
     ///
     /// Errors: [`Error::BadValue`], and those of [`Lock::edit`].
     pub fn add_note(&self, id: &Id, text: &str, now: Timestamp) -> Result<(), Error> {
-        if text.contains('\0') {
-            return Err(Error::BadValue {
-                what: "note".to_owned(),
-                why: "it holds NUL characters",
-            });
-        }
-        let note = format!("\n**{}**\n\n{}\n", timestamp(now), text.trim_end_matches('\n'));
+        let note = as_written(text, now)?;
         self.lock()?.edit(id, |doc, round| {
             // A program that wrote in between may have read the note that the last attempt had written.
             if round > 0 && doc.body().contains(note.as_str()) {
                 return Ok(());
             }
-            if !body::has_notes(doc.body()) {
-                doc.append("\n## Notes\n");
-            }
-            doc.append(&note);
+            append(doc, &note);
             Ok(())
         })
     }
@@ -111,6 +123,14 @@ impl Folder {
     /// Errors: those of [`add_note`](Self::add_note).
     pub fn add_agent_note(&self, id: &Id, agent: &str, text: &str, now: Timestamp) -> Result<(), Error> {
         self.add_note(id, &body::note_by_agent(agent, text), now)
+    }
+
+    /// Appends a note that a hook of crew's wrote, which is named by its key in the settings; otherwise as
+    /// [`add_agent_note`](Self::add_agent_note).
+    ///
+    /// Errors: those of [`add_note`](Self::add_note).
+    pub fn add_hook_note(&self, id: &Id, hook: &str, text: &str, now: Timestamp) -> Result<(), Error> {
+        self.add_note(id, &body::note_by_hook(hook, text), now)
     }
 
     /// Makes `id` wait for `dep`.
@@ -236,6 +256,26 @@ impl Lock<'_> {
             })
         }
     }
+}
+
+/// A note as it stands in a file.
+fn as_written(text: &str, at: Timestamp) -> Result<String, Error> {
+    if text.contains('\0') {
+        return Err(Error::BadValue {
+            what: "note".to_owned(),
+            why: "it holds NUL characters",
+        });
+    }
+    let text = text.trim_end_matches('\n');
+    Ok(format!("\n**{}**\n\n{text}\n", timestamp(at)))
+}
+
+/// Appends a note, and the heading above it where there is none.
+fn append(doc: &mut Document, note: &str) {
+    if !body::has_notes(doc.body()) {
+        doc.append("\n## Notes\n");
+    }
+    doc.append(note);
 }
 
 /// The items of a list. A text counts as a list, as tk takes it.

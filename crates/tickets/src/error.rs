@@ -108,7 +108,7 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
         /// The cause.
-        source: notify::Error,
+        source: io::Error,
     },
     /// An operation of the file system failed.
     #[error("cannot {doing} {}", path.display())]

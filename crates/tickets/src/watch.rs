@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use ::watch::{Kind, Notice, Watcher};
 
 use crate::error::Error;
 use crate::folder::Folder;
@@ -14,7 +13,7 @@ use crate::folder::Folder;
 /// A watch on a folder and on its parent, in case the folder is deleted and made again. Ends when dropped.
 #[derive(Debug)]
 pub struct Watch {
-    watcher: RecommendedWatcher,
+    watcher: Watcher,
     folder: PathBuf,
     /// Whether the folder itself was made or removed, so that the watch on it is no longer valid.
     stale: Arc<AtomicBool>,
@@ -35,7 +34,6 @@ impl Watch {
     ///
     /// Errors: [`Error::Watch`].
     pub fn new(folder: &Folder, changed: impl Fn(Hint) + Send + 'static) -> Result<Watch, Error> {
-        // The library builds the paths of its events from the watched path.
         let path = folder.path().to_owned();
         let failed = |source| Error::Watch {
             path: path.clone(),
@@ -43,16 +41,19 @@ impl Watch {
         };
         let stale = Arc::new(AtomicBool::new(true));
         let (is_stale, watched) = (Arc::clone(&stale), path.clone());
-        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            let hint = match &event {
-                // Events may have been lost.
-                Err(_) => Some(Hint::Anything),
-                Ok(event) if event.need_rescan() => Some(Hint::Anything),
-                Ok(event) => {
-                    if event.paths.contains(&watched) && is_made_or_removed(event.kind) {
+        let mut before = None;
+        let watcher = Watcher::new(move |notice| {
+            let hint = match &notice {
+                Notice::Lost => Some(Hint::Anything),
+                Notice::Of { path, kind } => {
+                    if *path == watched && *kind == Kind::Named {
                         is_stale.store(true, Ordering::SeqCst);
                     }
-                    hint(event, &watched)
+                    let hint = hint(path, &watched);
+                    match kind {
+                        Kind::Named => with_first_half(hint, &mut before),
+                        Kind::Changed | Kind::Closed => hint,
+                    }
                 }
             };
             if let Some(hint) = hint {
@@ -66,10 +67,7 @@ impl Watch {
             stale,
         };
         if let Some(above) = path.parent().filter(|above| above.is_dir()) {
-            watch
-                .watcher
-                .watch(above, RecursiveMode::NonRecursive)
-                .map_err(failed)?;
+            watch.watcher.watch(above).map_err(failed)?;
         }
         watch.renew()?;
         Ok(watch)
@@ -84,55 +82,55 @@ impl Watch {
         }
         self.stale.store(false, Ordering::SeqCst);
         // The old watch is gone if its folder is.
-        let _ = self.watcher.unwatch(&self.folder);
-        self.watcher
-            .watch(&self.folder, RecursiveMode::NonRecursive)
-            .map_err(|source| {
-                self.stale.store(true, Ordering::SeqCst);
-                Error::Watch {
-                    path: self.folder.clone(),
-                    source,
-                }
-            })
+        self.watcher.unwatch(&self.folder);
+        self.watcher.watch(&self.folder).map_err(|source| {
+            self.stale.store(true, Ordering::SeqCst);
+            Error::Watch {
+                path: self.folder.clone(),
+                source,
+            }
+        })
     }
 }
 
-/// True if an event means that a file or folder was made, removed or renamed.
-fn is_made_or_removed(kind: EventKind) -> bool {
-    use notify::event::ModifyKind;
-    matches!(
-        kind,
-        EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
-    )
-}
-
-/// The files that an event concerns. Reading is not a change: otherwise a scan would cause the next one.
-/// Hidden files are the lock and temporary files.
-fn hint(event: &Event, folder: &Path) -> Option<Hint> {
-    let change = match event.kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
-        EventKind::Access(_) => false,
-        EventKind::Any
-        | EventKind::Create(_)
-        | EventKind::Modify(_)
-        | EventKind::Remove(_)
-        | EventKind::Other => true,
+/// The hint, with the file that was made, removed or renamed `before`: a rename gives two notices, and who
+/// looks between them at one of its names alone takes the other for what it is no more.
+fn with_first_half(hint: Option<Hint>, before: &mut Option<BTreeSet<String>>) -> Option<Hint> {
+    let Some(Hint::Files(named)) = hint else {
+        return hint;
     };
-    if !change {
-        return None;
-    }
-    if event.paths.is_empty() || event.paths.iter().any(|path| path == folder) {
+    let first = before.replace(named.clone()).unwrap_or_default();
+    Some(Hint::Files(first.into_iter().chain(named).collect()))
+}
+
+/// The files that a change of this path concerns. Hidden files are the lock and temporary files.
+fn hint(path: &Path, folder: &Path) -> Option<Hint> {
+    if path == folder {
         return Some(Hint::Anything);
     }
-    let ours = |path: &&PathBuf| {
-        path.parent() == Some(folder) && path.extension().is_some_and(|ending| ending == "md")
-    };
-    let mut files = BTreeSet::new();
-    for path in event.paths.iter().filter(ours) {
-        match path.file_stem().and_then(|name| name.to_str()) {
-            Some(name) => files.insert(name.to_owned()),
-            None => return Some(Hint::Anything),
-        };
+    if path.parent() != Some(folder) || path.extension().is_none_or(|ending| ending != "md") {
+        return None;
     }
-    (!files.is_empty()).then_some(Hint::Files(files))
+    Some(match path.file_stem().and_then(|name| name.to_str()) {
+        Some(name) => Hint::Files(BTreeSet::from([name.to_owned()])),
+        None => Hint::Anything,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_notice_of_a_rename_names_both_files() {
+        let folder = Path::new("/queue");
+        let mut before = None;
+        let mut named = |name: &str| with_first_half(hint(&folder.join(name), folder), &mut before);
+        let files = |names: &[&str]| Hint::Files(names.iter().map(|name| (*name).to_owned()).collect());
+        assert_eq!(named("t-9.md"), Some(files(&["t-9"])));
+        assert_eq!(named(".t-1.lock"), None);
+        assert_eq!(named("t-1.md"), Some(files(&["t-1", "t-9"])));
+        assert_eq!(named("t-2.md"), Some(files(&["t-1", "t-2"])));
+        assert_eq!(named(""), Some(Hint::Anything));
+    }
 }

@@ -20,6 +20,13 @@ impl Cell {
             tone,
         }
     }
+
+    /// The name of something that stands so many levels deep in a tree.
+    pub(crate) fn in_tree(depth: usize, name: &str) -> Self {
+        let mut cell = Self::from(name);
+        cell.text.insert_str(0, &model::view::branch(depth));
+        cell
+    }
 }
 
 impl From<&str> for Cell {

@@ -381,7 +381,18 @@ impl App {
     }
 
     fn wake(&mut self, actions: &mut Vec<Action>) {
+        let waits = |ticket: &TicketId| self.ticket(ticket).is_some_and(Ticket::waits_for_children);
         match self.chosen_busy_agent() {
+            Some((agent, ticket)) if waits(&ticket) => {
+                self.dialog = Some(Dialog::Confirm {
+                    question: format!("Wake {agent}?"),
+                    follows: format!(
+                        "What it has delegated for {ticket} and is not done is ended and kept, and {agent} goes on without it."
+                    ),
+                    request: format!("wake {agent}"),
+                    command: Command::Wake { agent },
+                });
+            }
             Some((agent, _)) => self.submit(format!("wake {agent}"), Command::Wake { agent }, actions),
             None => self.set_status(Tone::Waiting, "no agent with a ticket is chosen to wake"),
         }

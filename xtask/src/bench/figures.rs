@@ -1,6 +1,7 @@
-//! What was measured of streams and heartbeats, in tables.
+//! What was measured of streams, heartbeats and calls, in tables.
 
 use super::beats::Beats;
+use super::calls::{BESIDE, Called};
 use super::quantile;
 use super::report::ratio;
 use super::streams::{STREAMS, Streamed};
@@ -31,6 +32,21 @@ pub(crate) fn beaten(beats: &Beats) -> String {
         beats.times.len(),
         at(0.5),
         at(0.99)
+    )
+}
+
+/// For the terminal.
+pub(crate) fn called(called: &Called) -> String {
+    let at = |times: &[f64], share| quantile(times.iter().copied(), share);
+    let Called { files, tool } = called;
+    format!(
+        "\ncalls, {BESIDE} agents at work beside, {} of each way: through the files p50 {:.2} ms, p99 {:.2} ms (goal 20); \
+         by `crew tool` p50 {:.2} ms, p99 {:.2} ms (goal 20)",
+        files.len(),
+        at(files, 0.5),
+        at(files, 0.99),
+        at(tool, 0.5),
+        at(tool, 0.99),
     )
 }
 
@@ -70,6 +86,34 @@ pub(crate) fn beats_page(beats: &[Beats]) -> String {
     }
     page
 }
+
+/// For the page: its section.
+pub(crate) fn calls_page(called: Option<&Called>) -> String {
+    let Some(Called { files, tool }) = called else {
+        return String::new();
+    };
+    let mut page = CALLS_HEAD.replace("BESIDE", &BESIDE.to_string());
+    for (way, times) in [("the files of its run", files), ("`crew tool`", tool)] {
+        let share = |at| 100.0 * quantile(times.iter().copied(), at) / 20.0;
+        page.push_str(&format!(
+            "| {way} | {} | {:.0} % | {:.0} % |\n",
+            times.len(),
+            share(0.5),
+            share(0.99)
+        ));
+    }
+    page
+}
+
+const CALLS_HEAD: &str = "
+## calls
+
+Time from an agent's call of a tool until its answer is there, while an engine watches BESIDE more agents that print nothing. The call goes
+into the journal. Through the files of its run is what the server of a client's tools does; `crew tool` starts a process for it.
+
+| way | calls | p50, of 20 ms | p99, goal 20 ms |
+|---|---|---|---|
+";
 
 const STREAMS_HEAD: &str = "
 ## streams

@@ -5,6 +5,7 @@
 
 mod append;
 mod beats;
+mod calls;
 mod dispatch;
 mod drain;
 mod exits;
@@ -35,8 +36,8 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 9] = [
-    "drain", "dispatch", "exits", "idle", "recover", "append", "streams", "beats", "train",
+const PARTS: [&str; 10] = [
+    "drain", "dispatch", "exits", "idle", "recover", "append", "streams", "beats", "calls", "train",
 ];
 
 impl Options {
@@ -61,8 +62,8 @@ impl Options {
 }
 
 /// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the
-/// page says how thoroughly. The sections of the train, the streams and the beats are also written when only
-/// they were measured.
+/// page says how thoroughly. The sections of the train, the streams, the beats and the calls are also written
+/// when only they were measured.
 ///
 /// # Errors
 ///
@@ -150,6 +151,12 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
             report.beats.push(beats);
         }
     }
+    if wants("calls") {
+        let program = example(root, &built, options.crew.is_some(), "mcp", "calls")?;
+        let called = calls::run(&place, &program, if options.quick { 1 } else { 8 })?;
+        println!("{}", figures::called(&called));
+        report.calls = Some(called);
+    }
     if wants("train") {
         let orders = example(root, &built, options.crew.is_some(), "sim", "orders")?;
         let trains = train::run(&place, &orders, &train::Shape::new(options.quick))?;
@@ -170,6 +177,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
                 .unwrap_or_default(),
             figures::streams_page(&report.streams),
             figures::beats_page(&report.beats),
+            figures::calls_page(report.calls.as_ref()),
         ];
         let alone: Vec<&String> = alone.iter().filter(|section| !section.is_empty()).collect();
         if options.quick || alone.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::append::Appended;
 use super::beats::Beats;
+use super::calls::Called;
 use super::dispatch::Dispatched;
 use super::drain::{Drained, Traced};
 use super::exits::Noticed;
@@ -24,6 +25,7 @@ pub(crate) struct Report {
     pub(crate) append: Option<Appended>,
     pub(crate) streams: Vec<Streamed>,
     pub(crate) beats: Vec<Beats>,
+    pub(crate) calls: Option<Called>,
     pub(crate) trains: Option<Trains>,
 }
 
@@ -324,6 +326,7 @@ impl Report {
         }
         page.push_str(&figures::streams_page(&self.streams));
         page.push_str(&figures::beats_page(&self.beats));
+        page.push_str(&figures::calls_page(self.calls.as_ref()));
         if let Some(trains) = &self.trains {
             page.push_str(&train::report::page(trains));
         }

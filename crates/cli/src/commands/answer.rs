@@ -25,6 +25,10 @@ pub(crate) struct Answer {
     /// The ticket, or the agent.
     #[arg(value_name = "AGENT|TICKET")]
     which: String,
+    /// The number of the question that it answers, as `crew inbox` shows it. An answer to a question that is
+    /// not open any more is refused. Without it, the question that is open as the command is written.
+    #[arg(long, value_name = "N")]
+    question: Option<u32>,
     /// The answer; without it, it is asked for here, or read from standard input.
     text: Vec<String>,
 }
@@ -55,7 +59,13 @@ impl Answer {
                 "write it into the ticket, or into a file that the agent can read, and answer with its name",
             ));
         }
-        let question = asked.and_then(Question::answerable);
+        let question = match self.question {
+            Some(number) => of_agent(&crew, &agent).map(|ticket| Question {
+                ticket: ticket.id.clone(),
+                number,
+            }),
+            None => asked.and_then(Question::answerable),
+        };
         let command = Command::Answer {
             agent,
             text,
@@ -65,12 +75,15 @@ impl Answer {
     }
 }
 
+/// The ticket of an agent.
+fn of_agent<'c>(crew: &'c Snapshot, agent: &AgentName) -> Option<&'c Ticket> {
+    let mut tickets = crew.tickets.values().map(AsRef::as_ref);
+    tickets.find(|ticket: &&Ticket| ticket.slot() == Some(agent))
+}
+
 /// The ticket about which an agent asks something now, or asked something whose answer it has not been given.
 fn asks<'c>(crew: &'c Snapshot, agent: &AgentName) -> Option<&'c Ticket> {
-    crew.tickets
-        .values()
-        .map(AsRef::as_ref)
-        .find(|ticket| ticket.slot() == Some(agent) && Question::answerable(ticket).is_some())
+    of_agent(crew, agent).filter(|ticket| Question::answerable(ticket).is_some())
 }
 
 /// The reason why nobody is asked for an answer. The engine or the command that carries an answer out judges

@@ -14,7 +14,7 @@ use runtime::Place;
 use store::Recorded;
 use tokio::time::{Duration, Instant, timeout_at};
 
-use crate::asking::ask;
+use crate::asking::ask_or_leave;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -33,6 +33,7 @@ pub(crate) struct Delegate {
     /// The agent.
     agent: String,
     /// The task: its first line is the ticket's title, the rest its text.
+    #[arg(allow_hyphen_values = true)]
     task: String,
 }
 
@@ -53,7 +54,10 @@ impl Delegate {
         if let (Some(ledger), true) = (ledger, is_up) {
             wait_until_known(Follow::new(ledger, crew.seq), &ticket).await?;
         }
-        ask(context, place, Command::Assign { agent, ticket }).await
+        // The ticket stands by now, and the queue gives it to its assignee.
+        let left =
+            format!("{ticket} is made for {agent}, and {agent} gets it as soon as it can be given out");
+        ask_or_leave(context, place, Command::Assign { agent, ticket }, Some(&left)).await
     }
 }
 

@@ -2,12 +2,13 @@
 
 use clap::Args;
 use model::attempt::{self, Failure};
+use model::command::Question;
 use model::journal::{self, Fact, Stream};
 use model::policy::attention::{self, Need, Reason, attention};
 use model::policy::route::Refusal;
 use model::policy::{capacity, failure, review};
 use model::settings::Settings;
-use model::ticket::{CheckPlan, Event, State, Ticket, Why, remedy};
+use model::ticket::{CheckPlan, Done, Event, State, Ticket, Why, remedy};
 use model::view::{
     self, CheckEnding, Failing, MEND, Snapshot, Standing, TrainEntry, UNSEEN, printed, standing_since,
 };
@@ -91,6 +92,12 @@ impl Explain {
             (_, Some(refusal)) if ticket.is_some_and(Ticket::brought_nothing) => {
                 format!("{refusal}, {}", view::BROUGHT_NOTHING)
             }
+            (_, Some(refusal @ Refusal::Done { .. }))
+                if let Some(State::Done(Done::Dropped { by, reason })) =
+                    ticket.map(|ticket| &ticket.state) =>
+            {
+                format!("{refusal}, by {by}: {reason}")
+            }
             (_, Some(refusal)) => refusal.to_string(),
             (_, None) if runs => "nothing is in the way: it is given out next".to_owned(),
             (_, None) => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
@@ -147,6 +154,9 @@ impl Explain {
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 activity: activity.map(documents::Activity::from),
+                progress: agent
+                    .and_then(|agent| agent.progress.as_ref())
+                    .map(documents::Progress::from),
                 answer: ticket
                     .and_then(Ticket::attempt)
                     .and_then(|attempt| Some(attempt.waiting_answer()?.to_owned())),
@@ -241,6 +251,13 @@ impl Explain {
             hints.push((
                 "hint".to_owned(),
                 format!("{what}; `crew merge {id}` tries at once"),
+            ));
+        }
+        if let Some(asked) = ticket.and_then(Question::of) {
+            let number = asked.number;
+            hints.push((
+                "hint".to_owned(),
+                format!("`crew answer {id} --question {number} <text>` answers it"),
             ));
         }
         if let Some(Reason::Impossible(_)) = reason {
@@ -341,6 +358,9 @@ impl Explain {
                 HANG,
                 Style::Plain,
             )?;
+        }
+        if let Some(reports) = agent.and_then(|agent| agent.reports(now)) {
+            out.wrapped(&format!("  its agent {reports}"), HANG, Style::Plain)?;
         }
         if let Some(why) = no_worker(&facts, &settings, ticket) {
             out.wrapped(&format!("  {why}"), HANG, Style::Plain)?;

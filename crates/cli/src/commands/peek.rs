@@ -48,6 +48,7 @@ impl Peek {
                     ticket: None,
                     step: None,
                     activity: None,
+                    progress: None,
                     lines: Vec::new(),
                     errors: Vec::new(),
                 })?;
@@ -61,7 +62,9 @@ impl Peek {
             .agent(&agent)
             .filter(|agent| agent.run.as_ref() == Some(&step.run));
         let engine = client::engine::Engine::of(&place)?.is_some();
-        let activity = runs.and_then(|agent| Activity::of(&place, &agent, engine, now));
+        let activity = runs
+            .as_ref()
+            .and_then(|agent| Activity::of(&place, agent, engine, now));
         let errors = text::sanitise::text(&outputs::errors(&step.dir(&place)));
         let errors: Vec<&str> = errors.lines().collect();
         let complained = &errors[errors.len().saturating_sub(self.lines)..];
@@ -76,14 +79,21 @@ impl Peek {
                 ticket: Some(step.ticket),
                 step: Some(step.number),
                 activity: activity.map(documents::Activity::from),
+                progress: runs
+                    .and_then(|agent| agent.progress)
+                    .as_ref()
+                    .map(documents::Progress::from),
                 lines: owned(shown),
                 errors: owned(complained),
             })?;
             return Ok(Exit::Done);
         }
-        let runs = activity.map(|activity| format!(", {}", activity.words(now)));
-        let head = format!("{agent} on {}{}", step.title(), runs.unwrap_or_default());
+        let at_work = activity.map(|activity| format!(", {}", activity.words(now)));
+        let head = format!("{agent} on {}{}", step.title(), at_work.unwrap_or_default());
         context.out.styled(&head, Style::Dim)?;
+        if let Some(reports) = runs.and_then(|agent| agent.reports(now)) {
+            context.out.wrapped(&format!("it {reports}"), 2, Style::Dim)?;
+        }
         let source = step.source(&place);
         let shown = match Run::open(&source.dir) {
             Ok(run) => last_lines(&run, source.is_of_agent(), self.full, self.lines)?,

@@ -262,6 +262,9 @@ fn table(place: &Place, crew: &Snapshot, failing: &[Failing], look: Look) -> Tab
             };
             table.below(2, &waits, style);
         }
+        if let Some(reports) = agent.reports(look.now) {
+            table.below(2, &reports, Style::Dim);
+        }
         for why in agent
             .ticket
             .iter()

@@ -30,6 +30,12 @@ impl Rewind {
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
+        if self.at > crew.seq {
+            return Err(Error::refused(
+                format!("there is no event {} yet: the last one is {}", self.at, crew.seq),
+                format!("`crew history {ticket}` lists its events with their numbers"),
+            ));
+        }
         let past = match &ledger {
             Some(ledger) => rewind::find(&place, ledger, &ticket, self.at).await?,
             None => None,

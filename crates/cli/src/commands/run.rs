@@ -219,8 +219,9 @@ impl Live<'_, Journal> {
         }
         let mut table = Table::bare(3);
         let works = self.crew.attempts.values();
-        let said: BTreeMap<&Oid, &str> = works
-            .filter_map(|work| Some((work.landed.as_ref()?, work.summary.as_deref()?)))
+        // Parts of a ticket land with its commit, and have their own words.
+        let said: BTreeMap<(&Oid, &TicketId), &str> = works
+            .filter_map(|work| Some(((work.landed.as_ref()?, &work.ticket), work.summary.as_deref()?)))
             .collect();
         for landed in landed {
             table.row([
@@ -228,7 +229,7 @@ impl Live<'_, Journal> {
                 landed.ticket.to_string().into(),
                 landed.title.as_str().into(),
             ]);
-            if let Some(said) = said.get(&landed.commit) {
+            if let Some(said) = said.get(&(&landed.commit, &landed.ticket)) {
                 table.below(2, said, Style::Dim);
             }
         }

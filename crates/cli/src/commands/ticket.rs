@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use client::ticket_folder::{Status, TicketFolder};
+use client::ticket_folder::{Author, Status, TicketFolder};
 use mcp::Caller;
 
 use crate::context::Context;
@@ -269,7 +269,12 @@ impl Call<'_> {
                 false => Exit::Failed,
             });
         }
-        let text = folder.add_note(&id, self.agent().as_deref(), &text)?;
+        let author = match (self.agent(), self.context.hook()) {
+            (Some(agent), _) => Author::Agent(agent),
+            (None, Some(hook)) => Author::Hook(hook),
+            (None, None) => Author::Person,
+        };
+        let text = folder.add_note(&id, &author, &text)?;
         self.print(&text)
     }
 

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::mcp::caller;
 use crate::context::Context;
@@ -27,10 +27,10 @@ impl Tool {
         let caller = caller(context)?;
         let Some(name) = self.name else {
             for tool in caller.tools() {
-                let arguments = json!({ "name": tool.name, "arguments": tool.schema });
-                context
-                    .out
-                    .line(&format!("{}\n  {}", arguments, tool.describes))?;
+                let describes = tool.describes.replace('\n', " ");
+                context.out.line(tool.name)?;
+                context.out.line(&format!("  {describes}"))?;
+                context.out.line(&format!("  {}", Value::Object(tool.schema)))?;
             }
             return Ok(Exit::Done);
         };
@@ -44,7 +44,7 @@ impl Tool {
             }
             _ => self.arguments,
         };
-        let arguments: Value = serde_json::from_str(&written).map_err(|error| {
+        let arguments: Value = serde_json::from_str(&text::mended_json(&written)).map_err(|error| {
             Error::usage(
                 format!("the arguments of {} are no JSON: {error}", text::quoted(&name)),
                 "they are one object: crew tool team_comment '{\"text\": \"…\"}'",

@@ -57,6 +57,8 @@ pub struct Agent {
     activity: Option<Activity>,
     /// The silence of its step; `null` while the step shows signs of life, or none runs.
     quiet: Option<Quiet>,
+    /// The progress that it has reported last in the step that runs; `null` where it has reported none.
+    progress: Option<Progress>,
     /// The tasks that crew has for its ticket and cannot do, however often it tries, each with the reason.
     failing: Vec<String>,
     /// Failed steps in a row.
@@ -83,6 +85,24 @@ impl From<activity::Activity> for Activity {
         Self {
             what: activity.what,
             since: activity.since.map(Moment),
+        }
+    }
+}
+
+/// The progress that an agent has reported.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Progress {
+    /// The agent's words.
+    text: String,
+    /// The time of the report.
+    at: Moment,
+}
+
+impl From<&attempt::Progress> for Progress {
+    fn from(progress: &attempt::Progress) -> Self {
+        Self {
+            text: progress.text.clone(),
+            at: Moment(progress.at),
         }
     }
 }
@@ -174,6 +194,7 @@ impl Agent {
                 since: Moment(quiet.since),
                 says: quiet.how.to_string(),
             }),
+            progress: agent.progress.as_ref().map(Progress::from),
             failing,
             errors: agent.errors,
             failure: agent.failure.as_ref().map(Failure::of),

@@ -6,7 +6,7 @@ use model::{Moment, SessionId, TicketId, session, ticket};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Activity, Commitment, Failure, PullRequest};
+use super::{Activity, Commitment, Failure, Progress, PullRequest};
 
 /// The reason why a ticket is, or is not, dispatched.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -34,6 +34,8 @@ pub struct Explanation {
     pub waits_until: Option<Moment>,
     /// What runs in its agent's step at this moment; `null` where nothing is seen of it.
     pub activity: Option<Activity>,
+    /// The progress that its agent has reported last in the step that runs; `null` where there is none.
+    pub progress: Option<Progress>,
     /// The answer that its agent gets with the next step; `null` where none waits.
     pub answer: Option<String>,
     /// The task mode of its agent, until the work is submitted.

@@ -4,7 +4,7 @@ use model::{AgentName, RunId, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Activity;
+use super::{Activity, Progress};
 
 /// The end of an agent's latest output. The keys that name a step are `null` before its first step.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -19,6 +19,8 @@ pub struct Peek {
     pub step: Option<u32>,
     /// What runs in the step at this moment; `null` where nothing is seen of it.
     pub activity: Option<Activity>,
+    /// The progress that the agent has reported last in the step, while it runs; `null` where there is none.
+    pub progress: Option<Progress>,
     /// The last lines of its standard output.
     pub lines: Vec<String>,
     /// The last lines of its standard error.

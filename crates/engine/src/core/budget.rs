@@ -73,7 +73,9 @@ impl Core {
                 (Why::Budget { .. }, Standing::Free | Standing::Low(_)) => {
                     let agent = ticket.attempt().map(|attempt| attempt.claim.agent.clone());
                     let slot_free = agent.is_some_and(|a| {
-                        self.project().agents.contains(&a) && self.tickets.of_agent(&a).is_none()
+                        let is_idle =
+                            self.project().agents.contains(&a) && self.tickets.of_agent(&a).is_none();
+                        is_idle && self.has_turn(id)
                     });
                     (Event::BudgetRaised { slot_free }, "the settings changed")
                 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::attempt::{self, AfterStop};
-use model::call::{Call, MOST_TICKETS, Role};
+use model::attempt::{self, AfterStop, Mode};
+use model::call::{Call, MOST_GENERATIONS, MOST_TICKETS, MOST_TICKETS_OF_ONE, Role};
 use model::commitment::{By, MOST};
-use model::ticket::{Event, NewTicket, ReviewEvent, Ticket};
+use model::policy::delegation::LEADER_TAG;
+use model::ticket::{Event, NewTicket, PART_PROMISES_NOTHING, ReviewEvent, Ticket};
 use model::{Actor, AgentName, Fence, RunId, TicketId};
 
 use super::commands::Answer;
@@ -14,7 +15,8 @@ use super::{Core, WriteMeta};
 use crate::{End, RunEnd};
 
 impl Core {
-    /// An agent has called a tool in this run. Only the run of the step that its ticket waits for is heard.
+    /// An agent has called a tool in this run. Only what is called in the run of the step that its
+    /// ticket waits for counts.
     pub(super) fn called(&mut self, run: &RunId, fence: Fence, call: Call) -> Answer {
         let is_over = || "your step is over, and what it calls does not count".to_owned();
         let id = self.tickets.of_run(run).cloned().ok_or_else(is_over)?;
@@ -35,13 +37,14 @@ impl Core {
         }
         let role = match review {
             Some(_) => Role::Gatekeeper,
-            // Whether it may delegate is said where it does.
-            None => Role::Leader,
+            None if self.is_leader(ticket, &agent) => Role::Leader,
+            None => Role::Worker,
         };
-        if !call.is_of(role) {
-            return Err(format!("{} is not for a {}", call.name(), role.name()));
+        if let Some(why) = role.refusal(call.name()) {
+            return Err(why);
         }
-        if let Some(first) = conversation.result.as_ref().filter(|_| call.is_result()) {
+        let ends_step = call.is_result() || matches!(call, Call::Delegate { .. });
+        if let Some(first) = conversation.result.as_ref().filter(|_| ends_step) {
             let first = first.call.name();
             return Err(format!("your first result stands ({first}): end your turn now"));
         }
@@ -59,6 +62,7 @@ impl Core {
                 None => return Ok("the ticket has this commitment already".to_owned()),
             },
             Call::SetMode { mode } => {
+                let mode = Mode::from(mode);
                 message = format!("your mode is {}", mode.name());
                 Event::Attempt(attempt::Event::ModeSet { mode, by })
             }
@@ -94,11 +98,22 @@ impl Core {
         if let Call::ApproveWork { met, .. } = call {
             return not_named(ticket, met);
         }
+        let has_delegated = ticket
+            .attempt()
+            .is_some_and(|attempt| !attempt.open_children().is_empty());
+        if let (true, Call::Ask { .. } | Call::SleepUntil { .. }) = (has_delegated, call) {
+            return Some(
+                "you have delegated: end your turn now. What your tasks came to opens your next step; do this then".to_owned(),
+            );
+        }
         call.wake_at(self.now).err()
     }
 
     /// The event of a commitment that an agent makes; none where the ticket has it.
     fn promised(&self, ticket: &Ticket, agent: AgentName, call: &Call) -> Result<Option<Event>, String> {
+        if ticket.delegated().is_some() {
+            return Err(PART_PROMISES_NOTHING.to_owned());
+        }
         let Some(promise) = call.promise().filter(|promise| !ticket.has_promised(promise)) else {
             return Ok(None);
         };
@@ -128,8 +143,26 @@ impl Core {
                 "this step has made {MOST_TICKETS} tickets, which are the most; ask a person for more"
             ));
         }
+        if ticket.made >= MOST_TICKETS_OF_ONE {
+            return Err(format!(
+                "{} has made {MOST_TICKETS_OF_ONE} tickets, which are the most; ask a person for more",
+                ticket.id
+            ));
+        }
+        if self.generation(ticket) >= MOST_GENERATIONS {
+            return Err(format!(
+                "{} was made by an agent's ticket that an agent's ticket made: write with `team_comment` what is left, and a \
+                 person makes the ticket",
+                ticket.id
+            ));
+        }
         if let Some(missing) = deps.iter().find(|id| !self.folder.has(id)) {
             return Err(format!("there is no ticket {missing}, which it would wait for"));
+        }
+        if tags.iter().any(|tag| tag == LEADER_TAG) {
+            return Err(format!(
+                "only a person gives a ticket the tag `{LEADER_TAG}`, with which its agent may delegate: leave it out"
+            ));
         }
         let of_review = ticket.spec.tags.union(&ticket.tags_given).filter(|tag| {
             let one = BTreeSet::from([(*tag).clone()]);
@@ -147,6 +180,18 @@ impl Core {
             priority: priority.unwrap_or(2),
             made_by: agent,
         })
+    }
+
+    /// How many tickets in a row were made by agents up to this one.
+    fn generation(&self, ticket: &Ticket) -> u32 {
+        let maker = |of: &&Ticket| {
+            let (maker, _) = of.id.as_str().rsplit_once("-n")?;
+            self.ticket(&TicketId::new(maker).ok()?)
+        };
+        let made = |of: &&Ticket| of.spec.made_by.is_some();
+        let row = std::iter::successors(Some(ticket), maker).take_while(made);
+        let most = MOST_GENERATIONS as usize;
+        u32::try_from(row.take(most).count()).unwrap_or(MOST_GENERATIONS)
     }
 
     /// The end of a run whose agent has stated its result by a call: that stands, whatever its client said

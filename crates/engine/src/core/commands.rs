@@ -154,7 +154,8 @@ impl Core {
         let Some(ticket) = self.ticket(&id) else {
             return Err(unknown(&id));
         };
-        let being_stopped = format!("{agent} is being stopped; {id} goes back, held");
+        let goes_back = goes_back(ticket);
+        let being_stopped = format!("{agent} is being stopped; {goes_back}");
         let stopping = ticket
             .attempt()
             .and_then(|attempt| attempt.conversation.stopping.as_ref());
@@ -166,7 +167,7 @@ impl Core {
             let then = AfterChildren::Stop {
                 then: AfterStop::Release { by: by.clone() },
             };
-            let message = format!("the children of {id} are ended; then it goes back, held");
+            let message = format!("the children of {id} are ended; then {goes_back}");
             return self.end_children(&id, then, message);
         }
         let (event, message) = if ticket.live_run().is_some() {
@@ -322,8 +323,9 @@ impl Core {
             return Err(self.with_wait_for_target(id, format!("{id} is not held: it is {state}")));
         }
         let agent = ticket.attempt().map(|a| a.claim.agent.clone());
-        let slot_free =
-            agent.is_some_and(|a| self.project().agents.contains(&a) && self.tickets.of_agent(&a).is_none());
+        let slot_free = agent.is_some_and(|a| {
+            self.project().agents.contains(&a) && self.tickets.of_agent(&a).is_none() && self.has_turn(id)
+        });
         let event = Event::Retried {
             by: by.clone(),
             slot_free,
@@ -375,6 +377,13 @@ impl Core {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
+        if let (Some(delegated), true) = (ticket.delegated(), ticket.is_unified()) {
+            let parent = &delegated.by;
+            return Err(format!(
+                "the work of {id} is on the branch of {parent} already: `crew say` tells the agent of {parent} what to take out, \
+                 `crew reject {parent}` sends it back, `crew drop {parent}` gives up the whole"
+            ));
+        }
         let (by, reason) = (by.clone(), reason.to_owned());
         let being_dropped = format!("its agent is being stopped; then {id} is dropped");
         let stopping = ticket
@@ -456,6 +465,8 @@ impl Core {
         self.apply_to_project([project::Event::Closing], "");
         let message = match (running, live) {
             (_, 0) => "the engine stops".to_owned(),
+            (OnStop::Finish, 1) => "the engine stops when the running step has ended".to_owned(),
+            (OnStop::Kill, 1) => "the engine stops when the running step has been ended".to_owned(),
             (OnStop::Finish, n) => format!("the engine stops when {n} running steps have ended"),
             (OnStop::Leave, n) => {
                 format!("the engine stops; {n} steps run on, and the next engine adopts them")
@@ -478,6 +489,17 @@ impl Core {
 fn is_prepared(ticket: &Ticket) -> bool {
     let attempt = ticket.attempt();
     attempt.is_some_and(|attempt| matches!(attempt.state, attempt::State::Preparing))
+}
+
+/// What becomes of a ticket whose agent a person takes from it, in words.
+pub(super) fn goes_back(ticket: &Ticket) -> String {
+    match ticket.delegated() {
+        Some(delegated) => format!(
+            "{} is given up, and the agent of {} hears of it",
+            ticket.id, delegated.by
+        ),
+        None => format!("{} goes back, held", ticket.id),
+    }
 }
 
 pub(super) fn unknown(ticket: &TicketId) -> String {

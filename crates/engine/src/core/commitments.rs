@@ -13,6 +13,12 @@ impl Core {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
+        if let Some(delegated) = ticket.delegated() {
+            let parent = &delegated.by;
+            return Err(format!(
+                "{id} is a part of {parent}, whose work is verified as a whole: `crew commit-to {parent} …` has it verified there"
+            ));
+        }
         let is_reviewed = review::is_wanted(&self.settings, ticket, ticket.candidate());
         if promise.run.is_none() && !is_reviewed {
             return Err(format!(
@@ -60,6 +66,9 @@ impl Core {
         let Some(agent) = ticket.attempt().map(|attempt| &attempt.claim.agent) else {
             return Vec::new();
         };
+        if ticket.delegated().is_some() {
+            return Vec::new();
+        }
         let room = MOST.saturating_sub(ticket.commitments.len());
         let new = made
             .into_iter()

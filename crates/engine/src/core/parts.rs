@@ -37,6 +37,8 @@ impl Core {
             .into_iter()
             .chain(known)
             .filter(|part| ticket.parts.iter().all(|before| before.ticket != part.ticket))
+            // What it has delegated is done with this ticket, and not before it.
+            .filter(|part| self.parent_by_id(&part.ticket).is_none())
             .map(|part| (part.ticket.clone(), part))
             .collect();
         match parts.is_empty() {

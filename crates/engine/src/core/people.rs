@@ -1,12 +1,12 @@
 //! What people tell agents at work, and the tickets that they take back to an earlier commit.
 
-use model::attempt::{self, AfterChildren, AfterStop, Attempt, Mode, Prompt};
+use model::attempt::{self, AfterChildren, AfterStop, Attempt, MOST_MESSAGES, Mode, Prompt};
 use model::project;
 use model::ticket::{Event, Released, State, Ticket};
 use model::{Actor, AgentName, Oid, TicketId};
 
 use super::Core;
-use super::commands::{Answer, unknown};
+use super::commands::{Answer, goes_back, unknown};
 
 /// The longest message for an agent, in bytes: it stands in the journal and in a prompt.
 const LONGEST_MESSAGE: usize = 4 << 10;
@@ -15,8 +15,15 @@ impl Core {
     /// Tells an agent something. It is not woken for that.
     pub(super) fn say(&mut self, agent: &AgentName, by: &Actor, text: String) -> Answer {
         let (id, attempt) = self.attempt_of(agent)?;
+        has_another_step(agent, &id, attempt)?;
         if text.len() > LONGEST_MESSAGE {
             return Err(format!("a message is at most {} KiB", LONGEST_MESSAGE >> 10));
+        }
+        if attempt.messages.len() >= MOST_MESSAGES {
+            return Err(format!(
+                "{MOST_MESSAGES} messages wait for the next step of {agent} on {id} already, which are the most: \
+                 `crew explain {id}` shows them. What is to stay belongs into the ticket: `crew ticket add-note {id} <text>`"
+            ));
         }
         let message = match &attempt.state {
             attempt::State::WaitingForInput { .. } => format!(
@@ -50,6 +57,7 @@ impl Core {
     /// Has an agent come to an end with one more step.
     pub(super) fn bait(&mut self, agent: &AgentName, by: &Actor) -> Answer {
         let (id, attempt) = self.attempt_of(agent)?;
+        has_another_step(agent, &id, attempt)?;
         let running = attempt.conversation.has_live_worker();
         if attempt.baited.is_some() || is_last(attempt) {
             // Asked again, it asks for nothing new.
@@ -100,8 +108,8 @@ impl Core {
         let Some(ticket) = self.ticket(&id) else {
             return Err(unknown(&id));
         };
-        let being_stopped =
-            format!("{agent} is being stopped; {id} goes back, held, and the name is retired");
+        let goes_back = goes_back(ticket);
+        let being_stopped = format!("{agent} is being stopped; {goes_back}, and the name is retired");
         let stopping = ticket
             .attempt()
             .and_then(|attempt| attempt.conversation.stopping.as_ref());
@@ -112,9 +120,8 @@ impl Core {
             let then = AfterChildren::Stop {
                 then: AfterStop::Reap { why },
             };
-            let message = format!(
-                "the children of {id} are ended; then it goes back, held, and the name {agent} is retired"
-            );
+            let message =
+                format!("the children of {id} are ended; then {goes_back}, and the name {agent} is retired");
             return self.end_children(&id, then, message);
         }
         if ticket.live_run().is_some() {
@@ -142,9 +149,6 @@ impl Core {
     /// Sets an agent's task mode.
     pub(super) fn set_mode(&mut self, agent: &AgentName, by: &Actor, mode: Mode) -> Answer {
         let (id, attempt) = self.attempt_of(agent)?;
-        if mode == Mode::Delegate {
-            return Err("delegate begins by itself when an agent gives work to another one".to_owned());
-        }
         let name = mode.name();
         let message = match attempt.conversation.has_live_worker() {
             true => format!("{agent} is in mode {name}: its next step says so, after the running one"),
@@ -159,6 +163,12 @@ impl Core {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
+        if let Some(delegated) = ticket.delegated() {
+            let parent = &delegated.by;
+            return Err(format!(
+                "{id} is a part of {parent}, and its work is on that one's branch: `crew rewind {parent}` takes the whole back"
+            ));
+        }
         if ticket.live_runs().next().is_some() {
             let remedy = match ticket.slot() {
                 Some(agent) => format!("`crew kill {agent}` ends it first"),
@@ -198,6 +208,18 @@ impl Core {
         attempt
             .map(|attempt| (id.clone(), attempt))
             .ok_or_else(|| unknown(id))
+    }
+}
+
+/// Refuses words for an agent that is being taken from its ticket: they would reach nobody.
+fn has_another_step(agent: &AgentName, id: &TicketId, attempt: &Attempt) -> Result<(), String> {
+    match attempt.being_ended() {
+        Some(then) => Err(format!(
+            "{agent} gets no other step on {id}: {}. What the next agent is to know stands best in the ticket: \
+             `crew ticket add-note {id} <text>`",
+            then.words()
+        )),
+        None => Ok(()),
     }
 }
 

@@ -261,6 +261,7 @@ impl Core {
                 })
             }
             Report::Unified => event(Event::Unified),
+            Report::NotUnified { why } => event(Event::NotUnified { why }),
             Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
             Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
                 workspace,

@@ -4,7 +4,7 @@ use model::TicketId;
 use model::policy::attention::{self, Facts, Need, Reason, attention};
 use model::policy::capacity;
 use model::policy::route::{self, Refusal};
-use model::ticket::{State, Ticket};
+use model::ticket::Ticket;
 
 use super::Core;
 use crate::hindrances::is_target_waited_for;
@@ -52,7 +52,9 @@ impl Core {
     #[must_use]
     pub fn rest(&self) -> Rest {
         let mut rest = Rest {
-            moving: !self.folder.is_read() || self.is_missing_a_file(),
+            moving: !self.folder.is_read()
+                || self.is_missing_a_file()
+                || self.renames.is_any_about_to_count(),
             waits: Vec::new(),
         };
         let refusals = route::refusals(self.queue());
@@ -221,25 +223,6 @@ impl Core {
             true => Need::Time,
             false => need,
         }
-    }
-
-    /// Whether the next child that a ticket's agent waits for is about to begin, or its parent to go on.
-    fn is_child_about_to_begin(&self, ticket: &Ticket) -> bool {
-        let children = ticket
-            .attempt()
-            .map_or(&[][..], |attempt| attempt.open_children());
-        ticket.waits_for_children()
-            && children.iter().any(|id| match self.ticket(id) {
-                None => true,
-                Some(child) => {
-                    matches!(child.state, State::Open)
-                        && child.held.is_none()
-                        && match route::delegable(self.queue(), id) {
-                            Ok(()) | Err(Refusal::NotDue { .. } | Refusal::DayBudget { .. }) => true,
-                            Err(_) => false,
-                        }
-                }
-            })
     }
 
     /// The ticket that lands first and cannot go on.

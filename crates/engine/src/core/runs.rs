@@ -6,7 +6,7 @@ use model::attempt::{self, AfterStop, Class, Failure, Quiet, Signal, Silence};
 use model::machine::Rejected;
 use model::policy::{no_progress, stall};
 use model::project;
-use model::ticket::{Event, Released, Repeat, ReviewEvent, Ticket, Why};
+use model::ticket::{Event, PART_PROMISES_NOTHING, Released, Repeat, ReviewEvent, Ticket, Why};
 use model::{Actor, RunId, TicketId, Time};
 
 use super::{Core, WriteMeta};
@@ -47,14 +47,19 @@ impl Core {
             .and_then(|a| a.conversation.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
         let usage = (ended.usage, ended.total_micro_usd);
-        let unusable = ended.unusable;
+        let mut unusable = ended.unusable;
         let conversation = self.ticket(id).and_then(Ticket::attempt).map(|a| &a.conversation);
         let before = conversation.and_then(|c| c.same_step.as_ref());
         let repeat = ended.left.map(|left| no_progress::again(before, left));
         let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
         let announced = self.announced(id, &ended.modes);
-        let made = self.commitments_made(id, std::mem::take(&mut ended.commitments));
+        let promised = std::mem::take(&mut ended.commitments);
+        let is_part = self.ticket(id).is_some_and(|ticket| ticket.delegated().is_some());
+        if is_part && let Some(first) = promised.first() {
+            unusable.push(format!("the commitment “{first}”: {PART_PROMISES_NOTHING}"));
+        }
+        let made = self.commitments_made(id, promised);
         let end = match (&stopping, ended.stated) {
             // It stated its result, and crew only ended a process that had nothing to add.
             (Some(AfterStop::Conclude), Some(stated)) => stated,

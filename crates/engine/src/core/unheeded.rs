@@ -222,7 +222,11 @@ impl Core {
             let is_over = |of: &Ticket| of.is_done() && !is_left_over(of, seen);
             folder.has(of) || tickets.get(of).is_none_or(is_over)
         };
-        for mut observation in self.renames.take_over(is_own) {
+        let (taken, next) = self.renames.take_over(self.now, is_own);
+        if let Some(next) = next {
+            self.wake_at(next);
+        }
+        for mut observation in taken {
             if let Observation::Read { renamed, .. } = &mut observation {
                 *renamed = None;
             }

@@ -23,16 +23,21 @@ impl Core {
             let stands = self.ticket(&id).and_then(Ticket::attempt).map(answerless);
             return Err(format!("{agent} asks nothing: {}", stands.unwrap_or_default()));
         };
-        if question.is_some_and(|meant| *meant != asked) {
-            return Err(format!(
-                "{agent} asks something else by now: `crew inbox` shows what"
-            ));
-        }
         let ticket = self.ticket(&id);
         let open = ticket.and_then(Ticket::attempt).and_then(Attempt::question);
         let earlier = ticket.and_then(|ticket| ticket.answers.last());
         let asks = open.or(earlier.map(|answer| answer.question.as_str()));
         let asks = asks.unwrap_or_default().to_owned();
+        if let Some(meant) = question.filter(|meant| **meant != asked) {
+            let number = asked.number;
+            let what = match meant.number > number {
+                true => format!("{agent} has not asked question {} about {id}", meant.number),
+                false => format!("question {} about {id} is not open any more", meant.number),
+            };
+            return Err(format!(
+                "{what}; question {number} is: {asks} (`crew answer {id} --question {number} <text>`)"
+            ));
+        }
         let instead = match open {
             Some(_) => "",
             None => ", and not the answer before it",

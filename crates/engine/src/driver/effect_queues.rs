@@ -260,6 +260,7 @@ mod tests {
             status: FileStatus::Open,
             tags: Default::default(),
             deps: Default::default(),
+            note: None,
         };
         ordered(ticket, seq, Effect::WriteFile(filing))
     }

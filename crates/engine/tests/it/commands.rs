@@ -23,11 +23,10 @@ fn answer(question: Option<Question>) -> Command {
     }
 }
 
-fn question(ticket: &str, fence: u64, step: u32) -> Question {
+fn question(ticket: &str, number: u32) -> Question {
     Question {
         ticket: id(ticket),
-        fence: Fence(fence),
-        step,
+        number,
     }
 }
 
@@ -161,6 +160,20 @@ fn mode_sets_the_mode_of_an_agent_at_work() {
 }
 
 #[test]
+fn delegate_is_no_mode_that_a_person_sets() {
+    let mut scene = states::working();
+    let delegate = Command::SetMode {
+        agent: name("ann"),
+        mode: model::attempt::Mode::Delegate,
+    };
+    let answer = scene.ask(delegate).answer();
+    assert!(
+        answer.contains("delegate begins when work is handed to another agent"),
+        "{answer}"
+    );
+}
+
+#[test]
 fn rewind_takes_a_ticket_back_where_nothing_works_on_it() {
     insta::assert_snapshot!(in_every_state(&Command::Rewind {
         ticket: id("t-1"),
@@ -173,14 +186,20 @@ fn rewind_takes_a_ticket_back_where_nothing_works_on_it() {
 fn an_answer_is_taken_for_the_question_that_is_meant_and_for_no_other() {
     let answered = |meant| states::waits_for_answer().ask(answer(Some(meant))).answer();
     assert_eq!(
-        answered(question("t-1", 1, 1)),
+        answered(question("t-1", 1)),
         "accepted: ann hears it at its next step on t-1"
     );
-    let other = "not possible: ann asks something else by now: `crew inbox` shows what";
-    assert_eq!(answered(question("t-1", 1, 2)), other);
-    assert_eq!(answered(question("t-1", 2, 1)), other);
+    let asks = "question 1 is: Which colour? (`crew answer t-1 --question 1 <text>`)";
     assert_eq!(
-        answered(question("t-2", 1, 1)),
+        answered(question("t-1", 2)),
+        format!("not possible: ann has not asked question 2 about t-1; {asks}")
+    );
+    assert_eq!(
+        answered(question("t-1", 0)),
+        format!("not possible: question 0 about t-1 is not open any more; {asks}")
+    );
+    assert_eq!(
+        answered(question("t-2", 1)),
         "not possible: ann is at work on t-1 by now, not on t-2"
     );
 }
@@ -203,7 +222,7 @@ fn a_second_answer_replaces_the_first_until_the_agent_has_been_given_one() {
         question,
     };
     // As it is shown in the inbox, the question stays the same.
-    for meant in [None, Some(question("t-1", 1, 1))] {
+    for meant in [None, Some(question("t-1", 1))] {
         assert_eq!(
             scene.ask(red(meant)).answer(),
             "accepted: ann hears it at its next step on t-1, and not the answer before it"

@@ -11,7 +11,7 @@ use model::ticket::Done;
 use crate::scene::{Scene, failed, id, name, oid, secs};
 use crate::states::cost;
 
-fn task(title: &str) -> Task {
+pub(crate) fn task(title: &str) -> Task {
     Task {
         title: title.to_owned(),
         share: true,
@@ -20,7 +20,7 @@ fn task(title: &str) -> Task {
 }
 
 /// The agent ann, whose step on t-1 runs, may delegate.
-fn leading(change: impl FnOnce(&mut Settings)) -> Scene {
+pub(crate) fn leading(change: impl FnOnce(&mut Settings)) -> Scene {
     let mut scene = Scene::with(|settings| {
         settings.agents.leaders = vec![name("ann")];
         change(settings);
@@ -31,7 +31,7 @@ fn leading(change: impl FnOnce(&mut Settings)) -> Scene {
 }
 
 /// t-1 has delegated two tasks and waits for them; the first one's step runs.
-fn waiting(change: impl FnOnce(&mut Settings)) -> Scene {
+pub(crate) fn waiting(change: impl FnOnce(&mut Settings)) -> Scene {
     let mut scene = leading(change);
     let told = scene.delegates("t-1", &[task("The first half"), task("The second half")]);
     assert!(
@@ -45,7 +45,7 @@ fn waiting(change: impl FnOnce(&mut Settings)) -> Scene {
 }
 
 /// The child has an agent, and its workspace is there.
-fn begins(scene: &mut Scene, child: &str) {
+pub(crate) fn begins(scene: &mut Scene, child: &str) {
     let (base, earlier_work) = (oid('a'), false);
     let ready = Report::WorkspaceReady { base, earlier_work };
     scene.report(child, "prepare_workspace", ready);
@@ -53,7 +53,7 @@ fn begins(scene: &mut Scene, child: &str) {
 }
 
 /// The child is done, and its work is its parent's.
-fn unifies(scene: &mut Scene, child: &str) {
+pub(crate) fn unifies(scene: &mut Scene, child: &str) {
     scene.finishes(child, Signal::Done);
     scene.report(child, "unify", Report::Unified);
     assert_eq!(scene.state(child), "verify/unified");
@@ -146,12 +146,6 @@ fn what_is_refused_says_why() {
     assert!(told.contains("cannot delegate to itself"), "{told}");
     let told = refused(&mut scene, &[to("zoe")]);
     assert!(told.contains("no agent named zoe"), "{told}");
-    let apart = Task {
-        share: false,
-        ..task("One")
-    };
-    let told = refused(&mut scene, &[task("Zero"), apart]);
-    assert!(told.contains("share their parent's"), "{told}");
     let told = refused(&mut scene, &[task(" ")]);
     assert!(told.contains("no title"), "{told}");
     let told = refused(&mut scene, &[task("two\nlines")]);
@@ -411,9 +405,97 @@ fn a_leader_lists_its_children_and_takes_one_back_that_has_not_begun() {
     let told = scene.calls("t-1", kill("t-9")).unwrap_err();
     assert!(told.contains("no task of yours"), "{told}");
     scene.calls("t-1", kill("t-1-c1")).unwrap();
+    let more = [task("Three"), task("Four"), task("Five")];
+    scene
+        .delegates("t-1", &more)
+        .expect("the place of one that is taken back is free");
+    scene.children_written("t-1");
     scene.finishes("t-1", Signal::None);
     assert_eq!(scene.state("t-1-c1"), "done/dropped");
     begins(&mut scene, "t-1-c2");
     let told = scene.calls("t-1-c2", Call::TeamList {}).unwrap_err();
-    assert!(told.contains("may not delegate"), "{told}");
+    assert!(told.contains("on this ticket you may not"), "{told}");
+}
+
+fn apart(title: &str) -> Task {
+    Task {
+        share: false,
+        ..task(title)
+    }
+}
+
+#[test]
+fn children_with_workspaces_of_their_own_work_side_by_side_in_their_turn() {
+    let mut scene = leading(|settings| settings.agents.count = 3);
+    let tasks = [task("One"), apart("Two"), apart("Three"), task("Four")];
+    scene.delegates("t-1", &tasks).unwrap();
+    scene.children_written("t-1");
+    scene.finishes("t-1", Signal::None);
+    begins(&mut scene, "t-1-c1");
+    assert_eq!(
+        scene.state("t-1-c2"),
+        "open",
+        "nobody begins with half of its work"
+    );
+    unifies(&mut scene, "t-1-c1");
+    begins(&mut scene, "t-1-c2");
+    begins(&mut scene, "t-1-c3");
+    assert!(
+        scene
+            .core
+            .ticket(&id("t-1-c3"))
+            .unwrap()
+            .shared_workspace()
+            .is_none()
+    );
+    scene.finishes("t-1-c3", Signal::Done);
+    assert_eq!(scene.state("t-1-c4"), "open", "the other one is at work still");
+    scene.report("t-1-c3", "unify", Report::Unified);
+    assert!(
+        scene.all_pending("t-1-c3").contains(&"keep_work"),
+        "its workspace goes"
+    );
+    unifies(&mut scene, "t-1-c2");
+    begins(&mut scene, "t-1-c4");
+    unifies(&mut scene, "t-1-c4");
+    assert_eq!(scene.state("t-1"), "in_progress/working");
+}
+
+#[test]
+fn only_one_child_has_the_place_of_its_parent() {
+    let mut scene = leading(|settings| settings.agents.names = vec![name("ann")]);
+    scene.delegates("t-1", &[apart("One"), apart("Two")]).unwrap();
+    scene.children_written("t-1");
+    scene.finishes("t-1", Signal::None);
+    begins(&mut scene, "t-1-c1");
+    assert_eq!(scene.state("t-1-c2"), "open", "no place is free");
+    let question = "which?".to_owned();
+    scene.finishes("t-1-c1", Signal::Asked { question });
+    begins(&mut scene, "t-1-c2");
+}
+
+#[test]
+fn work_that_cannot_be_merged_into_its_parents_is_kept_and_its_parent_hears_why() {
+    let mut scene = leading(|_| {});
+    scene.delegates("t-1", &[apart("One")]).unwrap();
+    scene.children_written("t-1");
+    scene.finishes("t-1", Signal::None);
+    begins(&mut scene, "t-1-c1");
+    scene.finishes("t-1-c1", Signal::Done);
+    let why = "in conflict".to_owned();
+    scene.report("t-1-c1", "unify", Report::NotUnified { why });
+    assert_eq!(scene.state("t-1-c1"), "done/dropped");
+    assert!(scene.all_pending("t-1-c1").contains(&"keep_work"));
+    let (_, effect) = scene.pending("t-1", "start_step").unwrap();
+    let said = format!("{effect:?}");
+    assert!(said.contains("GivenUp { why: \"in conflict\" }"), "{said}");
+}
+
+#[test]
+fn an_engine_is_at_rest_while_a_child_waits_behind_one_that_asks() {
+    let mut scene = waiting(|_| {});
+    let question = "which?".to_owned();
+    scene.finishes("t-1-c1", Signal::Asked { question });
+    assert_eq!(scene.state("t-1-c2"), "open");
+    assert!(!scene.core.rest().moving, "only a person can move it on");
 }

@@ -419,7 +419,9 @@ fn filing_in_words(filing: &Filing) -> String {
     } else {
         format!(" [{}]", tags.join(" "))
     };
-    format!("{}{tags}", status_name(filing.status))
+    let note = filing.note.as_ref();
+    let note = note.map(|note| format!(" “{}”", note.text)).unwrap_or_default();
+    format!("{}{tags}{note}", status_name(filing.status))
 }
 
 pub(crate) fn status_name(status: FileStatus) -> &'static str {

@@ -125,14 +125,7 @@ impl Repository {
         if changes.is_empty() && !self.has_work(target, tip)? {
             return Ok(Outcome::NoCommits);
         }
-        let commit = self
-            .call("commit-tree")
-            .author(author, at)
-            .committer(committer, Some(at))
-            .args(["-p", target.as_str(), "-p", tip.as_str(), "-F", "-"])
-            .arg(tree.as_str())
-            .input(message.text().as_bytes())?
-            .ok_oid()?;
+        let commit = self.merge_commit(&tree, [target, tip], message, [author, committer], at)?;
         failpoint::hit("candidate.committed");
         self.remember_changes(target, &commit, &changes);
         Ok(Outcome::Candidate(Candidate {
@@ -140,6 +133,25 @@ impl Repository {
             tree: Tree(tree),
             changes,
         }))
+    }
+
+    /// Writes the commit of a merge. `by`: its author and its committer.
+    pub(crate) fn merge_commit(
+        &self,
+        tree: &Oid,
+        sides: [&Oid; 2],
+        message: &Message,
+        by: [&Identity; 2],
+        at: Time,
+    ) -> Result<Oid> {
+        let ([target, tip], [author, committer]) = (sides, by);
+        self.call("commit-tree")
+            .author(author, at)
+            .committer(committer, Some(at))
+            .args(["-p", target.as_str(), "-p", tip.as_str(), "-F", "-"])
+            .arg(tree.as_str())
+            .input(message.text().as_bytes())?
+            .ok_oid()
     }
 
     /// Whether a merge of `tip` would bring back a commit that somebody has taken off the target: `base`,
@@ -253,10 +265,21 @@ impl Repository {
         target: &Oid,
         tip: &Oid,
     ) -> Result<std::result::Result<Oid, Outcome>> {
+        self.merge_under(&self.below_candidates(target)?, base, target, tip)
+    }
+
+    /// The same under the attributes of the commit `under`.
+    pub(crate) fn merge_under(
+        &self,
+        under: &Oid,
+        base: Option<&Oid>,
+        target: &Oid,
+        tip: &Oid,
+    ) -> Result<std::result::Result<Oid, Outcome>> {
         // A merge driver has its files in the folder in which git runs.
         let folder = tempfile::tempdir().doing("make a folder in", tempfile::env::temp_dir())?;
         let said = self
-            .call_to_merge(&self.below_candidates(target)?)?
+            .call_to_merge(under)?
             .cwd(folder.path())
             .args(["--write-tree", "-z"])
             .args(base.map(|base| format!("--merge-base={base}")))

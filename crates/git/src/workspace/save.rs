@@ -56,6 +56,7 @@ impl Repository {
     /// [`Error::Refused`] too, and then nothing moved.
     pub fn save(&self, workspace: &Workspace, message: &str, at: Time, limits: &Limits) -> Result<Saved> {
         let _claim = workspace.claim()?;
+        self.finish_move(workspace)?;
         let operation = Operation::of(&workspace.path().join(".git"));
         let refused = |refusals| Error::Refused {
             workspace: workspace.path(),
@@ -171,6 +172,7 @@ impl Repository {
             ..Limits::default()
         };
         let _claim = workspace.claim()?;
+        self.finish_move(workspace)?;
         let refs = AgentRefs::of(workspace)?;
         let mut rescued = Rescued::default();
         let mut fetched = BTreeSet::new();

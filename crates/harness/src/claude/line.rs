@@ -18,10 +18,12 @@ use text::sanitise;
 /// The meaning of one line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
-    /// A turn begins, in this session and this working directory.
+    /// A turn begins, in this session and this working directory. `lacks_crew`: the client could not start
+    /// the server of crew's tools.
     TurnStarted {
         session: Cow<'a, str>,
         cwd: Cow<'a, str>,
+        lacks_crew: bool,
     },
     /// A finished part of a reply.
     Reply(Reply<'a>),
@@ -136,7 +138,8 @@ pub(super) struct Parsed<'a> {
 const PIECE: &[u8] = br#"{"type":"stream_event","event":{"type":"content_block_delta","#;
 
 /// Parses a line; `None` when it is not a JSON object. `may_break_off`: the beginning of one is read too.
-pub(super) fn parse(bytes: &[u8], may_break_off: bool) -> Option<Parsed<'_>> {
+/// `mended`: room for the line as it is read, where the client has made a slip in it.
+pub(super) fn parse<'a>(bytes: &'a [u8], may_break_off: bool, mended: &'a mut String) -> Option<Parsed<'a>> {
     if bytes.starts_with(PIECE) {
         return Some(Parsed {
             line: Line::Other,
@@ -144,9 +147,14 @@ pub(super) fn parse(bytes: &[u8], may_break_off: bool) -> Option<Parsed<'_>> {
         });
     }
     let mut document = Document::default();
-    let is_whole = document.read(bytes);
+    let mut is_whole = document.read(bytes);
     if !is_whole && !may_break_off {
-        return None;
+        *mended = text::mended_json(&String::from_utf8_lossy(bytes));
+        document = Document::default();
+        is_whole = document.read(mended.as_bytes());
+        if !is_whole {
+            return None;
+        }
     }
     let is_known = matches!(
         &*document.kind,
@@ -164,6 +172,7 @@ impl<'a> Document<'a> {
             ("system", "init") => Line::TurnStarted {
                 session: self.session.unwrap_or_default(),
                 cwd: self.cwd,
+                lacks_crew: self.servers.lacks_crew,
             },
             ("system", "api_retry") => Line::Retry(Retry {
                 attempt: self.attempt.unwrap_or(1),

@@ -8,7 +8,10 @@ use crate::step::Calls;
 /// The file in the folder of the run that tells the client of the server.
 pub(super) const FILE: &str = "mcp.json";
 /// The name of the server: the client calls the tools `mcp__crew__…`.
-const SERVER: &str = "crew";
+pub(super) const SERVER: &str = "crew";
+/// What people read where it could not be started.
+pub(super) const LACKING: &str =
+    "crew's tools could not be started for this step: the agent has its words only";
 
 /// The content of the file. The client adds the user's own servers. `None` where a path is no text, which
 /// JSON cannot hold: then the agent has its words only.
@@ -23,6 +26,8 @@ pub(super) fn servers(calls: &Calls, variables: &Environment) -> Option<String> 
         "command": calls.program.to_str()?,
         "args": ["mcp"],
         "env": of_crew.collect::<Map<String, Value>>(),
+        // The client would name the tools only, and have the model search for what they are.
+        "alwaysLoad": true,
     });
     Some(json!({ "mcpServers": { SERVER: server } }).to_string())
 }

@@ -6,6 +6,7 @@ use process::{Exit, Stream};
 
 use super::failure::{self, Evidence};
 use super::line::{self, Line, Reply};
+use super::mcp;
 use super::usage::{CostSource, UsageMeter};
 use crate::client::Reader;
 use crate::commitment::{self, Commitment};
@@ -173,10 +174,11 @@ impl State {
         }
         // A line that was cut is no longer JSON. Only the result of a tool is ever so long, and that may be
         // ignored.
+        let mut mended = String::new();
         let parsed = if line.is_cut() {
             Some(Line::Other)
         } else {
-            line::parse(line.bytes, false).map(|parsed| parsed.line)
+            line::parse(line.bytes, false, &mut mended).map(|parsed| parsed.line)
         };
         match parsed {
             None => {
@@ -188,7 +190,14 @@ impl State {
                 self.note(format!("a line of its output that is no JSON: {shown}"));
             }
             Some(Line::Other) => {}
-            Some(Line::TurnStarted { session, cwd }) => {
+            Some(Line::TurnStarted {
+                session,
+                cwd,
+                lacks_crew,
+            }) => {
+                if lacks_crew {
+                    self.note(mcp::LACKING.to_owned());
+                }
                 self.evidence.turn_is_open = true;
                 self.replies.begin_turn();
                 self.cwd = cwd.into_owned();

@@ -2,6 +2,7 @@
 
 use super::failure;
 use super::line::{self, Line, Reply, Results, TurnResult};
+use super::mcp;
 use crate::entry::{Content, Entry, Excerpt, Field};
 use crate::lines;
 use crate::signal;
@@ -14,15 +15,25 @@ pub(crate) fn entries(memory: &mut Memory, line: &lines::Line<'_>, each: &mut dy
         return false;
     }
     let may_break_off = line.is_cut() || !line.is_closed;
-    let Some(parsed) = line::parse(line.bytes, may_break_off).filter(|parsed| parsed.is_of_stream) else {
+    let mut mended = String::new();
+    let parsed = line::parse(line.bytes, may_break_off, &mut mended);
+    let Some(parsed) = parsed.filter(|parsed| parsed.is_of_stream) else {
         return false;
     };
     match parsed.line {
         Line::ReplyStarted(_) | Line::ReplyUsage(_) | Line::Other => {}
-        Line::TurnStarted { session, cwd } => {
+        Line::TurnStarted {
+            session,
+            cwd,
+            lacks_crew,
+        } => {
             (memory.cwd, memory.has_replied) = (cwd.into_owned(), false);
             let session = line::shown_id(&session);
             each(Content::Started { session }.into());
+            if lacks_crew {
+                let text = mcp::LACKING.to_owned();
+                each(Content::Note { text }.into());
+            }
         }
         Line::Reply(reply) => of_reply(memory, reply, each),
         Line::ToolResults(results) => of_results(memory, results, line.dropped, each),

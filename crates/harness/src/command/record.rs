@@ -79,7 +79,7 @@ fn mentions(line: &[u8], word: &[u8]) -> bool {
 }
 
 fn parse_json(line: &str) -> Result<Value, String> {
-    serde_json::from_str(line).map_err(|error| format!("it is no JSON: {error}"))
+    crate::json::value(line).map_err(|error| format!("it is no JSON: {error}"))
 }
 
 /// The classes of failure that a program may report. The others only crew can know, and one that costs no

@@ -681,6 +681,27 @@ fn agents_below_are_counted_before_and_settled_at_the_end() {
     assert_eq!(settled.outcome().usage, used(3_000, 150, 20_000));
 }
 
+/// A client in JavaScript that cuts a text in the middle of a character writes half of it, which is no JSON.
+#[test]
+fn half_a_character_in_a_line_takes_nothing_away() {
+    let said = Said::new().text("m1", "cut HALF\n\nSUMMARY: HALF\nDONE").result(
+        "cut HALF\n\nSUMMARY: HALF\nDONE",
+        (1_000, 100, 0.7),
+        0.7,
+    );
+    let text = String::from_utf8(said.bytes()).unwrap();
+    let bytes = text.replace("HALF", r"\ud83d").into_bytes();
+    let pieces: [(Stream, &[u8]); 1] = [(Stream::Out, &bytes)];
+    let (events, outcome) = read(&Session::default(), None, &pieces, &code(0));
+    assert_eq!(outcome.result, Ok(Signal::Done));
+    assert_eq!(outcome.usage.cost_micro_usd, 700_000);
+    assert_eq!(outcome.summary.as_deref(), Some("\u{fffd}"));
+    assert!(
+        !events.iter().any(|event| matches!(event, Event::Note { .. })),
+        "{events:?}"
+    );
+}
+
 #[test]
 fn what_makes_no_sense_hurts_nothing() {
     let odd = [
@@ -864,6 +885,7 @@ fn the_client_is_told_of_crews_server_in_a_file_that_holds_the_token() {
         (&server["command"], &server["args"]),
         (&json!("/bin/crew"), &json!(["mcp"]))
     );
+    assert_eq!(server["alwaysLoad"], true);
     assert_eq!(server["env"]["CREW_TOKEN"], "secret");
     assert_eq!(server["env"]["CREW_RUN_ID"], "run-1");
     assert_eq!(launch.env[OsStr::new("CREW_TOOL")], "/bin/crew");

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::Effect;
-use super::{AfterStop, Attempt, Event, Mode, Prompt, Raised, Shared, State, Working};
+use super::{AfterStop, Attempt, Event, Prompt, Raised, Shared, State, Working, mode};
 use crate::machine::Rejected;
 use crate::money::Usd;
 use crate::{Actor, AgentName, TicketId, Time};
@@ -24,6 +24,9 @@ pub struct Child {
     /// The agent that does it, if that one is idle when the child begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
+    /// Whether it gets a workspace of its own; otherwise it works in its parent's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_apart: bool,
     /// Whether it may delegate in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_leader: bool,
@@ -170,9 +173,12 @@ impl Attempt {
         if working.next == Prompt::LastChance {
             return Err(self.reject(event, "it is its agent's last step"));
         }
-        self.change_mode(Mode::Delegate);
+        self.take_mode(event, mode::Event::Delegated)?;
         for child in children {
             self.children.push(child.id.clone());
+            if child.is_apart {
+                self.apart.insert(child.id.clone());
+            }
             effects.push(Effect::CreateChild {
                 child: Box::new(child.clone()),
             });
@@ -183,6 +189,14 @@ impl Attempt {
     /// True if it waits for children once its step is over.
     pub(super) fn has_children(&self) -> bool {
         !self.children.is_empty()
+    }
+
+    /// Goes on without the children that it has just ordered: none of them has begun.
+    pub(super) fn forget_children(&mut self, event: &Event) -> Result<(), Rejected> {
+        self.take_mode(event, mode::Event::ChildrenOver)?;
+        self.children.clear();
+        self.apart.clear();
+        Ok(())
     }
 
     pub(super) fn wait_for_children(&mut self) {
@@ -221,8 +235,9 @@ impl Attempt {
         if !self.waits_for_children() {
             return Err(self.reject(event, "it does not wait for children"));
         }
+        self.take_mode(event, mode::Event::ChildrenOver)?;
         self.children.clear();
-        self.change_mode(Mode::Unify);
+        self.apart.clear();
         self.state = State::Working(Working {
             next: Prompt::Unify {
                 results: results.to_vec(),

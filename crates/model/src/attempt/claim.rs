@@ -22,12 +22,15 @@ pub struct Claim {
     /// The workspace of another ticket in which it works; none for one that has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<Box<Shared>>,
+    /// Whether its ticket is a part of another one, whose agent delegated it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_part: bool,
 }
 
 /// A workspace of another ticket, which a child shares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// The ticket whose workspace it is: the first of the tree, which no agent has delegated.
+    /// The ticket whose workspace it is: the nearest one above that does not share another's.
     pub of: TicketId,
     /// The agent that the workspace was made for.
     pub agent: AgentName,
@@ -94,6 +97,7 @@ impl Claim {
             base: None,
             slot: Slot::Taken,
             shared: None,
+            is_part: false,
         }
     }
 

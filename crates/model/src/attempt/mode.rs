@@ -32,6 +32,8 @@ pub enum Event {
         /// The chosen one.
         mode: Mode,
     },
+    /// The agent handed tasks to others.
+    Delegated,
     /// All tasks that the agent handed to others are over.
     ChildrenOver,
     /// The agent said that it is done.
@@ -39,6 +41,8 @@ pub enum Event {
         /// Whether it has made tickets for the parts of its work.
         has_parts: bool,
     },
+    /// The work that was submitted came back.
+    Returned,
 }
 
 /// A mode orders nothing itself.
@@ -71,10 +75,12 @@ impl machine::Machine for Machine {
                 | (BreakUp, BreakUp)
                 | (Delegate, Delegate)
                 | (Unify, Unify) => no("it is in that mode already"),
-                (Execute, Plan | Delegate)
-                | (Plan, Execute | BreakUp | Delegate)
-                | (BreakUp, Plan)
-                | (Unify, Execute) => Ok(Step::to(*chosen)),
+                (Execute, Plan) | (Plan, Execute | BreakUp) | (BreakUp, Plan) | (Unify, Execute) => {
+                    Ok(Step::to(*chosen))
+                }
+                (Execute | Plan | BreakUp | Unify, Delegate) => {
+                    no("delegate begins when work is handed to another agent by the tool `delegate`")
+                }
                 (Execute | BreakUp | Plan, Unify) => {
                     no("unify is for what came of the parts: it begins by itself when they are over")
                 }
@@ -82,8 +88,14 @@ impl machine::Machine for Machine {
                     no("it waits for those to whom it handed its work: unify follows by itself")
                 }
                 (Execute, BreakUp) => no("work is broken up after it was planned: plan comes first"),
-                (BreakUp, Execute | Delegate) => no("break_up goes back to plan"),
-                (Unify, Delegate | Plan | BreakUp) => no("unify goes on to execute"),
+                (BreakUp, Execute) => no("break_up goes back to plan"),
+                (Unify, Plan | BreakUp) => no("unify goes on to execute"),
+            },
+            Event::Delegated => match mode {
+                // An agent that brings parts together may find that more is to be handed out: it counts as at
+                // work in execute then.
+                Execute | Plan | Delegate | Unify => Ok(Step::to(Delegate)),
+                BreakUp => no("in break_up, others get tickets of their own: plan comes before delegate"),
             },
             Event::ChildrenOver => match mode {
                 Delegate => Ok(Step::to(Unify)),
@@ -92,6 +104,10 @@ impl machine::Machine for Machine {
             Event::SaidDone { has_parts } => match mode {
                 BreakUp if !has_parts => no("in break_up, done means that there are tickets for the parts"),
                 BreakUp | Execute | Plan | Delegate | Unify => Ok(Step::to(*mode)),
+            },
+            // It said that the work was done: what is wrong with it is mended, in whatever mode it was.
+            Event::Returned => match mode {
+                Execute | Delegate | Plan | BreakUp | Unify => Ok(Step::to(Execute)),
             },
         }
     }
@@ -107,8 +123,10 @@ impl machine::Machine for Machine {
     fn event_name(event: &Event) -> &'static str {
         match event {
             Event::Chosen { .. } => "chosen",
+            Event::Delegated => "delegated",
             Event::ChildrenOver => "children_over",
             Event::SaidDone { .. } => "said_done",
+            Event::Returned => "returned",
         }
     }
 }
@@ -139,6 +157,16 @@ impl Mode {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// The mode in which an attempt begins; `has_parts`: its ticket was broken up, and the tickets for the
+    /// parts are over.
+    #[must_use]
+    pub fn first(has_parts: bool) -> Self {
+        match has_parts {
+            true => Mode::Unify,
+            false => Mode::Execute,
+        }
     }
 
     /// The mode after an event.

@@ -80,6 +80,26 @@ impl Prompt {
     /// Names, in the place of a check, that the branch itself was refused and nothing was checked.
     pub const TAKING_OVER: &str = "taking the branch over";
 
+    /// Whether it says why submitted work came back: that stands until the work is submitted again.
+    #[must_use]
+    pub fn says_why_it_came_back(&self) -> bool {
+        match self {
+            Prompt::ChecksFailed { .. }
+            | Prompt::CommitmentUnmet { .. }
+            | Prompt::NothingCommitted
+            | Prompt::MergeConflict { .. }
+            | Prompt::Returned { .. } => true,
+            Prompt::Init
+            | Prompt::Resume
+            | Prompt::Step
+            | Prompt::LastChance
+            | Prompt::Answer { .. }
+            | Prompt::Wakeup { .. }
+            | Prompt::Unify { .. }
+            | Prompt::Unanswered { .. } => false,
+        }
+    }
+
     /// Makes the prompt fit for a session that knows nothing of the work so far: a plain task or "go on"
     /// becomes the task with the story so far, and every other prompt stays as it is.
     pub(super) fn fit_new_session(&mut self) {

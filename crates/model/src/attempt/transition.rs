@@ -4,9 +4,7 @@ mod mode;
 mod people;
 mod step;
 
-use super::{
-    Attempt, Effect, Event, Mode, Outcome, Prompt, Raised, StartPoint, State, Stuck, Working, Workspace,
-};
+use super::{Attempt, Effect, Event, Outcome, Prompt, Raised, StartPoint, State, Stuck, Working, Workspace};
 use crate::SessionId;
 use crate::machine::Rejected;
 
@@ -151,7 +149,7 @@ impl Attempt {
                         // An agent that waits for a person goes on by what that person does.
                         self.waits_for_target |= self.question().is_some();
                         self.baited = None;
-                        self.state = State::Verifying;
+                        self.verify();
                         Ok(Raised::Nothing)
                     }
                     State::Preparing => no(self, "it has no workspace yet"),
@@ -187,8 +185,8 @@ impl Attempt {
                     | Prompt::Unify { .. }
                     | Prompt::Unanswered { .. } => self.conflict = None,
                 }
-                // It said that the work was done: what is wrong with it is mended, in whatever mode it was.
-                self.change_mode(Mode::Execute);
+                self.take_mode(event, super::mode::Event::Returned)?;
+                self.returned = prompt.says_why_it_came_back().then(|| Box::new(prompt.clone()));
                 self.work(prompt.clone());
                 Ok(Raised::Nothing)
             }
@@ -273,6 +271,11 @@ impl Attempt {
     /// after as many failures as an agent may have in a row.
     fn work(&mut self, next: Prompt) {
         self.state = State::Working(Working { next, due: None });
+    }
+
+    /// Its work is submitted, which answers why it came back before.
+    fn verify(&mut self) {
+        (self.state, self.returned) = (State::Verifying, None);
     }
 
     fn replace_session(&mut self, event: &Event, fresh: &SessionId) -> Result<(), Rejected> {

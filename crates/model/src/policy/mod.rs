@@ -5,6 +5,7 @@ pub mod backoff;
 pub mod budget;
 pub mod capacity;
 pub mod conflict;
+pub mod delegation;
 pub mod failure;
 pub mod no_progress;
 pub mod review;

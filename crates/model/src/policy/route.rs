@@ -124,15 +124,15 @@ fn look(queue: Queue<'_>, id: &TicketId, by: By) -> Result<(), Refusal> {
             });
         }
     }
-    if let Some(delegated) = ticket.delegated().filter(|_| by != By::Parent) {
-        return Err(Refusal::Delegated {
-            by: delegated.by.clone(),
-        });
-    }
     if let Some(unheeded) = &ticket.unheeded {
         return Err(Refusal::FileUnheeded {
             change: unheeded.words(),
             asks: unheeded.asks(),
+        });
+    }
+    if let Some(delegated) = ticket.delegated().filter(|_| by != By::Parent) {
+        return Err(Refusal::Delegated {
+            by: delegated.by.clone(),
         });
     }
     let Some(file) = file else {

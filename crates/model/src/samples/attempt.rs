@@ -341,6 +341,7 @@ pub fn child() -> Child {
         task: "Do the first half.".to_owned(),
         acceptance: None,
         agent: None,
+        is_apart: false,
         is_leader: false,
         by: agent("ann"),
         at: EARLY,
@@ -412,5 +413,5 @@ pub fn shape(attempt: &Attempt) -> String {
 /// The machine, explored.
 #[must_use]
 pub fn explored() -> Explored {
-    machine::explore::<Machine>(&[first()], alphabet, shape)
+    machine::explore::<Machine>(&[first()], alphabet, |attempt| vec![shape(attempt)])
 }

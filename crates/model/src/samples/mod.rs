@@ -5,6 +5,7 @@
 pub mod attempt;
 pub mod commitment;
 pub mod project;
+pub mod review;
 pub mod session;
 pub mod task_mode;
 pub mod ticket;
@@ -31,29 +32,49 @@ pub struct Picture {
 }
 
 /// Every machine's name, the outermost first.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 8] = [
     "project",
     "ticket",
     "attempt",
     "task_mode",
     "session",
     "worker",
+    "review",
     "commitment",
 ];
+
+/// The description of the machine of that name; empty when there is no such machine.
+#[must_use]
+pub fn about(name: &str) -> &'static str {
+    match name {
+        "project" => project::ABOUT,
+        "ticket" => ticket::ABOUT,
+        "attempt" => attempt::ABOUT,
+        "task_mode" => task_mode::ABOUT,
+        "session" => session::ABOUT,
+        "worker" => worker::ABOUT,
+        "review" => review::ABOUT,
+        "commitment" => commitment::ABOUT,
+        _ => "",
+    }
+}
 
 /// Explores the machine of that name; none when there is no such machine.
 #[must_use]
 pub fn picture(name: &str) -> Option<Picture> {
-    let (name, about, explored) = match name {
-        "project" => ("project", project::ABOUT, project::explored()),
-        "ticket" => ("ticket", ticket::ABOUT, ticket::explored()),
-        "attempt" => ("attempt", attempt::ABOUT, attempt::explored()),
-        "task_mode" => ("task_mode", task_mode::ABOUT, task_mode::explored()),
-        "session" => ("session", session::ABOUT, session::explored()),
-        "worker" => ("worker", worker::ABOUT, worker::explored()),
-        "commitment" => ("commitment", commitment::ABOUT, commitment::explored()),
+    let name = NAMES.into_iter().find(|known| *known == name)?;
+    let explored = match name {
+        "project" => project::explored(),
+        "ticket" => ticket::explored(),
+        "attempt" => attempt::explored(),
+        "task_mode" => task_mode::explored(),
+        "session" => session::explored(),
+        "worker" => worker::explored(),
+        "review" => review::explored(),
+        "commitment" => commitment::explored(),
         _ => return None,
     };
+    let about = about(name);
     let modes = (name == "attempt").then(task_mode::explored);
     let inside: Vec<(&str, &Explored)> = modes.iter().map(|modes| ("working", modes)).collect();
     let boxed = |state: &str| match name {
@@ -92,6 +113,18 @@ impl<E> Alphabet<E> {
         self.0.push(Sample { guard, event });
         self
     }
+
+    /// The events of a child, each in an event of the parent.
+    fn each<C>(
+        &mut self,
+        samples: impl IntoIterator<Item = Sample<C>>,
+        parent: impl Fn(C) -> E,
+    ) -> &mut Self {
+        for Sample { guard, event } in samples {
+            self.when(guard, parent(event));
+        }
+        self
+    }
 }
 
 /// An alphabet that is the same in every state.
@@ -107,7 +140,7 @@ where
         .into_iter()
         .map(|event| Sample { guard: "", event })
         .collect();
-    machine::explore::<M>(initial, fixed(samples), M::state_name)
+    machine::explore::<M>(initial, fixed(samples), |state| vec![M::state_name(state)])
 }
 
 /// A harness, for attempts to which it does not matter which they have.

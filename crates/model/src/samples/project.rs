@@ -138,12 +138,12 @@ pub fn explored() -> Explored {
         let paused = p.pause.is_some();
         let harnesses: Vec<_> = p.paused.values().map(|pause| pause.until).collect();
         let target = p.target.as_ref().map(|target| target.verdict.event_name());
-        format!(
+        vec![format!(
             "{} {:?} {:?} {harnesses:?} {paused} {target:?}",
             Machine::state_name(p),
             p.agents,
             p.retired
-        )
+        )]
     };
     machine::explore::<Machine>(&[first], super::fixed(alphabet()), shape)
 }

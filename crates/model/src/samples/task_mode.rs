@@ -17,15 +17,17 @@ pub fn alphabet() -> Vec<Sample<Event>> {
     for mode in Mode::ALL {
         all.when(mode.name(), Event::Chosen { mode });
     }
-    all.event(Event::ChildrenOver)
+    all.event(Event::Delegated)
+        .event(Event::ChildrenOver)
         .when("with parts", Event::SaidDone { has_parts: true })
-        .when("without parts", Event::SaidDone { has_parts: false });
+        .when("without parts", Event::SaidDone { has_parts: false })
+        .event(Event::Returned);
     all.0
 }
 
 /// The machine, explored.
 #[must_use]
 pub fn explored() -> Explored {
-    let first = [Mode::Execute, Mode::Unify];
-    machine::explore::<Machine>(&first, fixed(alphabet()), |mode| mode.name().to_owned())
+    let first = [false, true].map(Mode::first);
+    machine::explore::<Machine>(&first, fixed(alphabet()), |mode| vec![mode.name().to_owned()])
 }

@@ -1,18 +1,20 @@
 //! The ticket machine's alphabet: its own events, and its attempt's.
 
+mod aspects;
+
 use std::collections::BTreeSet;
 
-use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
+use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, review, session_id, ticket_id};
 
-use crate::call::Call;
+pub use aspects::aspects;
+
 use crate::commitment::{By, Promise};
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
     CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Delegated, Event, FewerTests, Fingerprint,
     InTheWay, KeptWork, Leftovers, Listed, Loss, Machine, NewTicket, Obstacle, Origin, PullRequest, Released,
-    Repeat, Review, ReviewDecision, ReviewEvent, Seen, Spec, Stage, State, Ticket, Trial, Unheeded, Verdict,
-    Verify, WhyUncoupled,
+    Repeat, Review, ReviewDecision, Seen, Spec, Ticket, Unheeded, Verdict, WhyUncoupled,
 };
 use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
@@ -74,7 +76,7 @@ pub fn approve() -> Verdict {
 }
 
 /// An approval that does not count.
-fn untested() -> Verdict {
+pub(super) fn untested() -> Verdict {
     Verdict::Approve {
         acceptance_test: " ".to_owned(),
         met: Vec::new(),
@@ -123,11 +125,12 @@ pub fn delegated() -> Delegated {
     Delegated {
         by: of.clone(),
         fence: Fence(1),
-        shared: crate::attempt::Shared {
+        workspace: crate::attempt::Shared {
             of,
             agent: agent("bob"),
             number: 1,
         },
+        is_apart: false,
     }
 }
 
@@ -253,15 +256,6 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         attempts_left,
         reopen_at: LATE,
     };
-    let of_review = |event| Event::Review { fence, event };
-    let verdict = |verdict| of_review(ReviewEvent::VerdictNoted { verdict });
-    let called = of_review(ReviewEvent::Called {
-        call: Call::RejectWork {
-            reason: why(),
-            feedback: String::new(),
-        },
-        at: EARLY,
-    });
     let end_review = |then| Event::ReviewEndOrdered { then };
     let retried = |slot_free| Event::Retried {
         by: by(),
@@ -453,39 +447,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("a gatekeeper", review_claimed("gate-1", next))
         .when("an author", review_claimed("ann", next))
         .when("old fence", review_claimed("gate-1", ticket.fence))
-        .event(of_review(ReviewEvent::Started {
-            run: RunId::of_step(&ticket.id, fence, 1),
-        }))
-        .event(of_review(ReviewEvent::Spawned))
-        .event(of_review(ReviewEvent::WentQuiet(crate::attempt::Quiet {
-            since: EARLY,
-            how: crate::attempt::Silence::Frozen { shim: 7 },
-        })))
-        .event(of_review(ReviewEvent::Stirred))
-        .event(of_review(ReviewEvent::StopOrdered {
-            then: crate::attempt::AfterStop::Pause,
-        }))
-        .event(of_review(ReviewEvent::Finished {
-            usage: crate::attempt::Usage::default(),
-            total_micro_usd: None,
-        }))
-        .event(of_review(ReviewEvent::Failed {
-            usage: crate::attempt::Usage::default(),
-            total_micro_usd: None,
-            failure: crate::attempt::Failure::new(crate::attempt::Class::Overloaded, "full"),
-            retry_at: LATE,
-            fresh: session_id(2),
-        }))
-        .when("approve", verdict(approve()))
-        .when("untested", verdict(untested()))
-        .when(
-            "reject",
-            verdict(Verdict::Reject {
-                reason: why(),
-                feedback: why(),
-            }),
-        )
-        .when("fail", verdict(Verdict::Fail { reason: why() }))
+        .each(review::alphabet(fence), |event| Event::Review { fence, event })
         .when(
             "tries left",
             Event::ReviewCrashed {
@@ -686,11 +648,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             delegated: delegated(),
         })
         .event(Event::Unified)
+        .event(Event::NotUnified { why: why() })
         .event(Event::LandedWithParent {
             parent: delegated().by,
             commit: oid('d'),
         })
-        .event(called)
         .event(Event::TicketMade {
             by: by(),
             ticket: Box::new(NewTicket {
@@ -725,12 +687,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         );
     // The attempt's events are tried where there is none too: their refusal is part of the matrix.
     let child = ticket.attempt().map_or_else(attempt::first, Clone::clone);
-    for Sample { guard, event } in attempt::alphabet(&child)
-        .into_iter()
-        .filter(|s| !belongs_to_the_ticket(&s.event))
-    {
-        all.when(guard, Event::Attempt(event));
-    }
+    let events = attempt::alphabet(&child).into_iter();
+    all.each(
+        events.filter(|s| !belongs_to_the_ticket(&s.event)),
+        Event::Attempt,
+    );
     all.0
 }
 
@@ -769,120 +730,10 @@ pub fn belongs_to_the_ticket(event: &crate::attempt::Event) -> bool {
     }
 }
 
-/// The differences between tickets that matter.
-#[must_use]
-pub fn shape(ticket: &Ticket) -> String {
-    let held = ticket.held.as_ref().map(|h| (h.why.name(), h.retry_at.is_some()));
-    let state = match &ticket.state {
-        State::New | State::Done(_) => String::new(),
-        State::Open => format!("{} {}", ticket.due.is_some(), !ticket.parts.is_empty()),
-        State::InProgress(attempt) => attempt::shape(attempt),
-        State::Verify(verify) => {
-            let promised = ticket
-                .commitments
-                .first()
-                .map(|one| (one.promise.run.is_some(), one.state));
-            // Whether its agent is to be told an edit, and where that begins: with an agent that had a step.
-            let has_run = verify.stage == Stage::Queued && verify.attempt.conversation.runs > 0;
-            let is_edited = verify.attempt.text_edited && ticket.held.is_none();
-            format!("{} {promised:?} {has_run} {is_edited}", verify_shape(verify))
-        }
-    };
-    // It matters only on the way from a conflict to the next merge.
-    let is_on_the_way = match &ticket.state {
-        State::InProgress(attempt) => attempt.conversation.is_idle(),
-        State::Verify(verify) => matches!(verify.stage, Stage::Queued | Stage::Building),
-        State::New | State::Open | State::Done(_) => false,
-    };
-    let was_approved = is_on_the_way && ticket.approved_before.is_some();
-    // Of a child, only the way into its parent's work matters: the rest is as it is for every ticket.
-    if !ticket.is_done() && ticket.delegated.is_some() {
-        let live = ticket.live_run().is_some();
-        let is_saved = matches!(ticket.stage(), Some(Stage::Unified { is_saved: true }));
-        return format!("child {} {live} {is_saved}", ticket.state_name());
-    }
-    format!("{} {held:?} {was_approved} {state}", ticket.state_name())
-}
-
 /// A shell command as a check, with the default time limit.
 #[must_use]
 pub fn check(command: &str) -> Check {
     Check::shell(command, crate::settings::Checks::default().timeout)
-}
-
-fn after_landing(then: &AfterLanding) -> &'static str {
-    match then {
-        AfterLanding::Drop { .. } => "drop",
-        AfterLanding::Hold { .. } => "hold",
-        AfterLanding::Retry { .. } => "retry",
-        AfterLanding::Uncouple => "uncouple",
-    }
-}
-
-fn verify_shape(verify: &Verify) -> String {
-    let stage = match &verify.stage {
-        Stage::Queued => "queued".to_owned(),
-        Stage::Building => "building".to_owned(),
-        Stage::Checking(checks) => {
-            let run = checks.run.as_ref().map(|run| (run.task, run.stopping.is_some()));
-            let is_set_up = checks.set_up.map(|done| done as usize == checks.plan.setup.len());
-            format!(
-                "checking {run:?} {} {} {is_set_up:?} {}",
-                checks.plan.commands.len(),
-                checks.passed,
-                checks.failed.is_some(),
-            )
-        }
-        Stage::InTrain(entry) => {
-            let trial = match entry.trial {
-                Trial::Untried => "untried",
-                Trial::Passed { .. } => "passed",
-                Trial::Failed { .. } => "failed",
-            };
-            format!("in train {trial} {}", entry.plan.setup.len())
-        }
-        Stage::Reviewing(reviewing) => {
-            let then = reviewing.then.as_ref().map(|then| match then {
-                AfterReview::Approve { .. } => "approve",
-                AfterReview::Return { .. } => "return",
-                AfterReview::TellEdit => "tell",
-                AfterReview::Drop { .. } => "drop",
-            });
-            let of = |review: &Review| {
-                let conversation = &review.conversation;
-                format!(
-                    "{:?} {} {}",
-                    conversation.worker.as_ref().map(|worker| worker.state),
-                    conversation.stopping.is_some(),
-                    review.verdict.as_ref().map_or("none", Verdict::name)
-                )
-            };
-            // One review that has come to its verdict stands for all that have.
-            let last = reviewing.reviews.last().map(of);
-            format!("reviewing {} {then:?} {last:?}", reviewing.due.is_some())
-        }
-        Stage::Landing { waiting, then, .. } => {
-            let then = then.as_ref().map(after_landing);
-            let is_in_batch = verify.train.lands_with.is_some();
-            format!("landing {} {then:?} {is_in_batch}", waiting.is_some())
-        }
-        Stage::Unified { is_saved } => format!("unified {is_saved}"),
-        Stage::Proposed(proposal) => {
-            let then = proposal.then.as_ref().map(after_landing);
-            format!("proposed {} {then:?}", proposal.is_looked_at())
-        }
-    };
-    // The attempt matters only as far as the way back depends on it: everything else is behind it.
-    let cleared = verify.cleared.as_ref().map(|cleared| match cleared.by {
-        Clearance::Waived { .. } => "waived",
-        Clearance::Approved { .. } => "approved",
-    });
-    format!(
-        "{stage} {} {cleared:?} {} {}",
-        verify.approved.is_some(),
-        verify.attempt.claim.has_slot(),
-        verify.attempt.state.name()
-    )
 }
 
 /// The box a state is drawn in: one for all states of the attempt while it is in progress.
@@ -898,5 +749,5 @@ pub fn boxed(state: &str) -> String {
 /// The machine, explored.
 #[must_use]
 pub fn explored() -> Explored {
-    machine::explore::<Machine>(&[first()], alphabet, shape)
+    machine::explore::<Machine>(&[first()], alphabet, aspects)
 }

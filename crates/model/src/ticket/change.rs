@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Effect, Event, Label, Machine, Stage, State, Ticket};
+use super::{Done, Effect, Event, Label, Machine, Note, Stage, State, Ticket};
 use crate::attempt;
 use crate::machine::{Machine as _, Rejected};
 use crate::{AgentName, Fence, TicketId, Time};
@@ -116,6 +116,9 @@ pub struct Filing {
     /// Dependencies that the file gets, beside those that it lists.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub deps: BTreeSet<TicketId>,
+    /// A note that is added in the same write, unless it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<Note>,
 }
 
 /// tk's three statuses.
@@ -201,9 +204,10 @@ impl Ticket {
         // A ticket that is seen for the first time is not written: its file is as a person wanted it.
         let drifted = matches!(event, Event::FileDrifted);
         let before = self.filing();
-        if let (Some(filing), false) = (ticket.filing(), before.is_none())
+        if let (Some(mut filing), false) = (ticket.filing(), before.is_none())
             && (drifted || before.as_ref() != Some(&filing))
         {
+            filing.note = ticket.note_after(self, at);
             effects.push(Effect::WriteFile(filing));
             // A file that crew writes says what crew wants; one that is gone is still gone.
             ticket.unheeded = ticket.unheeded.filter(|unheeded| unheeded.says.is_none());
@@ -252,7 +256,7 @@ impl Ticket {
         }
     }
 
-    /// The contents that its file should have; none before it is created.
+    /// The contents that its file should have, without a note; none before it is created.
     #[must_use]
     pub fn filing(&self) -> Option<Filing> {
         let labels = self.labels_now();
@@ -272,7 +276,12 @@ impl Ticket {
             State::Open => waits_for.map(|part| part.ticket.clone()).collect(),
             State::New | State::InProgress(_) | State::Verify(_) | State::Done(_) => BTreeSet::new(),
         };
-        Some(Filing { status, tags, deps })
+        Some(Filing {
+            status,
+            tags,
+            deps,
+            note: None,
+        })
     }
 
     /// The labels that are true of it now: those that its last transitions have set, and those that its state

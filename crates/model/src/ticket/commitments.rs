@@ -5,6 +5,10 @@ use super::{CheckCommand, CheckTask, Checks, Clearance, Fingerprint, Stage, Stat
 use crate::Oid;
 use crate::commitment::{self, By, Commitment, Promise};
 
+/// The reason for which a ticket that an agent delegated has no commitments.
+pub const PART_PROMISES_NOTHING: &str =
+    "it is a part of another ticket, whose work is verified as a whole: the commitment belongs there";
+
 impl Ticket {
     /// The promises of its file that count.
     pub fn listed(&self) -> impl Iterator<Item = &Promise> {
@@ -12,11 +16,11 @@ impl Ticket {
         listed.map(|one| &one.promise)
     }
 
-    /// True if its file lists exactly the promises that count.
+    /// True if its file lists exactly the promises that count. Of a part of another ticket none does.
     #[must_use]
     pub fn lists(&self, promises: &[Promise]) -> bool {
-        self.listed().count() == promises.len()
-            && promises.iter().all(|one| self.listed().any(|it| it == one))
+        let has = |one: &Promise| self.listed().any(|it| it == one);
+        self.delegated.is_some() || self.listed().count() == promises.len() && promises.iter().all(has)
     }
 
     /// Takes over the promises of its file: those that it has keep their number and verdict.
@@ -33,6 +37,9 @@ impl Ticket {
     /// Takes over the promises of its file that count. Shell text in a ticket that an agent made waits for a
     /// person's word.
     pub(super) fn take_from_file(&mut self, promises: &[Promise]) {
+        if self.delegated.is_some() {
+            return;
+        }
         let is_shell = |one: &Promise| matches!(one.run, Some(CheckCommand::Shell(_)));
         let is_agents = self.spec.made_by.is_some();
         let (waits, counts): (Vec<Promise>, Vec<Promise>) = promises
@@ -207,6 +214,9 @@ impl Ticket {
     /// The reason for which no commitment can be added to it now.
     #[must_use]
     pub fn cannot_promise(&self) -> Option<&'static str> {
+        if self.delegated.is_some() {
+            return Some(PART_PROMISES_NOTHING);
+        }
         if self.commitments.len() >= commitment::MOST {
             return Some("it has 50 commitments, and no ticket may have more");
         }

@@ -6,15 +6,18 @@ use super::{Stage, State, Ticket};
 use crate::attempt::{Attempt, Shared};
 use crate::{Fence, TicketId};
 
-/// The attempt by which a ticket was delegated, and the workspace that it shares.
+/// The attempt by which a ticket was delegated, and where its agent works.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delegated {
     /// Its parent.
     pub by: TicketId,
     /// The fence of the parent's claim: with that attempt the child ends.
     pub fence: Fence,
-    /// The workspace in which its agent works.
-    pub shared: Shared,
+    /// The workspace of its parent: its agent works there, or its work is merged there.
+    pub workspace: Shared,
+    /// Whether its agent works in a workspace of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_apart: bool,
 }
 
 impl Ticket {

@@ -578,6 +578,11 @@ pub enum Event {
         /// The ticket.
         ticket: Box<NewTicket>,
     },
+    /// The work of a child cannot be brought into its parent's workspace.
+    NotUnified {
+        /// The reason, in words.
+        why: String,
+    },
 }
 
 /// The reason for which an attempt ended without a verdict on its work.
@@ -733,7 +738,7 @@ pub enum Effect {
         url: String,
     },
     /// Keep what the attempt made under `refs/crew/attempts/<ticket>/<number>`, then remove workspace and
-    /// branch.
+    /// branch; take it out of a workspace that it shares, and out of the branch of that.
     KeepWork {
         /// The agent that the workspace belongs to.
         agent: AgentName,
@@ -757,7 +762,7 @@ pub enum Effect {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<AgentName>,
     },
-    /// Commit what a child's agent has not committed in the workspace that it shares.
+    /// Commit what a child's agent has not committed, and bring its work into the workspace of its parent.
     Unify {
         /// The agent of the child.
         agent: AgentName,
@@ -848,7 +853,7 @@ impl Effect {
             Effect::Attempt(attempt::Effect::CreateChild { child }) => {
                 format!("the ticket {} could not be written", child.id)
             }
-            Effect::Unify { .. } => "its work could not be committed for its parent".to_owned(),
+            Effect::Unify { .. } => "its work could not be brought into its parent's".to_owned(),
             Effect::BuildCandidate { .. } => "its work could not be merged on the target".to_owned(),
             Effect::StartCheck { .. } => "the checks could not be run".to_owned(),
             Effect::StartReview { .. } => "a review could not be started".to_owned(),
@@ -980,6 +985,7 @@ impl Event {
             Event::LandedWithParent { .. } => "landed_with_parent",
             Event::Commented { .. } => "commented",
             Event::TicketMade { .. } => "ticket_made",
+            Event::NotUnified { .. } => "not_unified",
         }
     }
 }

@@ -1,6 +1,10 @@
 //! A review: a gatekeeper looks at a candidate in a checkout of its own, and gives a verdict.
 
+mod machine;
+
 use serde::{Deserialize, Serialize};
+
+pub use machine::ReviewMachine;
 
 use super::{Candidate, Stage, State, Ticket};
 use crate::attempt::{AfterStop, Failure, HarnessId, Quiet, Usage};
@@ -330,7 +334,7 @@ impl Review {
 
 /// An order that follows an event of a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub enum Order {
     /// Nothing is ordered.
     Nothing,
     /// A step is started.

@@ -135,6 +135,7 @@ impl Draft<'_> {
             Event::BudgetRaised { slot_free } => self.raise_budget(*slot_free),
             Event::Delegated { delegated } => self.delegated(delegated),
             Event::Unified => self.unify(),
+            Event::NotUnified { why } => self.fail_to_unify(why),
             Event::LandedWithParent { parent, commit } => self.land_with_parent(parent, commit),
             Event::Commented { by, text } => self.comment(by, text),
             Event::TicketMade { ticket, .. } => self.make_ticket(ticket),

@@ -103,7 +103,10 @@ impl Act {
     #[must_use]
     pub fn typed(&self) -> String {
         match self {
-            Act::Answer { question, .. } => format!("crew answer {} \"…\"", question.ticket),
+            Act::Answer { question, .. } => format!(
+                "crew answer {} --question {} \"…\"",
+                question.ticket, question.number
+            ),
             Act::Approve { ticket, .. } => format!("crew approve {ticket}"),
             Act::Reject { ticket } => format!("crew reject {ticket} \"…\""),
             Act::Retry { ticket } => format!("crew retry {ticket}"),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Member, Snapshot};
-use crate::attempt::{self, Attempt, Failure, Mode, Quiet, Stuck, Usage, Working};
+use crate::attempt::{self, Attempt, Failure, Mode, Progress, Quiet, Stuck, Usage, Working};
 use crate::conversation::Conversation;
 use crate::policy::attention::{self, Reason};
 use crate::policy::failure;
@@ -47,6 +47,8 @@ pub struct Agent {
     pub waits: Option<Waits>,
     /// The silence of the step that runs; none while it shows signs of life.
     pub quiet: Option<Quiet>,
+    /// The last progress that it has reported in the step that runs: its own words, not sanitised.
+    pub progress: Option<Progress>,
     /// Failed steps in a row.
     pub errors: u32,
     /// The last failure, while it waits for its service, there are errors in a row, or it is stuck.
@@ -142,6 +144,15 @@ impl Agent {
             true => Status::Waiting,
             false => self.status,
         }
+    }
+
+    /// The progress that it has reported last in the step that runs, in words: text of the agent, not
+    /// sanitised. None where it has reported none.
+    #[must_use]
+    pub fn reports(&self, now: Time) -> Option<String> {
+        let progress = self.progress.as_ref()?;
+        let ago = super::span(now.since(progress.at));
+        Some(format!("reports: {}, {ago} ago", progress.text))
     }
 
     /// The reason and the end of its wait, or the silence of its step, in words: partly text of the agent,
@@ -324,6 +335,7 @@ impl Snapshot {
             assigned_at: Some(review.since),
             waits,
             quiet: conversation.quiet.as_deref().cloned(),
+            progress: conversation.progress.as_deref().cloned(),
             errors: conversation.errors,
             failure: failure.cloned(),
             totals: self.members.get(&review.agent).cloned().unwrap_or_default(),
@@ -351,6 +363,7 @@ impl Snapshot {
                 assigned_at: None,
                 waits: None,
                 quiet: None,
+                progress: None,
                 errors: 0,
                 failure: None,
                 totals,
@@ -392,6 +405,7 @@ impl Snapshot {
                 .paused(ticket, attempt)
                 .or_else(|| self.waits(ticket, attempt)),
             quiet: attempt.conversation.quiet.as_deref().cloned(),
+            progress: attempt.conversation.progress.as_deref().cloned(),
             errors: attempt.conversation.errors,
             failure: failure.or_else(counted).cloned(),
             totals,
@@ -439,10 +453,9 @@ fn status(attempt: &Attempt) -> (Status, Option<Mode>) {
         attempt::State::Preparing => (Status::Preparing, Some(attempt.mode)),
         attempt::State::Ready => (Status::Ready, Some(attempt.mode)),
         attempt::State::Working(_) => (Status::Working, Some(attempt.mode)),
-        attempt::State::WaitingForInput { .. } | attempt::State::WaitingForWakeup { .. } => {
-            (Status::Waiting, Some(attempt.mode))
-        }
-        attempt::State::WaitingForChildren { .. } => (Status::Waiting, Some(Mode::Delegate)),
+        attempt::State::WaitingForInput { .. }
+        | attempt::State::WaitingForWakeup { .. }
+        | attempt::State::WaitingForChildren { .. } => (Status::Waiting, Some(attempt.mode)),
         attempt::State::Verifying => (Status::Verifying, None),
         attempt::State::Done => (Status::Done, None),
         attempt::State::Stuck { .. } => (Status::Stuck, Some(attempt.mode)),

@@ -320,6 +320,8 @@ fn of_ticket(event: &Event, ticket: &Ticket) -> Option<Kind> {
         | Event::BudgetRaised { .. }
         | Event::Delegated { .. }
         | Event::TicketMade { .. }
+        // Its parent's agent decides.
+        | Event::NotUnified { .. }
         | Event::PartsOver { .. }
         | Event::Rewound { .. } => None,
         Event::Commented { .. } => Some(Kind::Comment),

@@ -88,6 +88,8 @@ impl Snapshot {
                     &mut counts.open
                 }
                 State::InProgress(_) => &mut counts.in_progress,
+                // Nothing verifies a part of a ticket but with the whole.
+                State::Verify(_) if ticket.is_unified() => &mut counts.in_progress,
                 State::Verify(_) => &mut counts.verifying,
             };
             *slot += 1;

@@ -40,7 +40,10 @@ pub struct TrainEntry {
 #[must_use]
 pub fn train(crew: &Snapshot, look: Look) -> Vec<TrainEntry> {
     let submitted = crew.tickets.values().filter_map(|ticket| match &ticket.state {
-        State::Verify(verify) if ticket.held.is_none() => Some((ticket.as_ref(), verify.as_ref())),
+        // Work that is a part of another ticket's is in the train with that one.
+        State::Verify(verify) if ticket.held.is_none() && !ticket.is_unified() => {
+            Some((ticket.as_ref(), verify.as_ref()))
+        }
         State::New | State::Open | State::InProgress(_) | State::Verify(_) | State::Done(_) => None,
     });
     let (members, mut others): (Vec<_>, Vec<_>) = submitted.partition(|(_, verify)| is_member(&verify.stage));

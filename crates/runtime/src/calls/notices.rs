@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
+use watch::{Notice, Watcher};
 
 type Waiting = Arc<Mutex<BTreeMap<PathBuf, Arc<Notify>>>>;
 
 /// The watcher of the folders; none where the system has none left, and then they are looked into.
 #[derive(Debug)]
 pub(crate) struct Notices {
-    watcher: Mutex<Option<RecommendedWatcher>>,
+    watcher: Option<Watcher>,
     waiting: Waiting,
 }
 
@@ -21,6 +21,7 @@ pub(crate) struct Watched {
     notices: Arc<Notices>,
     folder: PathBuf,
     changed: Arc<Notify>,
+    is_told: bool,
 }
 
 impl Notices {
@@ -28,21 +29,18 @@ impl Notices {
     pub(crate) fn new() -> Arc<Self> {
         let waiting = Waiting::default();
         let told = Arc::clone(&waiting);
-        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let watcher = Watcher::new(move |notice| {
             let waiting = told.lock().unwrap_or_else(PoisonError::into_inner);
-            match event {
-                Ok(event) if event.kind.is_access() => {}
-                Ok(event) => {
-                    let folders = event.paths.iter().filter_map(|path| path.parent());
-                    let changed = folders.filter_map(|folder| waiting.get(folder));
-                    changed.for_each(|changed| changed.notify_one());
+            match notice {
+                Notice::Of { path, .. } => {
+                    let changed = path.parent().and_then(|folder| waiting.get(folder));
+                    changed.into_iter().for_each(|changed| changed.notify_one());
                 }
-                // Notices were lost.
-                Err(_) => waiting.values().for_each(|changed| changed.notify_one()),
+                Notice::Lost => waiting.values().for_each(|changed| changed.notify_one()),
             }
         });
         Arc::new(Self {
-            watcher: Mutex::new(watcher.ok()),
+            watcher: watcher.ok(),
             waiting,
         })
     }
@@ -54,19 +52,23 @@ impl Notices {
         waiting
             .unwrap_or_else(PoisonError::into_inner)
             .insert(folder.clone(), Arc::clone(&changed));
-        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(watcher) = watcher.as_mut() {
-            drop(watcher.watch(&folder, RecursiveMode::NonRecursive));
-        }
+        let watcher = self.watcher.as_ref();
+        let is_told = watcher.is_some_and(|watcher| watcher.watch(&folder).is_ok());
         Watched {
             notices: Arc::clone(self),
             folder,
             changed,
+            is_told,
         }
     }
 }
 
 impl Watched {
+    /// Whether the system gives notices of this folder.
+    pub(crate) fn is_told(&self) -> bool {
+        self.is_told
+    }
+
     /// Waits until something in the folder has changed since the last call.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
@@ -76,9 +78,8 @@ impl Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         let notices = &self.notices;
-        let mut watcher = notices.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(watcher) = watcher.as_mut() {
-            drop(watcher.unwatch(&self.folder));
+        if let Some(watcher) = &notices.watcher {
+            watcher.unwatch(&self.folder);
         }
         let waiting = notices.waiting.lock();
         waiting

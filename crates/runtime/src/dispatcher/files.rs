@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use engine::driver;
 use git::Branch;
-use notify::Watcher as _;
 use tokio::sync::mpsc;
+use watch::{Kind, Notice, Watcher};
 
 use super::stillness::{Stamp, still};
 use super::{Dispatcher, Event};
@@ -113,14 +113,14 @@ impl Dispatcher {
     /// Has changes of the templates told; where it cannot, they are seen at the next tick.
     pub(super) fn watch_prompts(&mut self) {
         let dir = self.executor.prompts_dir();
-        if let Some(watcher) = &mut self.watcher
+        if let Some(watcher) = &self.watcher
             && dir != self.watched_prompts
         {
             if let Some(old) = &self.watched_prompts {
-                drop(watcher.unwatch(old));
+                watcher.unwatch(old);
             }
             if let Some(new) = &dir {
-                drop(watcher.watch(new, notify::RecursiveMode::NonRecursive));
+                drop(watcher.watch(new));
             }
             self.watched_prompts = dir;
         }
@@ -213,33 +213,24 @@ pub(super) fn watch_journal(mut writes: store::Subscription, tell: mpsc::Unbound
 }
 
 /// Watches the repository's root for the settings, not the file: it is replaced, and comes and goes.
-pub(super) fn watch_files(
-    place: &Place,
-    tell: mpsc::UnboundedSender<Event>,
-) -> Option<notify::RecommendedWatcher> {
+pub(super) fn watch_files(place: &Place, tell: mpsc::UnboundedSender<Event>) -> Option<Watcher> {
     let settings = place.settings_path.clone();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let Ok(event) = event else {
-            // Notices were lost: a look finds the change.
-            drop(tell.send(Event::SettingsTouched));
-            return;
-        };
-        if event.kind.is_access() {
-            return;
-        }
+    let watcher = Watcher::new(move |notice| {
         // Which folder has the templates is a setting; elsewhere such a file comes seldom, and costs a look.
         let may_be_template = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
-        if event
-            .paths
-            .iter()
-            .any(|path| *path == settings || may_be_template(path))
-        {
+        let is_touched = match &notice {
+            Notice::Of {
+                kind: Kind::Closed, ..
+            } => false,
+            Notice::Of { path, .. } => *path == settings || may_be_template(path),
+            // A look finds the change.
+            Notice::Lost => true,
+        };
+        if is_touched {
             drop(tell.send(Event::SettingsTouched));
         }
     })
     .ok()?;
-    watcher
-        .watch(&place.root, notify::RecursiveMode::NonRecursive)
-        .ok()?;
+    watcher.watch(&place.root).ok()?;
     Some(watcher)
 }

@@ -26,10 +26,15 @@ impl Dispatcher {
                 let (ticket, filing) = (performance.ordered.ticket.clone(), filing.clone());
                 let is_outdated = performance.purpose == Purpose::Nothing;
                 let reply = reply(performance, self.sender.clone());
-                if is_outdated {
-                    reply(Ok(()));
-                } else {
-                    self.queue.ask(Ask::File(ticket, filing, reply));
+                match (is_outdated, filing.note.clone()) {
+                    (false, _) => self.queue.ask(Ask::File(ticket, filing, reply)),
+                    // The state is overwritten at once; what is noted with it stays true.
+                    (true, Some(noted)) => {
+                        let (text, at) = (noted.text, noted.at);
+                        self.queue
+                            .ask(Ask::Note(ticket, Note { text, by: None, at }, reply));
+                    }
+                    (true, None) => reply(Ok(())),
                 }
             }
             Effect::AddNote { text, by } => {

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Input, driver};
-use notify::Watcher as _;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
+use watch::{Kind, Notice, Watcher};
 
 use super::{Dispatcher, Event};
 use crate::executor::Executor;
@@ -120,10 +120,7 @@ impl Dispatcher {
 
 /// Has the files watched that change when the target moves: those of loose and of packed refs, and of the
 /// reftable format.
-pub(super) fn watch_target(
-    executor: &Executor,
-    tell: mpsc::UnboundedSender<Event>,
-) -> Option<notify::RecommendedWatcher> {
+pub(super) fn watch_target(executor: &Executor, tell: mpsc::UnboundedSender<Event>) -> Option<Watcher> {
     let common = executor.repository.common_dir().to_owned();
     let followed = executor.repository.followed(&executor.target).ok()?;
     let loose = common.join(followed.full());
@@ -137,11 +134,16 @@ pub(super) fn watch_target(
         files.push(common.join(git::tracking(&remote, &executor.target)));
     }
     let watched = files.clone();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let is_of_it = event.is_ok_and(|event| {
-            !event.kind.is_access() && event.paths.iter().any(|path| watched.contains(path))
-        });
-        if is_of_it {
+    let watcher = Watcher::new(move |notice| {
+        let is_touched = match &notice {
+            Notice::Of {
+                kind: Kind::Closed, ..
+            } => false,
+            Notice::Of { path, .. } => watched.contains(path),
+            // A look finds the change.
+            Notice::Lost => true,
+        };
+        if is_touched {
             drop(tell.send(Event::TargetTouched));
         }
     })
@@ -149,7 +151,7 @@ pub(super) fn watch_target(
     let folders: std::collections::BTreeSet<_> = files.iter().filter_map(|file| file.parent()).collect();
     for folder in folders {
         // One that is not there has no ref in it; a ref that is made there is seen at the next tick.
-        drop(watcher.watch(folder, notify::RecursiveMode::NonRecursive));
+        drop(watcher.watch(folder));
     }
     Some(watcher)
 }

@@ -3,6 +3,7 @@
 use engine::Report;
 use jiff::Timestamp;
 use model::attempt::{Child, StartPoint};
+use model::policy::delegation::{LEADER_TAG, may_delegate};
 use model::ticket::Ticket;
 use model::{AgentName, TicketId};
 use process::Run;
@@ -14,9 +15,6 @@ use crate::{Error, Result};
 
 /// The file in a child's run folder that holds its instructions: those beside the workspace are its parent's.
 const INSTRUCTIONS: &str = "instructions.md";
-
-/// The tag of a ticket whose agent may delegate.
-const LEADER: &str = "leader";
 
 impl Executor {
     /// Writes the file of a child, unless it is there.
@@ -36,7 +34,11 @@ impl Executor {
             acceptance: child.acceptance.clone(),
             assignee: child.agent.as_ref().map(ToString::to_string),
             parent: Some(Id::new(parent.as_str())?),
-            tags: child.is_leader.then(|| LEADER.to_owned()).into_iter().collect(),
+            tags: child
+                .is_leader
+                .then(|| LEADER_TAG.to_owned())
+                .into_iter()
+                .collect(),
             made_by: Some(child.by.to_string()),
             delegated_by: Some(parent.to_string()),
             ..New::default()
@@ -64,31 +66,48 @@ impl Executor {
         number: u32,
         from: &StartPoint,
     ) -> Report {
-        match self.workspace(ticket, agent, number) {
-            Ok(Some(workspace)) if workspace.exists() => match model_oid(workspace.base()) {
-                Ok(base) => Report::WorkspaceReady {
-                    base,
-                    earlier_work: matches!(from, StartPoint::Kept { .. }),
-                },
-                Err(why) => Report::WorkspaceFailed { why },
-            },
-            Ok(_) => Report::WorkspaceFailed {
-                why: "the workspace of its parent is gone".to_owned(),
-            },
-            Err(error) => could_not(error),
+        let gone = || Report::WorkspaceFailed {
+            why: "the workspace of its parent is gone".to_owned(),
+        };
+        let Some(shared) = ticket.shared_workspace() else {
+            return gone();
+        };
+        let workspace = match self.workspace(ticket, agent, number) {
+            Ok(Some(workspace)) if workspace.exists() => workspace,
+            Ok(_) => return gone(),
+            Err(error) => return could_not(error),
+        };
+        let earlier_work = match self.begin_turn(ticket, (shared, &workspace), number, from) {
+            Ok(earlier_work) => earlier_work,
+            Err(error) => return could_not(error),
+        };
+        match model_oid(workspace.base()) {
+            Ok(base) => Report::WorkspaceReady { base, earlier_work },
+            Err(why) => Report::WorkspaceFailed { why },
         }
     }
 
-    /// Commits what a child's agent has not committed, to the branch of its parent.
+    /// Brings the work of a child into the branch of its parent: commits what its agent has not committed.
     pub(super) fn unify(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
+        if let Some(delegated) = ticket.delegated().filter(|it| it.is_apart) {
+            return self.merge_into_parent(ticket, agent, number, &delegated.workspace);
+        }
         let workspace = match self.workspace(ticket, agent, number) {
             Ok(workspace) => workspace.filter(git::Workspace::exists),
             Err(error) => return could_not(error),
         };
         // Its parent finds out that the workspace is gone, and what of the branch is refused.
-        match workspace.map(|workspace| self.save(ticket, &workspace)) {
-            None | Some(Ok(_) | Err(git::Error::Refused { .. })) => Report::Unified,
-            Some(Err(error)) => could_not(error),
+        let Some((workspace, shared)) = workspace.zip(ticket.shared_workspace()) else {
+            return Report::Unified;
+        };
+        let unified = self
+            .end_turns(shared, &workspace, &ticket.id)
+            .and_then(|()| self.save(ticket, &workspace))
+            .and_then(|saved| self.finish_turn(ticket, &workspace, number, &saved.imported.tip));
+        match unified {
+            Ok(None) | Err(git::Error::Refused { .. }) => Report::Unified,
+            Ok(Some(why)) => Report::NotUnified { why },
+            Err(error) => could_not(error),
         }
     }
 
@@ -135,8 +154,8 @@ impl Executor {
         by.map_or_else(|| "crew".to_owned(), |by| text::sanitise::line(by))
     }
 
-    /// Whether the agent of a ticket may delegate.
-    pub(super) fn is_leader(&self, ticket: &Ticket, agent: &AgentName) -> bool {
-        self.settings.agents.leaders.contains(agent) || ticket.tags_given.contains(LEADER)
+    /// Whether the agent of a ticket may delegate, as the settings stand.
+    pub(crate) fn is_leader(&self, ticket: &Ticket, agent: &AgentName) -> bool {
+        may_delegate(&self.settings.agents.leaders, ticket, agent)
     }
 }

@@ -3,6 +3,7 @@
 use engine::Report;
 use git::Workspace;
 use model::AgentName;
+use model::attempt::Shared;
 use model::ticket::{KeptWork, Ticket};
 
 use super::perform::could_not;
@@ -16,7 +17,16 @@ impl Executor {
             let Some(workspace) = workspace else {
                 return self.last_attempt(ticket);
             };
-            let tip = match workspace.exists().then(|| self.save(ticket, workspace)) {
+            let made_for = Shared {
+                of: ticket.id.clone(),
+                agent: agent.clone(),
+                number,
+            };
+            let saved = workspace.exists().then(|| {
+                self.end_turns(&made_for, workspace, &ticket.id)?;
+                self.save(ticket, workspace)
+            });
+            let tip = match saved {
                 Some(Ok(saved)) => Some(saved.imported.tip),
                 // Work that may not land may be kept: `remove` rescues it from the workspace as it is.
                 Some(Err(git::Error::Refused { .. })) | None => {
@@ -108,7 +118,7 @@ impl Executor {
 
     /// The last commit that is kept of the ticket's attempts, where its record does not know of it and the
     /// target does not have it: an engine that was killed could not say that it had kept it.
-    fn last_attempt(&self, ticket: &Ticket) -> git::Result<Option<KeptWork>> {
+    pub(super) fn last_attempt(&self, ticket: &Ticket) -> git::Result<Option<KeptWork>> {
         let kept = self.repository.kept(Some(&git::Id::parse(ticket.id.as_str())?))?;
         let mut latest_first = kept.into_iter().rev();
         let Some(last) = latest_first.find(|one| one.kind == git::KeptKind::Attempt) else {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engine::Report;
 use engine::driver::{Performance, Purpose};
-use model::attempt::{self, Failure};
+use model::attempt::{self, Failure, Shared};
 use model::commitment::Commitment;
 use model::journal::Ordered;
 use model::settings::Settings;
@@ -202,7 +202,12 @@ impl Executor {
             Effect::RemoveReview { agent, run } => self.remove_review(ticket, agent, run.as_ref()),
             Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
             Effect::LookAtProposal { candidate, url } => self.look_at_proposal(ticket, candidate, url),
-            Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
+            Effect::KeepWork { agent, number } => {
+                match ticket.delegated().filter(|delegated| !delegated.is_apart) {
+                    Some(delegated) => self.end_turn(ticket, &delegated.workspace, *number),
+                    None => self.keep_work(ticket, agent, *number),
+                }
+            }
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
             Effect::CreateTicket(new) => self.create_ticket(new),
             Effect::WriteFile(_) | Effect::AddNote { .. } => Report::Done,
@@ -216,11 +221,24 @@ impl Executor {
         agent: &AgentName,
         number: u32,
     ) -> Result<Option<git::Workspace>, git::Error> {
-        let shared = ticket.shared_workspace();
-        let (owner, agent, number) = match shared {
-            Some(shared) => (&shared.of, &shared.agent, shared.number),
-            None => (&ticket.id, agent, number),
-        };
+        match ticket.shared_workspace() {
+            Some(shared) => self.workspace_of(shared),
+            None => self.workspace_of(&Shared {
+                of: ticket.id.clone(),
+                agent: agent.clone(),
+                number,
+            }),
+        }
+    }
+
+    /// The workspace that was made for an attempt.
+    pub(super) fn workspace_of(&self, made_for: &Shared) -> Result<Option<git::Workspace>, git::Error> {
+        let Shared {
+            of: owner,
+            agent,
+            number,
+        } = made_for;
+        let number = *number;
         let pin = format!("refs/crew/base/{owner}/{number}");
         let base = match self.repository.resolve(&pin) {
             Ok(base) => base,
@@ -346,6 +364,7 @@ impl Executor {
                 None => format!("agent/{agent}-{}", ticket.id),
             },
             parent: ticket.delegated().map(|it| it.by.to_string()).unwrap_or_default(),
+            is_apart: ticket.delegated().is_some_and(|it| it.is_apart),
             is_leader: self.is_leader(ticket, agent),
             target: self.settings.project.target.clone(),
             target_commit,
@@ -356,6 +375,7 @@ impl Executor {
             answers: ticket.answers.iter().map(Answered::of).collect(),
             unusable: Vec::new(),
             said: Vec::new(),
+            returned: None,
             mode: None,
             parts: ticket.parts.iter().map(PartWords::of).collect(),
             baited: None,
@@ -455,6 +475,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::Diverged { .. }
         | Report::Hindered { .. }
         | Report::Unified
+        | Report::NotUnified { .. }
         | Report::WorkspaceReady { .. }
         | Report::WorkspaceMissing
         | Report::StepSpawned

@@ -55,13 +55,26 @@ impl Executor {
         let repository = &self.repository;
         self.discard_half_set_up(ticket, agent, number)?;
         // Repeated after a crash, it must be the workspace that it was to be: the pin says on which commit.
-        let base = match self.workspace(ticket, agent, number)? {
-            Some(begun) => begun.base().clone(),
-            None => repository.target(&self.target)?,
+        let begun = self.workspace(ticket, agent, number)?;
+        let parent = ticket.delegated().filter(|it| it.is_apart);
+        let (base, start, earlier_work) = match parent.map(|it| (&it.by, &it.workspace)) {
+            Some(parent) => {
+                let (base, tip) = self.start_in_parent(begun.as_ref(), parent)?;
+                let start = self.start_of(ticket, &tip, from)?;
+                let goes_on = from.has_work() && start != tip;
+                (base, start, goes_on)
+            }
+            None => {
+                let base = match begun {
+                    Some(begun) => begun.base().clone(),
+                    None => repository.target(&self.target)?,
+                };
+                let start = self.start_of(ticket, &base, from)?;
+                let earlier_work = start != base;
+                (base, start, earlier_work)
+            }
         };
-        let start = self.start_of(ticket, &base, from)?;
         let instructions = self.prompts.instructions(&self.facts(ticket, agent, 1))?;
-        let earlier_work = start != base;
         let spec = self.spec(
             &ticket.id,
             agent,
@@ -85,7 +98,12 @@ impl Executor {
     }
 
     /// The commit on which an attempt begins whose pinned target is `base`.
-    fn start_of(&self, ticket: &Ticket, base: &git::Oid, from: &StartPoint) -> crate::Result<git::Oid> {
+    pub(super) fn start_of(
+        &self,
+        ticket: &Ticket,
+        base: &git::Oid,
+        from: &StartPoint,
+    ) -> crate::Result<git::Oid> {
         match from {
             StartPoint::Target => return Ok(base.clone()),
             StartPoint::Kept { .. } => {}

@@ -15,7 +15,7 @@ use process::Run;
 
 use super::perform::{could_not, git_oid, not_spawned};
 use super::{Executor, is_for, private_dir};
-use crate::prompt::{ReviewFacts, Unverified};
+use crate::prompt::{ReviewFacts, Unverified, quoted};
 use crate::{Result, lost_file};
 
 /// The longest diff that a prompt shows, in bytes.
@@ -178,13 +178,6 @@ fn unverified(ticket: &Ticket, tip: &Oid) -> Vec<Unverified> {
         says: text::sanitise::line(&one.promise.says),
     });
     unverified.collect()
-}
-
-/// What an author says, each line marked as theirs: none of it reads as crew's own words.
-fn quoted(summary: &str) -> String {
-    let clean = text::sanitise::prompt(summary.trim());
-    let lines: Vec<String> = clean.lines().map(|line| format!("> {line}")).collect();
-    lines.join("\n")
 }
 
 /// As much of a diff as a prompt shows, in whole lines; with whether there is more.

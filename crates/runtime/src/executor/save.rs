@@ -91,7 +91,7 @@ impl Executor {
 }
 
 /// The message of the commit of what an agent had not committed.
-fn saves(ticket: &TicketId) -> String {
+pub(super) fn saves(ticket: &TicketId) -> String {
     format!("Save what was not committed of {ticket}")
 }
 

@@ -78,6 +78,11 @@ impl Executor {
         if let Err(error) = workspace.clear_locks() {
             return could_not(error);
         }
+        if let Some(attempt) = ticket.attempt()
+            && let Err(error) = self.end_turns(&attempt.workspace(&ticket.id), &workspace, &ticket.id)
+        {
+            return could_not(error);
+        }
         let id = stands.map_or(owned.clone(), |made| format!("{owned}-{made}"));
         match self.make_run(ticket, step, id, harness, &workspace, &dir) {
             Ok(run) => self.begin_as(ticket, step, &run),
@@ -127,6 +132,7 @@ impl Executor {
         if let Some(attempt) = attempt {
             let shown = attempt.messages.iter().take(attempt.messages_shown as usize);
             facts.said = shown.map(Saying::of).collect();
+            facts.returned = attempt.returned.as_deref().cloned();
             facts.mode = (attempt.mode != Mode::Execute || attempt.mode_changed).then_some(attempt.mode);
             let baited = attempt.baited.as_ref().filter(|_| attempt.bait_shown);
             facts.baited = baited.map(|by| text::sanitise::line(&by.to_string()));
@@ -147,10 +153,9 @@ impl Executor {
             run_id,
             ticket: ticket.id.to_string(),
             agent: step.agent.to_string(),
-            role: if matches!(step.prompt, Prompt::MergeConflict { .. }) {
-                Role::Resolver
-            } else {
-                Role::Worker
+            role: match attempt.and_then(|attempt| attempt.returned.as_deref()) {
+                Some(Prompt::MergeConflict { .. }) => Role::Resolver,
+                Some(_) | None => Role::Worker,
             },
             step: step.step,
             session,

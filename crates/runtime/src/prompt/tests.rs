@@ -18,6 +18,7 @@ fn facts() -> Facts {
         answers: Vec::new(),
         unusable: Vec::new(),
         said: Vec::new(),
+        returned: None,
         mode: None,
         parts: Vec::new(),
         baited: None,
@@ -30,6 +31,7 @@ fn facts() -> Facts {
         submodules: Vec::new(),
         empty_submodules: Vec::new(),
         parent: String::new(),
+        is_apart: false,
         is_leader: false,
         budget: None,
     }
@@ -274,5 +276,35 @@ fn an_edit_is_told_with_whatever_else_is_said_and_once() {
         Prompt::Init,
     ] {
         assert_eq!([told(&prompt, false), told(&prompt, true)], [1, 1], "{prompt:?}");
+    }
+}
+
+#[test]
+fn why_the_work_came_back_is_told_until_it_is_answered_to_whoever_does_not_remember_it() {
+    let prompts = Prompts::load(None).unwrap();
+    let reason = Prompt::ChecksFailed {
+        which: "make test".into(),
+        output: "1 failed".into(),
+        remembered: false,
+    };
+    let answer = Prompt::Answer { text: "blue".into() };
+    let told = |prompt: &Prompt, new_session| {
+        let facts = Facts {
+            returned: Some(reason.clone()),
+            new_session,
+            ..facts()
+        };
+        let told = prompts.step(prompt, &facts).unwrap();
+        told.matches("does not pass: make test").count()
+    };
+    for prompt in [
+        &reason,
+        &answer,
+        &Prompt::Step,
+        &Prompt::LastChance,
+        &Prompt::Resume,
+    ] {
+        assert_eq!(told(prompt, true), 1, "{prompt:?}");
+        assert_eq!(told(prompt, false), usize::from(*prompt == reason), "{prompt:?}");
     }
 }

@@ -21,8 +21,10 @@ impl Executor<'_> {
     pub(super) fn create_child(&mut self, child: &Child) -> Report {
         let now = self.world.now;
         if !self.world.files.has(&child.id) {
+            let leader = child.is_leader.then(|| "leader".to_owned());
             let spec = Spec {
                 title: child.title.clone(),
+                tags: leader.into_iter().collect(),
                 kind: "task".to_owned(),
                 assignee: child.agent.as_ref().map(ToString::to_string),
                 made_by: Some(child.by.to_string()),

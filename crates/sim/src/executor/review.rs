@@ -61,6 +61,7 @@ impl Executor<'_> {
             acts: vec![(at, act)],
             end: wish.then(process::killed),
             talks: true,
+            silent: None,
             cost: rng.below(200),
             frozen: None,
             stopped: wish,

@@ -1,8 +1,10 @@
 //! Starting a step: the acts of its agent are drawn here, whatever happens to the engine meanwhile.
 
+use std::collections::BTreeSet;
+
 use engine::{End, Report};
 use model::attempt::{self, Class, Failure, Prompt, Signal};
-use model::call::Call;
+use model::call::{Call, ChosenMode, Task};
 use model::ticket::{Effect, FileStatus};
 use model::{AgentName, TicketId, Time};
 
@@ -12,6 +14,10 @@ use crate::chance::Site;
 use crate::git::{BROKEN, TOUCHY};
 use crate::process::{self, Act, Process};
 use crate::rng::Rng;
+use crate::world::Key;
+
+/// Agents that a task may name.
+const MEANT: [&str; 4] = ["ada", "ann", "barbara", "nobody"];
 
 impl Executor<'_> {
     pub(super) fn start(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
@@ -31,6 +37,7 @@ impl Executor<'_> {
             return Report::StepSpawned;
         }
         let (key, made_for) = self.space_of(agent, ticket, *number);
+        let (key, made_for) = self.misled(key, made_for);
         if self
             .world
             .spaces
@@ -53,6 +60,16 @@ impl Executor<'_> {
         if let Some(rng) = self.chance.strikes(Site::Tools) {
             call_tools(&mut acts, self.world.now, rng);
         }
+        if let Some(rng) = self.chance.strikes(Site::Delegates) {
+            delegate(&mut acts, self.world.now, ticket, rng);
+        }
+        if let Some(rng) = self.chance.strikes(Site::Parts) {
+            break_up(&mut acts, self.world.now, rng);
+        }
+        let silent = self
+            .chance
+            .strikes(Site::Silence)
+            .map(|mut rng| be_silent(&mut acts, self.world.now, &mut rng));
         let straggles = self.chance.strikes(Site::Straggler);
         if let Some(rng) = &straggles {
             self.straggle(&mut acts, rng.clone());
@@ -85,6 +102,7 @@ impl Executor<'_> {
             acts,
             end: wish.then(process::killed),
             talks,
+            silent,
             cost: if rng.percent(20) { 0 } else { rng.below(400) },
             frozen: None,
             stopped: wish,
@@ -104,6 +122,16 @@ impl Executor<'_> {
         }
         self.world.processes.insert(run.clone(), process);
         Report::StepSpawned
+    }
+
+    /// The workspace in which an agent is let loose: with the planted fault that of an agent at work.
+    fn misled(&self, key: Key, made_for: u32) -> (Key, u32) {
+        if self.plant != Some(Plant::TwoWriters) {
+            return (key, made_for);
+        }
+        let mut writers = self.world.live().filter(|process| process.space.1 > 0);
+        let other = writers.find(|process| process.space.0 != key);
+        other.map_or((key, made_for), |process| process.space.clone())
     }
 
     /// The acts of a step, drawn when it begins.
@@ -270,7 +298,7 @@ impl Executor<'_> {
 
 /// Calls of tools among the acts of an agent, before its end.
 fn call_tools(acts: &mut Vec<(Time, Act)>, began: Time, mut rng: Rng) {
-    let last = acts.last().map_or(began, |(at, _)| *at);
+    let mut calls = Vec::new();
     for n in 0..rng.from(1, 3) {
         let text = format!("call {n}");
         let call = match rng.below(8) {
@@ -288,10 +316,88 @@ fn call_tools(acts: &mut Vec<(Time, Act)>, began: Time, mut rng: Rng) {
                 acceptance_test_result: None,
             },
         };
-        let at = Time(began.0 + rng.ms(0, u64::try_from(last.0 - began.0).unwrap_or(0)));
+        let at = among(acts, began, &mut rng);
         let stale = rng.percent(15);
-        acts.push((at, Act::Call { call, stale }));
+        calls.push((at, Act::Call { call, stale }));
     }
-    // Of those at one time the calls come first: a process that has ended calls nothing.
+    put_in(acts, calls);
+}
+
+/// Calls of a leader among the acts of an agent: it delegates, and at times asks about that or takes a task
+/// back.
+fn delegate(acts: &mut Vec<(Time, Act)>, began: Time, ticket: &TicketId, mut rng: Rng) {
+    let rng = &mut rng;
+    let tasks = (0..rng.from(1, 3)).map(|n| Task {
+        title: format!("part {n}"),
+        agent: rng
+            .percent(15)
+            .then(|| rng.pick(&MEANT).copied().unwrap_or("ada").to_owned()),
+        leader: rng.percent(40),
+        share: true,
+        ..Task::default()
+    });
+    let call = Call::Delegate {
+        tasks: tasks.collect(),
+    };
+    let mut calls = vec![call];
+    if rng.percent(20) {
+        calls.push(Call::TeamList {});
+    }
+    if rng.percent(25) {
+        calls.push(Call::TeamKill {
+            ticket: format!("{ticket}-c{}", rng.from(1, 4)),
+            why: String::new(),
+        });
+    }
+    let stale = rng.percent(10);
+    let calls = calls.into_iter().map(|call| {
+        let at = among(acts, began, rng);
+        (at, Act::Call { call, stale })
+    });
+    let calls = calls.collect();
+    put_in(acts, calls);
+}
+
+/// An agent plans, splits its work, makes tickets for the parts, and mostly says that it is done.
+fn break_up(acts: &mut Vec<(Time, Act)>, began: Time, mut rng: Rng) {
+    let modes = [ChosenMode::Plan, ChosenMode::BreakUp].map(|mode| Call::SetMode { mode });
+    let tickets = (0..rng.from(1, 2)).map(|n| Call::CreateTicket {
+        title: format!("piece {n}"),
+        description: None,
+        acceptance: None,
+        tags: BTreeSet::new(),
+        deps: BTreeSet::new(),
+        priority: None,
+    });
+    let at = among(acts, began, &mut rng);
+    let calls = modes.into_iter().chain(tickets);
+    let calls = calls.map(|call| (at, Act::Call { call, stale: false }));
+    let calls = calls.collect();
+    if let Some((_, Act::End(end) | Act::State(end))) = acts.last_mut()
+        && rng.percent(80)
+    {
+        *end = process::ended_well(Signal::Done);
+    }
+    put_in(acts, calls);
+}
+
+/// From when to when a step shows no sign of life, in milliseconds from its beginning. What it does then, it
+/// does later.
+fn be_silent(acts: &mut [(Time, Act)], began: Time, rng: &mut Rng) -> (i64, i64) {
+    let (from, lasts) = (rng.ms(0, 20_000), rng.ms(15_000, 80_000));
+    let later = acts.iter_mut().filter(|(at, _)| at.0 - began.0 > from);
+    later.for_each(|(at, _)| at.0 += lasts);
+    (from, from + lasts)
+}
+
+/// A time before an agent's end.
+fn among(acts: &[(Time, Act)], began: Time, rng: &mut Rng) -> Time {
+    let last = acts.last().map_or(began, |(at, _)| *at);
+    Time(began.0 + rng.ms(0, u64::try_from(last.0 - began.0).unwrap_or(0)))
+}
+
+/// Of those at one time the calls come first: a process that has ended calls nothing.
+fn put_in(acts: &mut Vec<(Time, Act)>, calls: Vec<(Time, Act)>) {
+    acts.extend(calls);
     acts.sort_by_key(|(at, act)| (*at, !matches!(act, Act::Call { .. })));
 }

@@ -7,7 +7,7 @@
     )
 )]
 
-use model::attempt::{self, AfterStop};
+use model::attempt::{self, AfterStop, Signal};
 use model::ticket::{Event, Ticket};
 use model::{TicketId, conversation};
 
@@ -26,7 +26,12 @@ pub(super) fn result_stands(id: &TicketId, event: &Event, before: &Ticket) -> Ch
     }
     let stands = match event {
         Event::Attempt(attempt::Event::StepFinished { signal, .. }) => {
-            call.signal(*at).as_ref() == Some(signal)
+            // An agent that breaks its work up is done when it has made tickets for the parts.
+            let said = match signal {
+                Signal::BrokenUp { .. } => &Signal::Done,
+                said => said,
+            };
+            call.signal(*at).as_ref() == Some(said)
         }
         Event::Attempt(attempt::Event::StepFailed { .. }) => false,
         _ => return Ok(()),

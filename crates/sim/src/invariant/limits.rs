@@ -9,10 +9,12 @@
 
 use model::attempt::{self};
 use model::money::Usd;
+use model::policy::failure::ERRORS;
 use model::ticket::{Event, State, Ticket, Why};
 use model::{TicketId, Time, project};
 
 use super::{Checked, Witness, ensure};
+use crate::Plant;
 use crate::options::Options;
 
 impl Witness {
@@ -38,7 +40,9 @@ impl Witness {
         stored: &Ticket,
     ) -> Checked {
         let is_step = matches!(event, Event::Attempt(attempt::Event::StepStarted { .. }));
-        let is_given = matches!(event, Event::Claimed { .. });
+        // What its parent has begun goes on.
+        let is_child = before.delegated().is_some();
+        let is_given = matches!(event, Event::Claimed { .. }) && !is_child;
         let may_not = self.is_target_bad && !self.old_engine;
         ensure(!(is_given && may_not), "no agent begins on a red target", || {
             format!("{id} was given to an agent")
@@ -49,9 +53,8 @@ impl Witness {
             || format!("{id} had a step"),
         )?;
         let is_set_going = match event {
-            Event::Claimed { .. }
-            | Event::BudgetRaised { .. }
-            | Event::Attempt(attempt::Event::Answered { .. }) => true,
+            Event::Claimed { .. } => !is_child,
+            Event::BudgetRaised { .. } | Event::Attempt(attempt::Event::Answered { .. }) => true,
             Event::Retried { .. } => before.held.is_some(),
             // An agent that has asked something goes on when its work comes back.
             Event::Submitted { .. } => before
@@ -78,6 +81,7 @@ impl Witness {
         stored: &Ticket,
         options: &Options,
     ) -> Checked {
+        let steps = stored.attempt().map_or(0, |a| a.conversation.steps);
         let free = self.free.entry(id.clone()).or_default();
         let returned = before.attempt().is_some() && matches!(stored.state, State::Open);
         if returned && stored.held.is_none() && stored.due.is_none() {
@@ -93,7 +97,27 @@ impl Witness {
             // The machine intends this: a new session gets the task first, and the step after that is its
             // last chance.
             Event::Attempt(attempt::Event::Recovered { .. }) => free.1 += 1,
+            // What its children came to is told in a step, whatever it asked for after it had delegated.
+            Event::Attempt(attempt::Event::ChildrenOver { .. })
+                if steps >= options.settings.run.max_steps =>
+            {
+                free.1 += 1;
+            }
             _ => {}
+        }
+        // What it has delegated is no reason to go on.
+        if let Event::Attempt(attempt::Event::StepFailed { failure, .. }) = event
+            && failure.class.counts()
+            && let Some(attempt) = stored.attempt()
+            && attempt.conversation.stopping.is_none()
+        {
+            let errors = attempt.conversation.errors;
+            let is_stuck = matches!(attempt.state, attempt::State::Stuck { .. });
+            ensure(
+                errors < ERRORS || is_stuck,
+                "who fails too often in a row is stuck",
+                || format!("{id} failed {errors} times and is {}", stored.state_name()),
+            )?;
         }
         let run = &options.settings.run;
         ensure(
@@ -101,7 +125,6 @@ impl Witness {
             "attempts are within their limit",
             || format!("{id} is at its attempt {} of {}", stored.tries, run.attempts),
         )?;
-        let steps = stored.attempt().map_or(0, |a| a.conversation.steps);
         ensure(
             steps <= run.max_steps + 1 + free.1,
             "steps are within their limit",
@@ -291,23 +314,36 @@ impl Witness {
             _ => return Ok(()),
         };
         self.warned += u32::from(budget.is_some());
+        let on_the_day = *on_the_day;
+        let (paid, is_tree) = self.paid_by_the_tree_of(before);
+        if !is_tree && self.plant == Some(Plant::OwnBudget) {
+            return Ok(());
+        }
         let limits = &options.settings.budget;
         let beyond = |paid: u64, limit: Option<Usd>| limit.is_some_and(|Usd(limit)| paid >= limit);
-        let name = "no step is started past a budget";
-        ensure(!beyond(*paid, limits.ticket_usd), name, || {
+        let of_ticket = if is_tree {
+            "no step of a tree is started past its budget"
+        } else {
+            "no step is started past a budget"
+        };
+        ensure(!beyond(paid, limits.ticket_usd), of_ticket, || {
             format!("{id} has cost {paid} of {:?}", limits.ticket_usd)
         })?;
+        let name = "no step is started past a budget";
         ensure(
-            self.old_engine || !beyond(*on_the_day, limits.day_usd),
+            self.old_engine || !beyond(on_the_day, limits.day_usd),
             name,
             || format!("{} has cost {on_the_day} of {:?}", at.day(), limits.day_usd),
         )?;
+        if self.plant == Some(Plant::OwnBudget) {
+            return Ok(());
+        }
         let warned = before
             .attempt()
             .and_then(|attempt| attempt.conversation.session.warned);
         let untold = limits
             .ticket_usd
-            .filter(|Usd(limit)| *paid * 5 >= limit * 4 && warned != Some(*limit));
+            .filter(|Usd(limit)| paid * 5 >= limit * 4 && warned != Some(*limit));
         ensure(
             self.old_engine || untold.is_some() == budget.is_some(),
             "the warning of a low budget comes once",

@@ -246,6 +246,7 @@ impl Simulation {
         self.commands_come_before_ends(&checks_ended)?;
         if is_finished {
             self.shell = None;
+            self.hook.forget();
             let down = if self.world.calm {
                 1_000
             } else {

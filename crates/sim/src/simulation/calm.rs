@@ -64,6 +64,7 @@ impl Simulation {
     pub(super) fn at_rest(&self) -> bool {
         let Some(shell) = &self.shell else { return false };
         if !shell.is_quiet()
+            || !self.hook_is_at_rest()
             || shell.first_look.is_some()
             || !self.world.files.looks.is_empty()
             || self.world.live().next().is_some()

@@ -1,7 +1,9 @@
 //! Engines that die, that are thought dead, and that are made to be wrong.
 
+use std::sync::Arc;
+
 use engine::{Input, Report};
-use model::journal::Write;
+use model::journal::{State, Write};
 use model::{RunId, Time};
 use store::Journal as _;
 
@@ -46,6 +48,7 @@ impl Simulation {
     pub(super) fn crash(&mut self, why: &str) {
         let Some(shell) = self.shell.take() else { return };
         self.summary.crashes += 1;
+        self.hook.forget();
         let now = self.world.now;
         let order = &mut self.chance.order;
         self.boot_at = if self.world.keeps_from_writing() {
@@ -127,7 +130,15 @@ impl Simulation {
                 let row = block_on(self.memory.load(stream));
                 row.ok().flatten().map_or(0, |row| row.version.0)
             };
-            plant.spoil(writes, at);
+            let ticket = |stream: &model::journal::Stream| {
+                let streams = block_on(self.ledger.streams()).ok()?;
+                let state = streams.into_iter().find(|(of, _, _)| of == stream)?.2;
+                match state {
+                    State::Ticket(ticket) => Some(Arc::unwrap_or_clone(ticket)),
+                    State::Project(_) => None,
+                }
+            };
+            plant.spoil(writes, at, ticket);
         }
     }
 }

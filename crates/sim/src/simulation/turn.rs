@@ -5,12 +5,12 @@ use engine::{CheckEnd, Input, Report, RunEnd};
 use model::attempt::{Mode, Usage};
 use model::command::Asked;
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Effect, Loss};
-use model::{RunId, Time};
+use model::ticket::{CheckOutcome, CheckTask, Effect, Loss, Part, Ticket};
+use model::{RunId, TicketId, Time};
 
 use super::Simulation;
 use crate::chance::Site;
-use crate::files::ticket_of;
+use crate::files::{File, ticket_of};
 use crate::invariant::Checked;
 use crate::process;
 use crate::shell::Delivery;
@@ -42,6 +42,7 @@ impl Simulation {
         if self.shell.is_none() && self.boot_at <= self.world.now {
             return self.boot();
         }
+        self.deliver_notices()?;
         if self.errand_is_over() {
             self.crash("the command is over");
             (self.errand, self.zombie) = (None, None);
@@ -221,7 +222,8 @@ impl Simulation {
                 // The step of a frozen shim shows only the state in which it froze.
                 let seen = process.frozen.unwrap_or(now);
                 let ran = u64::try_from(seen.0 - process.began.0).unwrap_or(0);
-                let (output_bytes, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
+                let since = u64::try_from(process.lived(seen)).unwrap_or(0);
+                let (output_bytes, cpu_ms) = if process.talks { (since, since) } else { (1, 1) };
                 let stated = process.stated.as_ref().filter(|_| process.frozen.is_none());
                 let sample = Sample {
                     at: now,
@@ -289,9 +291,22 @@ impl Simulation {
     /// begins: it was stopped before.
     fn has_ended(&self, run: &RunId) -> bool {
         if !run.is_check() {
-            return self.world.end_of(run).is_some();
+            return self.world.end_of(run).is_some() || self.is_taken_for_ended(run);
         }
         !self.world.has_begun(run) || self.world.checks.end_of(run).is_some()
+    }
+
+    /// Whether the planted fault has a child end with its parent before its process does.
+    fn is_taken_for_ended(&self, run: &RunId) -> bool {
+        let Some(process) = self.world.processes.get(run) else {
+            return false;
+        };
+        let ticket = |id| self.witness.tickets.get(id);
+        let parent = ticket(&process.ticket).and_then(|child| ticket(&child.delegated()?.by));
+        let attempt = parent.and_then(Ticket::attempt);
+        self.case.plant == Some(crate::Plant::Hasty)
+            && process.stopped
+            && attempt.is_some_and(|attempt| attempt.after_children().is_some())
     }
 
     /// Whether the engine forgets how the checks of a merged result have ended.
@@ -322,7 +337,10 @@ impl Simulation {
     }
 
     fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {
-        let end = self.world.end_of(run)?.clone();
+        let end = match self.world.end_of(run) {
+            None if self.is_taken_for_ended(run) => process::killed(),
+            end => end?.clone(),
+        };
         self.world.sweep(run);
         let stated = self
             .world
@@ -330,6 +348,9 @@ impl Simulation {
             .get(run)
             .and_then(|process| process.stated.clone());
         let process = self.world.processes.get(run);
+        let made = process
+            .map(|process| self.parts_made(&process.ticket))
+            .unwrap_or_default();
         let verdict = process.and_then(|process| process.verdict.clone());
         let floods = self
             .world
@@ -348,7 +369,7 @@ impl Simulation {
             total_micro_usd: None,
             summary: floods.then(|| "\u{1b}[2J\"\\ \u{0}…\n".repeat(400)),
             modes: modes_of(run),
-            made: Vec::new(),
+            made,
             stated: stated.filter(|_| end == process::killed()),
             left: None,
             unusable: Vec::new(),
@@ -356,6 +377,23 @@ impl Simulation {
             commitments: Vec::new(),
             end,
         })
+    }
+
+    /// The tickets in the folder that the agent of a ticket has made since it got that.
+    fn parts_made(&self, id: &TicketId) -> Vec<Part> {
+        let Some(attempt) = self.witness.tickets.get(id).and_then(Ticket::attempt) else {
+            return Vec::new();
+        };
+        let (agent, since) = (attempt.claim.agent.as_str(), attempt.claimed_at);
+        let files = self.world.files.files.iter().filter(|(of, file)| {
+            file.spec.made_by.as_deref() == Some(agent) && file.spec.created >= since && *of != id
+        });
+        let part = |(of, file): (&TicketId, &File)| Part {
+            ticket: of.clone(),
+            title: file.spec.title.clone(),
+            result: None,
+        };
+        files.map(part).collect()
     }
 
     /// Something has come: it is handled now, or together with the next event.

@@ -267,3 +267,70 @@ fn a_check_that_is_repeated_too_often_is_caught() {
         &["a merged result that failed is not tried again"],
     );
 }
+
+#[test]
+fn two_agents_in_one_workspace_are_caught() {
+    caught(
+        Plant::TwoWriters,
+        &["one agent at a time writes into a workspace"],
+    );
+}
+
+#[test]
+fn a_tree_that_spends_more_than_its_budget_is_caught() {
+    caught(
+        Plant::OwnBudget,
+        &["no step of a tree is started past its budget"],
+    );
+}
+
+#[test]
+fn a_child_that_stays_open_when_its_parent_has_landed_is_caught() {
+    caught(
+        Plant::LeftChild,
+        &["children are closed if and only if their parent has landed"],
+    );
+}
+
+#[test]
+fn a_child_that_outlives_its_parents_attempt_is_caught() {
+    caught(Plant::Orphan, &["no child outlives its parent's attempt"]);
+}
+
+#[test]
+fn a_parent_that_is_released_while_a_child_has_a_process_is_caught() {
+    caught(
+        Plant::Hasty,
+        &["a parent is released only when no child of it has a process"],
+    );
+}
+
+#[test]
+fn a_child_that_is_never_written_is_caught() {
+    caught(Plant::ForgottenChild, &["what is waited for is under way"]);
+}
+
+#[test]
+fn a_client_that_has_the_last_word_is_caught() {
+    caught(Plant::LastWord, &["a result that an agent has called stands"]);
+}
+
+#[test]
+fn a_call_of_a_step_that_is_over_is_caught() {
+    caught(Plant::AnyRun, &["a call of a step that is over adds no row"]);
+}
+
+#[test]
+fn a_notice_that_nobody_gets_is_caught() {
+    caught(Plant::LostNotice, &["no notice is left out"]);
+}
+
+#[test]
+fn a_place_in_the_journal_that_goes_back_is_caught() {
+    caught(Plant::OldPlace, &["notices come in order"]);
+}
+
+#[test]
+fn an_agent_that_goes_on_after_too_many_failures_is_caught() {
+    caught(Plant::Undaunted, &["who fails too often in a row is stuck"]);
+}

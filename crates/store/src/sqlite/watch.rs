@@ -6,33 +6,35 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
+use watch::{Kind, Notice, Watcher};
 
 use crate::subscription::Notices;
 
 /// Sends a notice of every change to the journal's files, until the watcher is dropped. None where the system
 /// has no watch to give. The folder is watched, not the files: SQLite makes and removes them.
-pub(super) fn watch(path: &Path, notices: Arc<Notices>) -> Option<RecommendedWatcher> {
+pub(super) fn watch(path: &Path, notices: Arc<Notices>) -> Option<Watcher> {
     let name = path.file_name()?.to_owned();
     let is_ours = move |path: &Path| {
         let found = path.file_name().unwrap_or(OsStr::new(""));
         found.as_bytes().starts_with(name.as_bytes())
     };
-    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let is_news = match &event {
-            // Reading the journal touches its files too.
-            Ok(event) if event.kind.is_access() => false,
-            Ok(event) => event.need_rescan() || event.paths.iter().any(|path| is_ours(path)),
-            // Notices were lost: a look finds the writes.
-            Err(_) => true,
+    let watcher = Watcher::new(move |notice| {
+        let is_news = match &notice {
+            Notice::Of { path, kind } => match kind {
+                // Whoever only reads the journal closes its files too.
+                Kind::Closed => false,
+                Kind::Named | Kind::Changed => is_ours(path),
+            },
+            // A look finds the writes.
+            Notice::Lost => true,
         };
         if is_news {
             notices.send();
         }
     });
-    let mut watcher = watcher.ok()?;
-    watcher.watch(path.parent()?, RecursiveMode::NonRecursive).ok()?;
+    let watcher = watcher.ok()?;
+    watcher.watch(path.parent()?).ok()?;
     Some(watcher)
 }
 

@@ -1,6 +1,7 @@
 //! The files of a world: its tickets, its scripts, its repository.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::{World, until};
@@ -109,6 +110,13 @@ impl World {
         self.git_at(&self.path("project"), args)
     }
 
+    /// Adds lines to the settings of the project's repository.
+    pub(super) fn add_to_config(&self, lines: &str) {
+        let config = self.project(".git/config");
+        let mut file = fs::File::options().append(true).open(config).unwrap();
+        file.write_all(lines.as_bytes()).unwrap();
+    }
+
     /// Runs git as the person does in another folder; must succeed. A checkout that is just being followed is
     /// locked for a moment, and a person tries again.
     pub fn git_at(&self, folder: &Path, args: &[&str]) -> String {
@@ -117,6 +125,8 @@ impl World {
             let output = self
                 .program("git")
                 .current_dir(folder)
+                // A process more for each commit, and never anything to do in a repository this small.
+                .args(["-c", "maintenance.auto=false"])
                 .args(args)
                 .output()
                 .unwrap();

@@ -154,6 +154,15 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
         }
         add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
     }
+    let at_work = app
+        .agents
+        .iter()
+        .filter(|agent| agent.ticket.as_ref() == Some(&ticket.id));
+    for agent in at_work {
+        if let Some(reports) = agent.reports(app.now) {
+            add(Tone::Plain, &format!("{} {reports}", agent.name));
+        }
+    }
     for one in &ticket.commitments {
         add(Tone::Plain, &one.words());
     }

@@ -163,9 +163,12 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
             agent,
             question,
             input,
-            about: _,
+            about,
         } => Front {
-            title: format!("{agent} asks"),
+            title: match about {
+                Some(about) => format!("{agent} asks (question {})", about.number),
+                None => format!("{agent} asks"),
+            },
             lines: wrapped(Tone::Plain, question),
             input: Some(input),
             keys: "Enter answers, Esc leaves it",

@@ -113,7 +113,7 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     let some = |is: bool, text: String| if is { Cell::from(text) } else { Cell::default() };
     let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
     let depth = agent.ticket.as_ref().map_or(0, |id| depth(app, id));
-    let name = format!("{}{}", view::branch(depth), agent.name);
+    let name = Cell::in_tree(depth, agent.name.as_str());
     let waits = agent.waiting(app.look());
     let what = match (status, waits) {
         (Status::Idle, _) => last_work(app, agent),
@@ -130,7 +130,7 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     Row {
         cells: vec![
             Cell::new(status.symbol(), tone),
-            name.as_str().into(),
+            name,
             Cell::new(&agent.in_mode(status), tone),
             ago(app, agent.since),
             ticket.into(),
@@ -185,8 +185,8 @@ pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
     let rows = shown.filter_map(|(place, id)| {
         let priority = format!("P{}", app.ticket(id)?.spec.priority);
         let cells = |symbol, state, agent, since| {
-            let id = format!("{}{id}", view::branch(depth(app, id)));
-            vec![symbol, id.as_str().into(), priority.into(), state, agent, since]
+            let name = Cell::in_tree(depth(app, id), id.as_str());
+            vec![symbol, name, priority.into(), state, agent, since]
         };
         // The reason why a held ticket waits matters more than its title.
         let is_held = app.ticket(id)?.held.is_some();

@@ -7,6 +7,7 @@ mod deep;
 mod failures;
 mod processes;
 mod sessions;
+mod team;
 mod tools;
 mod tour;
 mod usage;

@@ -135,10 +135,16 @@ impl Place {
     pub(crate) fn run(&self, line: &str) -> Said {
         let before = Written::look(self.folder.path(), self.seen.take().as_ref());
         let rows = self.rows();
-        let output = shell(self.folder.path(), line);
+        let (run, width) = without_cut(line);
+        let output = shell(self.folder.path(), &run);
         let after = Written::look(self.folder.path(), Some(&before));
         let dir = self.folder.path().to_string_lossy().into_owned();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&dir, "[dir]");
+        let text = |bytes: &[u8]| {
+            let text = replaced(bytes, dir.as_bytes(), b"[dir]");
+            let lines = text.split_inclusive(|byte| *byte == b'\n');
+            let cut: Vec<u8> = lines.flat_map(|line| cut(line, width)).collect();
+            String::from_utf8_lossy(&cut).into_owned()
+        };
         let written = before.until(&after);
         self.seen.set(Some(after));
         Said {
@@ -219,6 +225,35 @@ impl Said {
         .into_iter()
         .flatten()
     }
+}
+
+/// A line without the `cut` at its end, with the bytes of each line that this keeps. The cut is made once the
+/// folder's name is out of the text: how long that is depends on the machine.
+fn without_cut(line: &str) -> (String, Option<usize>) {
+    let cut = line.rsplit_once(" | cut -c 1-");
+    match cut.and_then(|(before, width)| Some((before, width.parse().ok()?))) {
+        Some((before, width)) => (format!("{before} | cat"), Some(width)),
+        None => (line.to_owned(), None),
+    }
+}
+
+/// The beginning of a line, with its end of line.
+fn cut(line: &[u8], width: Option<usize>) -> Vec<u8> {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    let kept = width.map_or(text.len(), |width| width.min(text.len()));
+    [&text[..kept], &line[text.len()..]].concat()
+}
+
+fn replaced(text: &[u8], word: &[u8], by: &[u8]) -> Vec<u8> {
+    let mut rest = text;
+    let mut out = Vec::new();
+    while let Some(at) = rest.windows(word.len()).position(|window| window == word) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(by);
+        rest = &rest[at + word.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// Runs a line of shell in a place's repository, with nothing of the caller's environment but PATH.

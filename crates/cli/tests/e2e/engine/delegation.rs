@@ -48,7 +48,7 @@ fn two_children_work_in_their_parents_workspace_and_land_with_it() {
     for told in [
         "t-1-c1: The first half",
         "It is done.",
-        "Its agent says: wrote one",
+        "> wrote one",
         "wrote two",
     ] {
         assert!(prompt.contains(told), "{told}: {prompt}");

@@ -85,7 +85,7 @@ fn a_hook_gets_each_notice_as_json_in_order_and_only_what_happens_from_then_on()
     assert!(each.iter().all(|notice| notice["agent"].is_string()), "{each:?}");
     assert!(each[2]["says"].as_str().unwrap().contains("no key"), "{each:?}");
     let env = fs::read_to_string(world.path("gates/env")).unwrap();
-    assert!(env.contains("CREW_HOOK=1") && env.contains("HOME="), "{env}");
+    assert!(env.contains("CREW_HOOK=all") && env.contains("HOME="), "{env}");
     assert!(!env.contains("canary"), "{env}");
     let pwd = fs::read_to_string(world.path("gates/pwd")).unwrap();
     let root = world.path("project").canonicalize().unwrap();
@@ -194,4 +194,53 @@ fn work_that_changes_the_program_of_a_hook_waits_for_a_person() {
         .write();
     world.drain_held();
     assert_eq!(world.held("t-2").0, "paths");
+}
+
+#[test]
+fn a_hook_that_notes_each_comment_does_not_start_itself_nor_its_tickets_agent() {
+    let crew = testkit::world::crew();
+    let script = format!(
+        "cat >> \"$LOG\"\nid=$(tail -n 1 \"$LOG\" | sed 's/.*\"ticket\":\"\\([^\"]*\\)\".*/\\1/')\n'{crew}' ticket add-note \"$id\" 'seen: BLOCKED: no'\n"
+    );
+    let world = hooked("comment = [\"@note.sh\"]", &[("note.sh", &script)]);
+    let agent = "case $RUN in 1) touch \"$GATES/began\"; until_there \"$GATES/go\"; echo thinking ;; *) work a x; echo DONE ;; esac";
+    world.ticket("t-1").agent(agent).write();
+    let mut engine = world.engine();
+    world.wait("it works", || world.path("gates/began").exists());
+    world.must(&["ticket", "add-note", "t-1", "please hurry"]);
+    let has_note = || {
+        let file = fs::read_to_string(world.ticket_file("t-1")).unwrap();
+        file.contains("Note by the hook comment:\n> seen: BLOCKED: no")
+    };
+    world.wait("the hook has answered", has_note);
+    world.open("go");
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(told(&world), pairs(&[("comment", "t-1")]));
+    assert_eq!(
+        (world.count("t-1", "commented"), world.count("t-1", "edited")),
+        (1, 1)
+    );
+    assert_eq!(world.runs("t-1"), 2);
+}
+
+#[test]
+fn a_hook_without_a_notice_of_its_kind_does_not_read_the_journal_from_its_beginning_again() {
+    let world = hooked(
+        "budget = [\"@never.sh\"]",
+        &[("never.sh", "echo no >> \"$LOG\"\n")],
+    );
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    let (place, head) = world
+        .journal(async |ledger| {
+            let rows = ledger.tail(0, 1000).await.unwrap();
+            let landed = rows.iter().rposition(|row| row.fact.name() == "landed").unwrap();
+            let place = ledger.delivered("budget").await.unwrap();
+            (place.after.unwrap(), rows[landed].seq)
+        })
+        .unwrap();
+    assert!(place >= head, "{place} of {head}");
+    assert_eq!(told(&world), pairs(&[]));
 }

@@ -713,3 +713,26 @@ fn a_dropped_tickets_work_is_named_by_the_ref_that_it_is_kept_under() {
     let summary = world.must(&["summary", "t-1"]).out;
     assert!(summary.contains("work on t"), "{summary}");
 }
+
+#[test]
+fn words_for_an_agent_that_is_being_killed_are_refused_and_not_lost() {
+    let world = World::new();
+    let deaf = format!("trap ': > \"$GATES/asked\"; until_there \"$GATES/go\"; exit 1' TERM\n{ENDLESS}");
+    world.ticket("t-1").agent(&deaf).write();
+    let mut engine = world.engine();
+    world.wait("it has worked", || world.path("gates/worked").exists());
+    let agent = world.agent_of("t-1");
+    world.must(&["kill", &agent]);
+    world.wait("it was asked to end", || world.path("gates/asked").exists());
+    for order in [&["say", &agent, "look at b"][..], &["bait", &agent]] {
+        let said = world.crew(order);
+        assert_ne!(said.code, Some(0), "{said}");
+        let why = format!("{agent} gets no other step on t-1: the agent was killed by");
+        assert!(said.err.contains(&why), "{said}");
+    }
+    world.open("go");
+    world.wait_for("t-1", "open (held)");
+    assert_eq!((world.count("t-1", "said"), world.count("t-1", "baited")), (0, 0));
+    world.must(&["stop"]);
+    engine.end();
+}

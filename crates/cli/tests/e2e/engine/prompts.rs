@@ -92,8 +92,8 @@ fn every_template_can_be_replaced_and_each_is_said_when_it_is_due() {
         "{}",
         told(4)
     );
-    // A new conversation: the task, which has the new text.
-    assert_eq!(told(5), "RESUME t-1 0");
+    // A new conversation: the task, which has the new text, and why its work came back.
+    assert_eq!(told(5), "RESUME t-1 0\nNOTHING");
     assert!(told(6).starts_with("FAILED test ! -e red|"), "{}", told(6));
     assert_eq!(told(7), format!("CONFLICT README {moved}"));
 }

@@ -80,7 +80,10 @@ fn words_do_not_wake_whoever_waits_and_are_refused_where_nobody_reads_them() {
     }
     let refused = world.crew(&["say", "t-1", "too much"]);
     assert!(
-        refused.code == Some(1) && refused.err.contains("no more is taken"),
+        refused.code == Some(1)
+            && refused
+                .err
+                .contains("which are the most: `crew explain t-1` shows them"),
         "{refused}"
     );
     let long = world.crew(&["say", "t-1", &"x".repeat(5_000)]);

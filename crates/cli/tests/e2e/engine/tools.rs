@@ -1,4 +1,4 @@
-//! Tools: what an agent calls in the middle of its step is heard, once, before the step's end.
+//! Tools: what an agent calls in the middle of its step counts, once, before the step's end.
 
 use std::fs;
 
@@ -132,29 +132,41 @@ call='"tool":"team_comment","arguments":{"text":"x"}'
 ask forged "{\"token\":\"0000\",\"ticket\":\"t-1\",$call}"
 ask other "{\"token\":\"$CREW_TOKEN\",\"ticket\":\"t-2\",$call}"
 ask verdict "{\"token\":\"$CREW_TOKEN\",\"ticket\":\"t-1\",\"tool\":\"approve_work\",\"arguments\":{\"acceptance_test\":\"x\"}}"
+ask leader "{\"token\":\"$CREW_TOKEN\",\"ticket\":\"t-1\",\"tool\":\"delegate\",\"arguments\":{\"tasks\":[{\"title\":\"x\"}]}}"
 ask torn '{"token":'
 head -c 10000000 /dev/zero | tr '\0' x > "$CREW_RUN_DIR/asks/.large.new"
 mv "$CREW_RUN_DIR/asks/.large.new" "$CREW_RUN_DIR/asks/large.json"
 ln -s /etc/passwd "$CREW_RUN_DIR/asks/link.json"
-n=0; until [ "$(rows)" -ge 6 ]; do n=$((n+1)); [ $n -lt 600 ] || exit 9; sleep 0.1; done
+n=0; until [ "$(rows)" -ge 7 ]; do n=$((n+1)); [ $n -lt 600 ] || exit 9; sleep 0.1; done
 cat "$CREW_RUN_DIR"/answers/*.json > "$LOGS/refusals"
 head -c 10000000 /dev/zero | tr '\0' x | sed 's/.*/{"text":"&"}/' > big; tool team_comment - < big; rm big
 tool team_comment 'no json'
 tool team_comment '{"txt": "x"}'
+tool team_comment '[]'
+tool sleep_until '{"until": "2020-01-01T00:00:00Z", "why": "x"}'
+tool team_kill '{"ticket": "t-2"}'
 tool fly '{}'
 env -u CREW_RUN_DIR "$CREW_TOOL" tool ticket_show >> "$LOGS/answers" 2>&1 || echo "exit $?" >> "$LOGS/answers"
 tool ticket_show
+"$CREW_TOOL" tool > "$LOGS/tools"
 work a x; echo DONE"#;
     world.ticket("t-1").agent(&script(calls)).write();
     world.ticket("t-2").agent("work b x; echo DONE").write();
     world.drain_all();
     assert!(world.is_landed("t-1") && world.is_landed("t-2"));
+    let tools = fs::read_to_string(world.path("logs/tools")).unwrap();
+    assert!(
+        tools.starts_with("ticket_show\n") && tools.contains("\nsubmit_work\n"),
+        "{tools}"
+    );
+    assert!(!tools.contains("\ndelegate\n"), "{tools}");
     let refusals = fs::read_to_string(world.path("logs/refusals")).unwrap();
-    assert_eq!(refusals.matches("\"accepted\":false").count(), 6, "{refusals}");
+    assert_eq!(refusals.matches("\"accepted\":false").count(), 7, "{refusals}");
     for why in [
         "the token is not that of this run",
         "you work on t-1, and can call for no other ticket",
         "approve_work is not for a worker",
+        "delegate is for agents that may delegate, and on this ticket you may not",
         "it is no call",
         "more than 65536 bytes is too large",
     ] {
@@ -165,6 +177,9 @@ work a x; echo DONE"#;
         "bytes is too long",
         "are no JSON",
         "unknown field `txt`",
+        "its arguments are no object",
+        "`until` has passed",
+        "team_kill is for agents that may delegate",
         "there is no tool",
         "CREW_RUN_DIR is not set",
         "id: t-1",
@@ -174,7 +189,9 @@ work a x; echo DONE"#;
     let codes: Vec<&str> = answers.lines().filter(|line| line.starts_with("exit")).collect();
     assert_eq!(
         codes,
-        ["exit 1", "exit 2", "exit 1", "exit 1", "exit 2", "exit 0"],
+        [
+            "exit 1", "exit 2", "exit 1", "exit 1", "exit 1", "exit 1", "exit 1", "exit 2", "exit 0"
+        ],
         "{answers}"
     );
     for id in ["t-1", "t-2"] {
@@ -187,16 +204,16 @@ work a x; echo DONE"#;
 }
 
 #[test]
-fn a_step_calls_a_hundred_times_at_most() {
+fn a_step_calls_a_hundred_times_at_most_and_states_its_result_all_the_same() {
     let world = World::new();
     let calls = r#"i=0; while [ $i -lt 101 ]; do i=$((i+1)); tool report_progress "{\"text\": \"at $i\"}"; done
-work a x; echo DONE"#;
+work a x; tool submit_work '{"summary": "adds a"}'"#;
     world.ticket("t-1").agent(&script(calls)).write();
     world.drain_all();
-    assert_eq!(world.count("t-1", "called"), 100);
+    assert_eq!((world.count("t-1", "called"), world.runs("t-1")), (101, 1));
     let answers = answers(&world);
     assert!(
-        answers.contains("this step has called 100 times, which are the most"),
+        answers.contains("this step has called 100 times, and 100 are the most"),
         "{answers}"
     );
     assert_eq!(answers.matches("exit 1\n").count(), 1, "{answers}");
@@ -229,7 +246,7 @@ pub(crate) fn has(point: &str) -> bool {
 }
 
 #[test]
-fn a_call_is_heard_once_wherever_the_engine_dies() {
+fn a_call_counts_once_wherever_the_engine_dies() {
     for point in DEATHS {
         let world = World::new();
         let calls = "tool team_comment '{\"text\": \"half way\"}'\n\
@@ -259,18 +276,30 @@ fn a_call_is_heard_once_wherever_the_engine_dies() {
     }
 }
 
+/// The program that calls dies before it has an answer, and its agent with it.
 #[test]
-fn a_call_of_a_process_that_is_killed_is_heard() {
+fn a_call_of_an_agent_that_is_killed_counts_and_so_does_what_it_spent() {
     let world = World::new();
-    let calls = "CREW_FAILPOINT_AT=call.sent \"$CREW_TOOL\" tool team_comment '{\"text\": \"my last\"}' || true\n\
-                 work a x\necho DONE";
-    world.ticket("t-1").agent(&script(calls)).write();
+    let calls = r#"echo '{"crew":"usage","cost_usd":0.25}'
+dying() { CREW_FAILPOINT_AT=call.sent "$CREW_TOOL" tool "$@" || kill -9 $$; }
+case "$RUN" in
+1) dying team_comment '{"text": "my last"}' ;;
+*) work a x; dying submit_work '{"summary": "adds a"}' ;;
+esac"#;
+    world.ticket("t-1").agent(calls).write();
     world.drain_all();
-    assert_eq!(
-        (world.count("t-1", "commented"), noted(&world, "t-1", "> my last")),
-        (1, 1)
-    );
-    assert!(world.is_landed("t-1"));
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 2));
+    for (fact, times) in [
+        ("commented", 1),
+        ("called", 1),
+        ("step_failed", 1),
+        ("step_finished", 1),
+    ] {
+        assert_eq!(world.count("t-1", fact), times, "{fact}");
+    }
+    assert_eq!(noted(&world, "t-1", "> my last"), 1);
+    let total = world.json(&["cost", "t-1"])["total"].clone();
+    assert_eq!(total["usage"]["cost_micro_usd"], 500_000, "{total}");
 }
 
 #[test]
@@ -378,4 +407,37 @@ fn a_note_by_the_command_for_tickets_goes_the_same_way() {
         (1, 1)
     );
     assert_eq!(answers(&world), "noted on t-1\n");
+}
+
+#[test]
+fn the_last_progress_of_the_running_step_is_on_every_surface() {
+    let world = World::new();
+    let calls = r#"if [ "$RUN" = 1 ]; then
+work a x
+tool report_progress '{"text": "1 of 5 tests written"}'
+tool report_progress '{"text": "3 of 5 tests written"}'
+touch "$GATES/said"; until_there "$GATES/go"
+else
+touch "$GATES/second"; until_there "$GATES/end"; echo DONE
+fi"#;
+    world.ticket("t-1").agent(&script(calls)).write();
+    let mut engine = world.engine();
+    world.wait("it has reported", || world.path("gates/said").exists());
+    let agent = world.agent_of("t-1");
+    let says = "3 of 5 tests written";
+    assert_eq!(world.json(&["ps"])["agents"][0]["progress"]["text"], says);
+    assert_eq!(world.json(&["explain", "t-1"])["progress"]["text"], says);
+    assert_eq!(world.json(&["peek", &agent])["progress"]["text"], says);
+    for args in [&["ps"][..], &["explain", "t-1"], &["peek", &agent]] {
+        let shown = world.must(args).out;
+        assert!(shown.contains(&format!("reports: {says}")), "{shown}");
+        assert!(!shown.contains("1 of 5"), "{shown}");
+    }
+    world.open("go");
+    world.wait("its next step runs", || world.path("gates/second").exists());
+    assert!(world.json(&["ps"])["agents"][0]["progress"].is_null());
+    world.open("end");
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
 }

@@ -113,7 +113,7 @@ fn a_question_is_answered_through_every_death_of_the_engine() {
         ),
         (Some("question"), Some("t-1"), Some("red or blue?"))
     );
-    assert_eq!(typed(item)[0], "crew answer t-1 \"…\"");
+    assert_eq!(typed(item)[0], "crew answer t-1 --question 1 \"…\"");
     let said = world.crew(&["inbox"]);
     assert!(
         said.tells_of("t-1", "red or blue?") && said.out.contains("crew answer t-1"),
@@ -519,4 +519,35 @@ fn doctor_looks_again_when_it_had_to_wait() {
     let said = doctor.end();
     assert_eq!(said.code, Some(0), "{said}");
     assert!(!said.out.contains("mended"), "{said}");
+}
+
+#[test]
+fn an_answer_to_an_earlier_question_is_not_taken_for_one_to_the_next() {
+    let world = World::new();
+    let asks = "case $RUN in 1) echo 'QUESTION: red or blue?' ;; 2) echo 'QUESTION: how many?' ;; *) work b second; echo DONE ;; esac";
+    world.ticket("t-1").agent(asks).write();
+    assert_eq!(world.drain().code, Some(3));
+    assert_eq!(typed(&inbox(&world)[0])[0], "crew answer t-1 --question 1 \"…\"");
+    world.must(&["answer", "t-1", "--question", "1", "blue"]);
+    assert_eq!(world.drain().code, Some(3));
+    assert_eq!(typed(&inbox(&world)[0])[0], "crew answer t-1 --question 2 \"…\"");
+    // Somebody else has answered the first one, and this person has not looked since.
+    let said = world.crew(&["answer", "t-1", "--question", "1", "red"]);
+    assert_ne!(said.code, Some(0), "{said}");
+    for part in [
+        "question 1 about t-1 is not open any more",
+        "question 2 is: how many?",
+    ] {
+        assert!(said.err.contains(part), "{part}: {said}");
+    }
+    let said = world.crew(&["answer", "t-1", "--question", "3", "red"]);
+    assert!(said.err.contains("has not asked question 3 about t-1"), "{said}");
+    world.must(&["answer", "t-1", "--question", "2", "seven"]);
+    world.drain_all();
+    let told = world.prompt("t-1", 3);
+    assert!(
+        told.contains("seven") && told.contains("blue") && !told.contains("Answer: red"),
+        "{told}"
+    );
+    assert_eq!(world.state("t-1").questions, 2);
 }

@@ -70,9 +70,10 @@ const ABSENT: &[(&[&str], &str)] = &[
             "children_end_ordered",
             "children_over",
             "unified",
+            "not_unified",
             "landed_with_parent",
         ],
-        "no agent of a scenario of kills delegates; `engine::delegation` kills an engine while one does",
+        "no agent of a scenario of kills delegates; `engine::delegation`, `apart` and `turns` kill engines while one does",
     ),
     (
         &["edit_returned"],

@@ -98,6 +98,7 @@ pub(crate) fn check_all_but_the_journal(
     every_landed_tree_passes(world);
     world.check_edits();
     tickets_are_closed(world, &expected.closed, notes);
+    each_landing_is_noted_once(world, &expected.landed);
     nothing_is_left_behind(world);
 }
 
@@ -268,6 +269,23 @@ fn tickets_are_closed(world: &World, closed: &BTreeSet<String>, notes: &BTreeMap
             let times = ticket.body().lines().filter(|line| line == note).count();
             assert_eq!(times, 1, "{id}: {note}\n{}", ticket.body());
         }
+    }
+}
+
+/// crew has noted each landing in the ticket's file, with the commit.
+fn each_landing_is_noted_once(world: &World, expected: &BTreeSet<String>) {
+    let queue = world.queue();
+    let landed: BTreeMap<String, String> = landed(world)
+        .into_iter()
+        .map(|(commit, ticket)| (ticket, commit))
+        .collect();
+    for id in expected {
+        let ticket = queue.read(&tickets::Id::new(id).unwrap()).unwrap();
+        let noted = ticket.body().lines().filter(|line| line.starts_with("DONE: "));
+        let noted: Vec<&str> = noted.collect();
+        let commit = format!("({})", &landed[id][..8]);
+        let is_one = matches!(noted.as_slice(), [one] if one.ends_with(&commit));
+        assert!(is_one, "{id} landed as {commit}: {noted:?}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::{MapAccess, SeqAccess};
 
+use super::super::mcp::SERVER;
 use super::target::Input;
 use crate::entry::Excerpt;
 use crate::json::{self, Fields, Into, Scalar};
@@ -16,6 +17,7 @@ pub(super) struct Document<'a> {
     pub(super) subtype: Cow<'a, str>,
     pub(super) session: Option<Cow<'a, str>>,
     pub(super) cwd: Cow<'a, str>,
+    pub(super) servers: Servers,
     pub(super) parent: Option<Cow<'a, str>>,
     pub(super) timestamp: Cow<'a, str>,
     pub(super) message: Message<'a>,
@@ -52,6 +54,7 @@ impl<'a> Fields<'a> for Document<'a> {
             "subtype" => self.subtype = text(map)?,
             "session_id" => self.session = map.next_value::<Scalar<'a>>()?.text(),
             "cwd" => self.cwd = text(map)?,
+            "mcp_servers" => read(map, &mut self.servers)?,
             "parent_tool_use_id" => self.parent = map.next_value::<Scalar<'a>>()?.text(),
             "timestamp" => self.timestamp = text(map)?,
             "message" => read(map, &mut self.message)?,
@@ -294,6 +297,42 @@ impl<'a> Fields<'a> for Limit {
                 let seconds = map.next_value::<Scalar<'a>>()?.count();
                 self.resets_at = seconds.filter(|seconds| *seconds <= IMPLAUSIBLE);
             }
+            _ => json::skip(map)?,
+        }
+        Ok(())
+    }
+}
+
+/// The servers whose tools the client has.
+#[derive(Debug, Default)]
+pub(super) struct Servers {
+    /// Whether crew's own could not be started.
+    pub(super) lacks_crew: bool,
+}
+
+impl<'a> Fields<'a> for Servers {
+    fn items<A: SeqAccess<'a>>(&mut self, mut seq: A) -> Result<(), A::Error> {
+        loop {
+            let mut server = Server::default();
+            if seq.next_element_seed(Into(&mut server))?.is_none() {
+                return Ok(());
+            }
+            self.lacks_crew |= server.name == SERVER && server.status == "failed";
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Server<'a> {
+    name: Cow<'a, str>,
+    status: Cow<'a, str>,
+}
+
+impl<'a> Fields<'a> for Server<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "name" => self.name = text(map)?,
+            "status" => self.status = text(map)?,
             _ => json::skip(map)?,
         }
         Ok(())

@@ -15,8 +15,7 @@ impl Attempt {
             State::WaitingForChildren { .. } => return Err(self.reject(event, "it waits for its children")),
             State::Verifying | State::Done => return Err(self.reject(event, "its work is submitted")),
         }
-        let after = self.mode.after(mode::Event::Chosen { mode: chosen });
-        self.change_mode(after.map_err(|no| self.reject(event, no.why))?);
+        self.take_mode(event, mode::Event::Chosen { mode: chosen })?;
         Ok(Raised::Nothing)
     }
 
@@ -38,26 +37,29 @@ impl Attempt {
         if chosen == self.mode {
             return Ok(Raised::Nothing);
         }
-        if chosen == Mode::Delegate {
-            let why =
-                "MODE: delegate, which begins when work is handed to another agent by the tool `delegate`";
-            self.refused_modes.push(why.to_owned());
-            return Ok(Raised::Nothing);
-        }
-        match self.mode.after(mode::Event::Chosen { mode: chosen }) {
-            Ok(mode) => self.change_mode(mode),
-            Err(no) => self.refused_modes.push(format!(
+        if let Err(no) = self.take_mode(event, mode::Event::Chosen { mode: chosen }) {
+            self.refused_modes.push(format!(
                 "MODE: {}, which does not follow {}: {}",
                 chosen.name(),
                 self.mode.name(),
                 no.why
-            )),
+            ));
         }
         Ok(Raised::Nothing)
     }
 
-    pub(in crate::attempt) fn change_mode(&mut self, mode: Mode) {
+    /// Goes to the mode after `of`, by the table of task modes: nothing else changes the mode.
+    pub(in crate::attempt) fn take_mode(&mut self, event: &Event, of: mode::Event) -> Result<(), Rejected> {
+        if self.claim.is_part && of == (mode::Event::Chosen { mode: Mode::BreakUp }) {
+            // Tickets for its parts would begin on the target, which does not have its leader's work.
+            return Err(self.reject(
+                event,
+                "its ticket is a part of another one, and is not broken up: its agent does it all",
+            ));
+        }
+        let mode = self.mode.after(of).map_err(|no| self.reject(event, no.why))?;
         self.mode_changed |= mode != self.mode;
         self.mode = mode;
+        Ok(())
     }
 }

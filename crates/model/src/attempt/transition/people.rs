@@ -17,6 +17,7 @@ impl Attempt {
             | State::Stuck { .. } => {}
             State::Verifying | State::Done => return Err(self.reject(event, "its work is submitted")),
         }
+        self.expect_another_step(event)?;
         if self.messages.len() >= MOST_MESSAGES {
             return Err(self.reject(
                 event,
@@ -30,9 +31,18 @@ impl Attempt {
         Ok(Raised::Nothing)
     }
 
+    /// What is said to an agent that is being taken from its ticket would reach nobody.
+    fn expect_another_step(&self, event: &Event) -> Result<(), Rejected> {
+        match self.being_ended() {
+            Some(then) => Err(self.reject(event, then.words())),
+            None => Ok(()),
+        }
+    }
+
     /// Its next step is the last one. An agent that waits goes on at once; whatever else its next prompt has
     /// to say is said too.
     pub(super) fn bait(&mut self, event: &Event, by: &Actor) -> Result<Raised, Rejected> {
+        self.expect_another_step(event)?;
         let no = |why: &str| Err(self.reject(event, why));
         match &self.state {
             State::Preparing => return no("its workspace is being made"),

@@ -133,6 +133,9 @@ impl Attempt {
                 self.wait_for_children();
                 Ok(Raised::Nothing)
             }
+            // Its children would not begin before the answer, or the time, has come.
+            Signal::Asked { .. } if self.has_children() => Ok(self.put_off("QUESTION")),
+            Signal::WakeupSet { .. } if self.has_children() => Ok(self.put_off("WAKEUP")),
             // It may have done what the ticket does not ask for any more: it is told once of each new text,
             // and of what a person said meanwhile.
             Signal::Done if (self.text_edited || !self.messages.is_empty()) && !is_last_chance => {
@@ -158,7 +161,7 @@ impl Attempt {
             Signal::BrokenUp { parts } => Ok(Raised::BrokenUp { parts: parts.clone() }),
             Signal::Done => {
                 self.baited = None;
-                self.state = State::Verifying;
+                self.verify();
                 Ok(Raised::Submitted)
             }
             Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
@@ -212,6 +215,15 @@ impl Attempt {
         }
     }
 
+    /// Waits for children in place of what the agent asked for after it had delegated.
+    fn put_off(&mut self, word: &str) -> Raised {
+        self.unusable.push(format!(
+            "{word}: you had delegated, and your tasks went first; say it again if it still matters"
+        ));
+        self.wait_for_children();
+        Raised::Nothing
+    }
+
     fn makes_no_progress(&self) -> bool {
         let same = self.conversation.same_step.as_ref();
         same.is_some_and(|repeat| repeat.left == 0)
@@ -239,9 +251,14 @@ impl Attempt {
         (self.bait_shown, self.messages_shown) = (false, 0);
         self.unusable.append(&mut self.refused_modes);
         // What it has delegated counts, however its step ended; a step that crew has ended is repeated first.
+        // An agent whose steps go on failing would pay for children each time: those of its next failure do
+        // not begin, and the failure is answered as any other.
         if self.has_children() && failure.class != Class::KilledByUs {
-            self.wait_for_children();
-            return Ok(Raised::Nothing);
+            if self.conversation.failed_in_a_row() <= 1 {
+                self.wait_for_children();
+                return Ok(Raised::Nothing);
+            }
+            self.forget_children(event)?;
         }
         if failure.class.breaks_session() {
             working.next.fit_new_session();

@@ -193,6 +193,14 @@ impl Watch {
             Effect::WriteFile(filing) => Some(filing.clone()),
             _ => None,
         });
+        let lands = |ticket: &Ticket| matches!(ticket.state, State::Done(Done::Landed { .. }));
+        let is_noted = written.as_ref().is_some_and(|filing| filing.note.is_some());
+        assert_eq!(
+            is_noted,
+            lands(&change.ticket) && !lands(before),
+            "a landing is noted, and nothing else"
+        );
+        let written = written.map(|filing| Filing { note: None, ..filing });
         if let State::New = before.state {
             assert_eq!(written, None, "a file seen for the first time is a person's");
             self.file = change.ticket.filing();
@@ -284,7 +292,7 @@ fn endings(before: &Ticket, change: &Change) {
         .count();
     match (before.attempt(), after.attempt(), &after.state) {
         // A child works in its parent's workspace, which stays.
-        (Some(old), None, _) if old.shared().is_some() => {
+        (Some(old), None, State::Done(Done::Landed { .. })) if old.shared().is_some() => {
             assert_eq!((kept.len(), removed), (0, 0), "its work is its parent's");
         }
         (Some(_), None, State::Done(Done::Landed { .. })) => {

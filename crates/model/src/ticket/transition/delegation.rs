@@ -1,4 +1,4 @@
-//! The rows of a child: delegated, unified, landed with its parent.
+//! The rows of a child: delegated, unified or not, landed with its parent.
 
 use super::{Draft, Taken};
 use crate::attempt::ChildResult;
@@ -12,6 +12,9 @@ impl Draft<'_> {
             return self.no("it was given out before");
         }
         self.ticket.delegated = Some(Box::new(delegated.clone()));
+        // What its file promises is not verified of a part by itself.
+        self.ticket.commitments.clear();
+        self.ticket.unconfirmed = None;
         Ok(())
     }
 
@@ -22,8 +25,22 @@ impl Draft<'_> {
             "it is not being unified",
         )?;
         verify.stage = Stage::Unified { is_saved: true };
+        let has_its_own = verify.attempt.shared().is_none();
         self.free_slot();
+        // A workspace of its own has nothing that its parent's has not.
+        if has_its_own {
+            self.keep_work();
+        }
         Ok(())
+    }
+
+    /// Its work cannot be brought into its parent's workspace: it is kept, and its parent's agent decides.
+    pub(super) fn fail_to_unify(&mut self, why: &str) -> Taken {
+        self.stage(
+            |s| matches!(s, Stage::Unified { is_saved: false }),
+            "it is not being unified",
+        )?;
+        self.block(why)
     }
 
     /// Its parent, which has its work, has landed.

@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt::{self, Attempt, Claim, Raised, Slot, Stuck};
 use crate::conversation::Conversation;
 use crate::machine::Rejected;
-use crate::ticket::{Answer, Done, Effect, Event, Label, NOTED, Place, Released, Stage, State, Verify, Why};
+use crate::ticket::{Answer, Done, Effect, Event, Label, Note, Place, Released, Stage, State, Verify, Why};
 use crate::{Actor, Time};
 
 impl Draft<'_> {
@@ -59,14 +59,14 @@ impl Draft<'_> {
             };
         }
         let mut claim = Claim::new(agent.clone(), *fence, number, from.clone());
-        claim.shared = ticket.delegated.as_ref().map(|it| Box::new(it.shared.clone()));
+        claim.is_part = ticket.delegated.is_some();
+        let shared = ticket.delegated.as_ref().filter(|it| !it.is_apart);
+        claim.shared = shared.map(|it| Box::new(it.workspace.clone()));
         let conversation = Conversation::new(harness.clone(), session.clone());
         let mut attempt = Attempt::new(claim, conversation, *at);
         // What its parent has begun goes on, whatever became of the target.
-        attempt.waits_for_target = attempt.shared().is_none();
-        if !ticket.parts.is_empty() {
-            attempt.mode = attempt::Mode::Unify;
-        }
+        attempt.waits_for_target = ticket.delegated.is_none();
+        attempt.mode = attempt::Mode::first(!ticket.parts.is_empty());
         ticket.state = State::InProgress(Box::new(attempt));
         self.effects.push(Effect::PrepareWorkspace {
             agent: agent.clone(),
@@ -117,7 +117,11 @@ impl Draft<'_> {
         };
         self.expect_free()?;
         let is_answered = attempt.waiting_answer().is_some();
+        let asked_before = attempt.question().is_some();
         let (attempt, effects, raised) = attempt.after(event)?;
+        if attempt.question().is_some() && !asked_before {
+            self.ticket.questions += 1;
+        }
         if let attempt::Event::Answered { text, question, .. } = event {
             if is_answered {
                 self.ticket.answers.pop();
@@ -199,7 +203,7 @@ impl Draft<'_> {
         self.clear_end_of_attempt();
         self.ticket.held = None;
         let round = attempt.rounds;
-        let stage = match attempt.shared() {
+        let stage = match &self.ticket.delegated {
             None => Stage::Queued,
             Some(_) => {
                 let claim = &attempt.claim;
@@ -313,10 +317,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn keep_work(&mut self) {
-        // What a child's agent leaves in the workspace of its parent is its parent's.
-        if let Some(attempt) = self.ticket.attempt()
-            && attempt.shared().is_none()
-        {
+        if let Some(attempt) = self.ticket.attempt() {
             self.effects.push(Effect::KeepWork {
                 agent: attempt.claim.agent.clone(),
                 number: attempt.claim.number,
@@ -327,7 +328,7 @@ impl Draft<'_> {
     pub(super) fn block(&mut self, why: &str) -> Taken {
         self.back_to_open()?;
         self.effects.push(Effect::AddNote {
-            text: format!("{NOTED} {why}"),
+            text: Note::blocked(why),
             by: None,
         });
         self.hold(Why::Blocked, why.to_owned(), None);

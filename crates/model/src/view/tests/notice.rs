@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::*;
-use crate::machine::{Machine as _, Sample};
+use crate::machine::{Machine as _, Met, Sample};
 use crate::samples;
 use crate::view::notice::Kind;
 
@@ -27,7 +27,8 @@ fn note(found: &mut Found, name: &str, fact: &Fact, after: &State, state: &str) 
 fn of_tickets() -> Found {
     let (mut found, at) = (Found::new(), Time(1_000));
     let first = samples::ticket::first();
-    let mut seen = BTreeSet::from([samples::ticket::shape(&first)]);
+    let mut met = Met::default();
+    met.is_new(samples::ticket::aspects(&first));
     let mut queue = VecDeque::from([first]);
     while let Some(ticket) = queue.pop_front() {
         for Sample { event, .. } in samples::ticket::alphabet(&ticket) {
@@ -44,7 +45,7 @@ fn of_tickets() -> Found {
                 &State::Ticket(next.clone().into()),
                 &state,
             );
-            if seen.insert(samples::ticket::shape(&next)) {
+            if met.is_new(samples::ticket::aspects(&next)) {
                 queue.push_back(next);
             }
         }

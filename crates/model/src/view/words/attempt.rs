@@ -161,7 +161,7 @@ pub(super) fn of_call(call: &Call) -> String {
         Call::ReportBlocked { why } => format!("is blocked: {why}"),
         Call::Ask { question } => format!("asks: {question}"),
         Call::SleepUntil { until, why } => format!("asks to be woken ({until}): {why}"),
-        Call::SetMode { mode } => format!("sets its mode: {}", mode.name()),
+        Call::SetMode { mode } => format!("sets its mode: {}", attempt::Mode::from(*mode).name()),
         Call::CreateTicket { title, .. } => format!("makes a ticket: {title}"),
         Call::AddCommitment { says, .. } => format!("promises: {says}"),
         Call::ApproveWork { acceptance_test, .. } => format!("approves. It has tested: {acceptance_test}"),

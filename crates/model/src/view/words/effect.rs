@@ -73,11 +73,13 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
                 FileStatus::Closed => "closed",
             };
             let tags: Vec<&str> = filing.tags.iter().map(String::as_str).collect();
-            if tags.is_empty() {
-                format!("write {status} into its file")
-            } else {
-                format!("write {status} and {} into its file", tags.join(", "))
-            }
+            let tags = match tags.is_empty() {
+                true => String::new(),
+                false => format!(" and {}", tags.join(", ")),
+            };
+            let note = filing.note.as_ref();
+            let note = note.map(|note| format!(", with the note {}", note.text));
+            format!("write {status}{tags} into its file{}", note.unwrap_or_default())
         }
         Effect::CreateTicket(new) => format!("write the file of {}, which its agent has made", new.id),
         Effect::AddNote { text, by: None } => format!("add a note to its file: {text}"),

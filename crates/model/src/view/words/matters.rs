@@ -149,6 +149,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::WorkFound
             | ticket::Event::BudgetSpent { .. }
             | ticket::Event::Unified
+            | ticket::Event::NotUnified { .. }
             | ticket::Event::LandedWithParent { .. }
             | ticket::Event::BudgetRaised { .. }
             | ticket::Event::Commented { .. }

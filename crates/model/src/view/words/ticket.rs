@@ -298,6 +298,7 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
         Event::Delegated { delegated } => format!("a part of {}, whose agent has delegated it", delegated.by),
         Event::Unified => "done: its work is its parent's, and lands with that one".to_owned(),
+        Event::NotUnified { why } => format!("its work is not in its parent's: {why}"),
         Event::LandedWithParent { parent, commit } => {
             format!("landed with {parent} as {}", commit.short())
         }

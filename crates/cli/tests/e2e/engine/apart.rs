@@ -1,0 +1,147 @@
+//! Children with workspaces of their own: side by side, merged into their parent's, through conflicts and
+//! kills.
+
+use testkit::world::World;
+
+/// The points of a merge into a parent's workspace.
+const POINTS: [&str; 3] = ["move.noted", "move.filled", "move.moved"];
+
+/// Whether a test here kills an engine at this point.
+pub(crate) fn has(point: &str) -> bool {
+    POINTS.contains(&point)
+}
+
+/// A leader with uncommitted work that delegates to two with workspaces of their own, then to one that shares
+/// its, and says what it finds.
+const LEADER: &str = r#"case "$RUN" in
+1) echo begun > begun
+   "$CREW_TOOL" tool delegate '{"tasks": [{"title": "One", "share": false}, {"title": "Two", "share": false}, {"title": "Three"}]}' \
+    >> "$LOGS/answers" 2>&1 ;;
+*) git status --porcelain > "$LOGS/status"; git log --format=%s > "$LOGS/log"; cat one two three > whole
+   git add -A && git commit -qm whole && echo DONE ;;
+esac
+"#;
+
+/// A child that begins with its parent's files, meets `other` at work, and leaves a file uncommitted.
+fn beside(name: &str, other: &str) -> String {
+    format!(
+        "test -f begun || exit 1\ntouch \"$GATES/{name}\"\nuntil_there \"$GATES/{other}\"\nwork {name} {name}\necho left > {name}.left\n\
+         echo 'SUMMARY: wrote {name}'\necho DONE"
+    )
+}
+
+fn world() -> World {
+    let world = World::with(|s| s.agents = "count = 3".to_owned());
+    world.script("t-1-c1", &beside("one", "two"));
+    world.script("t-1-c2", &beside("two", "one"));
+    world.script(
+        "t-1-c3",
+        "cat one.left two.left || exit 1\nwork three three\necho DONE",
+    );
+    world.ticket("t-1").line("tags: [leader]").agent(LEADER).write();
+    world
+}
+
+fn assert_landed(world: &World, when: &str) {
+    for id in ["t-1", "t-1-c1", "t-1-c2", "t-1-c3"] {
+        assert_eq!(world.state_name(id), "done/landed", "{when}");
+        assert_eq!(world.front(id, "status"), "closed", "{when}");
+    }
+    let whole = world.on_main("whole");
+    assert_eq!(whole.as_deref(), Some("one\ntwo\nthree\n"), "{when}");
+    for file in ["one.left", "two.left"] {
+        assert_eq!(world.on_main(file).as_deref(), Some("left\n"), "{when}");
+    }
+    let status = world.read("../logs/status");
+    assert_eq!(status, "", "{when}: a merge leaves nothing uncommitted");
+    assert_eq!(world.workspaces(), Vec::<std::path::PathBuf>::new(), "{when}");
+    let runs = ["t-1", "t-1-c1", "t-1-c2", "t-1-c3"].map(|id| world.runs(id));
+    assert_eq!(runs, [2, 1, 1, 1], "{when}");
+}
+
+#[test]
+fn children_with_workspaces_of_their_own_work_side_by_side_and_are_merged() {
+    let world = world();
+    world.drain_all();
+    assert_landed(&world, "");
+    let folders = ["t-1", "t-1-c1", "t-1-c2", "t-1-c3"].map(|id| world.variable(id, 1, "PWD"));
+    assert_ne!(folders[1], folders[0]);
+    assert_ne!(folders[1], folders[2]);
+    assert_eq!(folders[3], folders[0], "it shares its parent's");
+    let log = world.read("../logs/log");
+    assert!(
+        log.contains("Merge t-1-c1: One") && log.contains("Merge t-1-c2: Two"),
+        "{log}"
+    );
+    let prompt = world.prompt("t-1", 2);
+    for told in ["t-1-c1: One", "It is done.", "> wrote two"] {
+        assert!(prompt.contains(told), "{told}: {prompt}");
+    }
+    world.assert_at_rest();
+}
+
+#[test]
+fn an_engine_that_is_killed_while_a_child_is_merged_comes_to_the_same() {
+    for point in [
+        "begun.unify",
+        "performed.unify",
+        "decided.unified",
+        "durable.unified",
+    ]
+    .iter()
+    .chain(&POINTS)
+    {
+        let world = world();
+        world.around("CREW_FAILPOINT_AT", point);
+        let mut engine = world.engine();
+        assert_eq!(engine.end().signal, Some(9), "{point}");
+        world.around("CREW_FAILPOINT_AT", "");
+        world.drain_all();
+        assert_landed(&world, point);
+    }
+}
+
+#[test]
+fn a_conflict_is_the_leaders_to_resolve() {
+    let world = World::with(|s| s.agents = "count = 3".to_owned());
+    world.script("t-1-c1", "work same mine\necho DONE");
+    world.script(
+        "t-1-c2",
+        "until_there \"$GATES/merged\"\nwork same yours\necho DONE",
+    );
+    let leader = r#"case "$RUN" in
+1) "$CREW_TOOL" tool delegate '{"tasks": [{"title": "One", "share": false}, {"title": "Two", "share": false}]}' ;;
+*) merge=$(grep -o 'git merge [0-9a-f]*' "$LOGS/t-1.2.prompt" | head -n 1)
+   $merge || true; printf 'mine\nyours\n' > same
+   git add -A && git commit -qm resolved && echo DONE ;;
+esac
+"#;
+    world.ticket("t-1").line("tags: [leader]").agent(leader).write();
+    let mut engine = world.engine();
+    world.wait("the first one is merged", || {
+        world.state_name("t-1-c1") == "verify/unified"
+    });
+    world.open("merged");
+    world.wait("its leader has landed", || {
+        world.state_name("t-1") == "done/landed"
+    });
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(world.on_main("same").as_deref(), Some("mine\nyours\n"));
+    let prompt = world.prompt("t-1", 2);
+    assert!(
+        prompt.contains("It was given up:\n> its work is in conflict with that of t-1, in same"),
+        "{prompt}"
+    );
+    assert_eq!(
+        (world.state_name("t-1-c1"), world.state_name("t-1-c2")),
+        ("done/landed".to_owned(), "done/dropped".to_owned())
+    );
+    let kept = world.json(&["explain", "t-1-c2"])["kept"].clone();
+    assert_eq!(kept[0]["place"], "refs/crew/attempts/t-1-c2/1", "{kept}");
+    assert_eq!(
+        world.git(&["log", "--format=%s", "main"]).matches("work").count(),
+        2,
+        "the leader has merged it"
+    );
+}
