@@ -158,12 +158,12 @@ impl Scene {
     }
 
     /// Kills the only client that runs, as the system does when memory runs out, once it has written down
-    /// that it called a tool: before, it would not know of the call when it resumes.
-    pub fn kill_client(&self) {
-        self.world.wait("the call is in the transcript", || {
-            self.transcripts()
-                .iter()
-                .any(|text| text.contains(r#""type":"tool_use""#))
+    /// that it used tools so many times: of a use that it has not written down it would not know when it
+    /// resumes.
+    pub fn kill_client(&self, uses: usize) {
+        let written = |text: &String| text.matches(r#""type":"tool_use""#).count();
+        self.world.wait("the use of the tool is in the transcript", || {
+            self.transcripts().iter().map(written).max().unwrap_or_default() >= uses
         });
         let pid = rustix::process::Pid::from_raw(self.client().cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();

@@ -147,7 +147,7 @@ fn a_killed_step_is_charged_and_the_next_one_not_again() {
     scene
         .world
         .wait("the tool runs", || scene.world.path("gates/busy").exists());
-    scene.kill_client();
+    scene.kill_client(1);
     scene.world.wait("it landed", || scene.world.is_landed("t-1"));
     scene.world.must(&["stop"]);
     engine.end();

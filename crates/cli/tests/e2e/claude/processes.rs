@@ -23,7 +23,7 @@ fn a_killed_client_leaves_nothing_running() {
         processes.filter(|process| process.contains("python3")).count()
     };
     assert!(tools() > 0);
-    scene.kill_client();
+    scene.kill_client(1);
     scene.world.wait("the step has failed", || {
         scene.world.count("t-1", "step_failed") == 1
     });

@@ -184,8 +184,8 @@ fn a_call_counts_once_where_its_server_or_its_client_dies_before_the_answer() {
         let status = scene.world.program("kill").args(["-KILL", pid]).status();
         assert!(status.unwrap().success());
     });
-    before_an_answer(&scene, &engine, "b", || scene.kill_client());
-    before_an_answer(&scene, &engine, "c", || scene.kill_client());
+    before_an_answer(&scene, &engine, "b", || scene.kill_client(4));
+    before_an_answer(&scene, &engine, "c", || scene.kill_client(7));
     scene.world.wait("it landed", || scene.world.is_landed("t-1"));
     scene.world.must(&["stop"]);
     engine.end();
