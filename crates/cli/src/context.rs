@@ -10,6 +10,7 @@ use crate::ui::Out;
 use client::error::Doing as _;
 use client::repository::settings;
 use client::submit::Submitter;
+use model::Actor;
 use model::settings::Settings;
 use runtime::{CHECK_MARK, HOOK_MARK, Place, SET_UP_MARK};
 
@@ -63,7 +64,11 @@ impl Context {
                 }
                 dir.canonicalize().doing("find", dir)?
             }
-            None => current.doing("find", "the current folder")?,
+            // An agent's program may have removed the folder that it stands in; its run has one of its own.
+            None => match (current, whole_env.get(OsStr::new(process::CALLS_DIR))) {
+                (Err(_), Some(run)) if Path::new(run).is_absolute() => PathBuf::from(run),
+                (current, _) => current.doing("find", "the current folder")?,
+            },
         };
         let out = Out::new(&env);
         Ok(Self {
@@ -132,7 +137,7 @@ impl Context {
     /// The name of the person who asks, or the hook that does: for the journal, where it stands for ever.
     pub(crate) fn person(&self) -> String {
         if let Some(hook) = self.hook() {
-            return format!("the hook {hook}");
+            return Actor::Hook { key: hook }.to_string();
         }
         let name = ["USER", "LOGNAME"].into_iter().find_map(|name| self.var(name));
         let name = text::sanitise::line(name.unwrap_or_default());

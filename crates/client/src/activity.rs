@@ -33,9 +33,16 @@ impl Activity {
     fn of_run(place: &Place, run: &RunId, engine: bool, now: Time) -> Option<Self> {
         let run = Run::open(place.run_dir(run)).ok()?;
         let now = u64::try_from(now.0).unwrap_or_default();
-        let beat = run.beat().ok().flatten()?;
+        let mut beat = run.beat().ok().flatten()?;
         if now.saturating_sub(beat.at) > STALE {
             return None;
+        }
+        // A heartbeat is some seconds old. Where the process that it shows is gone, those that are there now
+        // are looked at.
+        if beat.work().is_some_and(|work| !work.is_there())
+            && let Some(children) = run.children()
+        {
+            beat.children = children;
         }
         let said = run.said().ok().flatten().filter(|_| engine);
         Self::seen(&beat, said.as_ref())

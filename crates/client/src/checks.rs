@@ -4,6 +4,7 @@ use model::{RunId, TicketId, Time};
 use process::{Reason, Run, Status};
 use runtime::Place;
 
+use crate::conversation::Uncounted;
 use crate::outputs::Source;
 
 /// The runs of the last round of checks, in order, as far as they have begun: of a ticket, else of the bare
@@ -41,6 +42,7 @@ fn source(place: &Place, ticket: Option<&TicketId>, run: RunId) -> Source {
         title: format!("{of}, check{how} (run {run}){}", command.unwrap_or_default()),
         ticket: ticket.cloned(),
         number: None,
+        uncounted: Uncounted::default(),
         dir,
         run,
     }

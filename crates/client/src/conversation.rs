@@ -3,6 +3,7 @@
 //! Every frontend shows these lines; it only wraps and colours them. What a tool returned is folded into a
 //! few words, and each line says whether it is shown folded, unfolded, or in both cases.
 
+mod calls;
 mod file;
 #[cfg(test)]
 mod tests;
@@ -12,9 +13,10 @@ use std::time::Duration;
 
 use harness::entry::{Content, Entry, Excerpt, Field};
 use model::Time;
-use model::view::{dollars, span, tokens};
+use model::view::{self, dollars, span, tokens};
 use text::sanitise;
 
+use self::calls::{Answered, shown_name};
 use crate::disk_use;
 pub use file::{Reading, last_line, line_start};
 
@@ -114,6 +116,40 @@ pub struct Conversation {
     begun: Option<String>,
     /// The subagent of the last entry.
     parent: Option<String>,
+    /// The words of the step that do not count.
+    uncounted: Uncounted,
+}
+
+/// The words of a step that do not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uncounted {
+    /// The tool by which the step has stated its result, beside which no word does.
+    result: Option<String>,
+    /// Those that were refused.
+    refused: Vec<view::Uncounted>,
+}
+
+impl Uncounted {
+    /// With the words that were refused.
+    pub fn refused(refused: Vec<view::Uncounted>) -> Self {
+        Self {
+            result: None,
+            refused,
+        }
+    }
+
+    /// Why a line for crew does not count; none where it does.
+    fn why(&self, line: &str, states_result: bool) -> Option<String> {
+        let is_beside =
+            |tool: &&String| states_result || tool.as_str() == "submit_work" && line.starts_with("SUMMARY: ");
+        let result = self.result.as_ref().filter(is_beside);
+        let stands = result.map(|tool| format!("the call {tool} stands"));
+        stands.or_else(|| {
+            let mut refused = self.refused.iter();
+            let refused = refused.find(|refused| line.starts_with(refused.word.as_str()))?;
+            Some(refused.why.clone())
+        })
+    }
 }
 
 /// The place of an entry's lines.
@@ -167,7 +203,13 @@ impl Conversation {
                 place.put(Look::Thought, Shown::Folded, 0, &format!("~ {first}{more}"));
                 place.thought(&text);
             }
-            Content::Signal { text } => place.line(Look::Signal, &format!("» {}", text.replace('\n', " "))),
+            Content::Signal { text, states_result } => {
+                let text = text.replace('\n', " ");
+                match self.uncounted.why(&text, states_result) {
+                    None => place.line(Look::Signal, &format!("» {text}")),
+                    Some(why) => place.line(Look::Failed, &format!("✗ does not count: {text} ({why})")),
+                }
+            }
             Content::Unusable { text } => place.line(Look::Failed, &format!("✗ not used: {text}")),
             Content::ToolStart {
                 id,
@@ -175,10 +217,7 @@ impl Conversation {
                 target,
                 arguments,
             } => {
-                let words = match target.is_empty() {
-                    true => tool,
-                    false => format!("{tool}: {target}"),
-                };
+                let words = tool_words(&tool, &target);
                 place.line(Look::Tool, &format!("> {words}"));
                 for field in arguments {
                     place.field(&field, &target);
@@ -229,6 +268,30 @@ impl Conversation {
                 let text = if text.is_empty() { "it failed" } else { &text };
                 place.line(Look::Failed, &format!("! {}", text.replace('\n', " ")));
             }
+        }
+    }
+
+    /// Calls `each` for each line of a call of crew's tools, with its answer.
+    fn call(&mut self, call: &Answered, each: &mut dyn FnMut(Line)) {
+        self.begun = None;
+        let mut place = Place {
+            at: call.at,
+            timed: (false, false),
+            indent: 0,
+            each,
+        };
+        let tool = format!("crew {}", call.tool);
+        place.line(Look::Tool, &format!("> {}", tool_words(&tool, &call.target)));
+        for field in &call.arguments {
+            place.field(field, &call.target);
+        }
+        let says = call.says.trim();
+        if call.is_taken {
+            place.join(Look::Worked, "taken");
+            place.lines(Look::Output, Shown::Unfolded, INDENT, says);
+        } else {
+            let why = sanitise::fit(&sanitise::line(says), 4 * FIRST);
+            place.join(Look::Failed, &format!("refused: {why}"));
         }
     }
 
@@ -345,6 +408,15 @@ impl Place<'_> {
             let left_out = format!("… {} left out", disk_use::in_words(*left_out as u64));
             self.put(Look::Note, Shown::Unfolded, 2 * INDENT, &left_out);
         }
+    }
+}
+
+/// A tool with what people recognise its use by.
+fn tool_words(tool: &str, target: &str) -> String {
+    let tool = shown_name(tool);
+    match target.is_empty() {
+        true => tool,
+        false => format!("{tool}: {target}"),
     }
 }
 

@@ -40,7 +40,7 @@ pub use item::{Inbox, Item, News};
 pub use machine::{Machine, Machines};
 pub use output::{OutputLine, Peek};
 pub use pause::Pause;
-pub use ps::{Engine, FailedHook, FailedSetUp, Paused, Ps};
+pub use ps::{Engine, FailedHook, FailedSetUp, Paused, Ps, WaitingHook};
 pub use pull_request::PullRequest;
 pub use queue::{Held, Landed, Queue, Ticket};
 pub use repository::{Clean, ForgotSetUp, Init, Kept, Removed};

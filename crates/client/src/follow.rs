@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::view::Snapshot;
+use process::Asks;
 use store::{Ledger, Recorded, Subscription};
 use tokio::sync::mpsc;
 use watch::{Kind, Notice, Watcher};
@@ -109,6 +110,16 @@ impl Changes {
             looks: 0,
             watch,
         }
+    }
+
+    /// The changes of a run: of its output, and of the answers to its program's calls.
+    pub fn of_run(folder: &Path) -> Self {
+        let changes = Self::of(folder);
+        if let Some(watch) = &changes.watch {
+            // A program that cannot call has no such folder.
+            let _ = watch.watch(&Asks::of(folder).answers_dir());
+        }
+        changes
     }
 
     /// Waits for a change, or a while.

@@ -92,6 +92,10 @@ pub fn context(
         pauses: tickets().filter_map(paused).collect(),
         blocker: attention::blocker(tickets(), is_failing).cloned(),
         target: facts.target.clone(),
+        children: tickets()
+            .filter(|ticket| ticket.waits_for_children())
+            .map(|ticket| (ticket.id.clone(), view::open_children(&facts.tickets, ticket)))
+            .collect(),
         failing,
     })
 }

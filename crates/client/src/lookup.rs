@@ -112,9 +112,10 @@ pub fn either(crew: &Snapshot, place: &Place, asked: &str) -> Result<Either> {
         )),
         (Ok(id), Err(Error::Refused { .. })) => Ok(Either::Ticket(id)),
         (Err(Error::Refused { .. }), Ok(name)) => Ok(Either::Agent(name)),
-        (Err(Error::Refused { .. }), Err(Error::Refused { .. })) => Err(Error::refused(
+        // The hint may name an agent that was meant.
+        (Err(Error::Refused { .. }), Err(Error::Refused { hint, .. })) => Err(Error::refused(
             format!("there is neither an agent nor a ticket named {asked}"),
-            format!("{AGENTS}, {TICKETS}"),
+            format!("{}, {TICKETS}", hint.as_deref().unwrap_or(AGENTS)),
         )),
         // Several of one kind.
         (Err(Error::Refused { .. }) | Ok(_), Err(error)) | (Err(error), _) => Err(error),

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket::{self, Review, ReviewEvent, Ticket};
-use model::view::{Snapshot, Summaries, span};
+use model::view::{self, Snapshot, Summaries, span};
 use model::{AgentName, RunId, TicketId, Time};
 use runtime::Place;
 use store::{Ledger, Recorded};
 
+use crate::conversation::Uncounted;
 use crate::error::Result;
 
 /// A step of an agent that was started, or a command that set up its workspace.
@@ -26,6 +27,8 @@ pub struct Step {
     /// Its number in its attempt, from 1; a step that failed and the one that repeats it have the same. A
     /// command that sets up the workspace has 0.
     pub number: u32,
+    /// The words of its agent that its end has shown not to count.
+    pub uncounted: Uncounted,
 }
 
 impl Step {
@@ -46,6 +49,7 @@ impl Step {
             run: run.clone(),
             ticket: after.id.clone(),
             number: attempt.conversation.steps + 1,
+            uncounted: Uncounted::default(),
         })
     }
 
@@ -64,6 +68,7 @@ impl Step {
             run: run.clone(),
             ticket: after.id.clone(),
             number: review.conversation.steps + 1,
+            uncounted: Uncounted::default(),
         };
         Some((review, step))
     }
@@ -87,9 +92,25 @@ impl Step {
             run: RunId::of_set_up(&after.id, *fence, n),
             ticket: after.id.clone(),
             number: 0,
+            uncounted: Uncounted::default(),
         };
         let begun = |step: &Self| step.dir(place).exists();
         (0..).map(step).take_while(begun).collect()
+    }
+
+    /// Takes from a row which words of the step did not count, where the row has ended it.
+    fn learn(&mut self, fold: &Recorded) {
+        let (Fact::Ticket(ticket::Event::Attempt(event)), State::Ticket(after)) = (&fold.fact, &fold.after)
+        else {
+            return;
+        };
+        let worker = after
+            .attempt()
+            .and_then(|attempt| attempt.conversation.worker.as_ref());
+        let words = view::uncounted(event, after);
+        if !words.is_empty() && worker.is_some_and(|worker| worker.run == self.run) {
+            self.uncounted = Uncounted::refused(words);
+        }
     }
 
     /// The steps and set-up commands that a row tells of.
@@ -116,6 +137,7 @@ impl Step {
             run: self.run,
             ticket: Some(self.ticket),
             number: Some(self.number),
+            uncounted: self.uncounted,
         }
     }
 
@@ -138,6 +160,8 @@ pub struct Source {
     pub ticket: Option<TicketId>,
     /// The number of the step, and 0 for a command that sets up the workspace; none for a check.
     pub number: Option<u32>,
+    /// The words of its agent that are known not to count.
+    pub uncounted: Uncounted,
 }
 
 impl Source {
@@ -214,9 +238,17 @@ async fn of_tickets(
 /// The steps that an agent was ever given, and the commands that set up its workspaces, the oldest first.
 /// `crew` has no archived tickets.
 pub async fn steps(place: &Place, ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<Vec<Step>> {
-    let mut steps = BTreeMap::new();
+    let mut steps: BTreeMap<u64, Vec<Step>> = BTreeMap::new();
+    // The rows of a ticket come in order: the end of a step comes behind its start.
+    let mut last = 0;
     rows(ledger, crew, agent, |_, row| {
-        steps.insert(row.seq, Step::of_row(place, row, agent));
+        if let Some(step) = steps.get_mut(&last).and_then(|steps| steps.last_mut()) {
+            step.learn(row);
+        }
+        let of_row = Step::of_row(place, row, agent);
+        if !of_row.is_empty() {
+            (last, _) = (row.seq, steps.insert(row.seq, of_row));
+        }
     })
     .await?;
     Ok(steps.into_values().flatten().collect())
@@ -230,9 +262,12 @@ pub async fn steps_at(
     crew: &Snapshot,
     ticket: &TicketId,
 ) -> Result<Vec<Step>> {
-    let mut steps = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
     of_tickets(ledger, crew, [ticket.clone()].into(), |_, row| {
         let State::Ticket(after) = &row.after else { return };
+        if let Some(step) = steps.last_mut() {
+            step.learn(row);
+        }
         if let Some((_, step)) = Step::of_review(row) {
             steps.push(step);
         } else if let Some(attempt) = after.attempt() {
@@ -256,8 +291,11 @@ pub async fn last_step(
             false => of_view(crew, agent),
             true => of_past(ledger, crew, agent).await?,
         };
-        let mut last = None;
+        let mut last: Option<(u64, Step)> = None;
         of_tickets(ledger, crew, tickets, |_, row| {
+            if let Some((_, step)) = &mut last {
+                step.learn(row);
+            }
             if let Some(step) = Step::of_row(place, row, agent).pop()
                 && last.as_ref().is_none_or(|(seq, _)| *seq < row.seq)
             {

@@ -3,7 +3,7 @@
 use model::TicketId;
 use model::settings::Settings;
 use runtime::{Place, RevertObstacle};
-use tickets::{Id, New};
+use tickets::{Id, New, Status};
 
 use crate::commits::landed_as;
 use crate::error::{Error, Result};
@@ -60,6 +60,12 @@ pub fn put(place: &Place, settings: &Settings, ticket: &TicketId) -> Result<Reve
         ));
     }
     let folder = tickets::Folder::at(&place.tickets_dir)?;
+    if let Some(same) = under_way(&folder, &merge)? {
+        return Err(Error::refused(
+            format!("{same} takes {ticket} back already"),
+            format!("`crew explain {same}` tells how far it is"),
+        ));
+    }
     let title = match folder.read(&Id::new(ticket.as_str())?) {
         Ok(read) => format!("Revert {ticket}: {}", text::sanitise::line(&read.title)),
         Err(_) => format!("Revert {ticket}"),
@@ -80,4 +86,12 @@ pub fn put(place: &Place, settings: &Settings, ticket: &TicketId) -> Result<Reve
         id: id.trim_end().to_owned(),
         merge,
     })
+}
+
+/// The ticket that takes this merge back and is not over.
+fn under_way(folder: &tickets::Folder, merge: &model::Oid) -> Result<Option<Id>> {
+    let mut tickets = folder.each()?.filter_map(|reading| reading.outcome.ok());
+    let same = tickets
+        .find(|ticket| ticket.status != Status::Closed && ticket.reverts.as_deref() == Some(merge.as_str()));
+    Ok(same.map(|ticket| ticket.id))
 }

@@ -68,6 +68,25 @@ impl TicketFolder {
         Ok(format!("{id}\n"))
     }
 
+    /// The ticket with this title that the same agent has made before and that is not closed, by its id: a
+    /// step that is repeated makes its tickets again.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub fn made_before(&self, new: &New) -> Result<Option<String>> {
+        let Some(agent) = &new.made_by else {
+            return Ok(None);
+        };
+        let is_it = |other: &tickets::Ticket| {
+            other.status != Status::Closed
+                && other.made_by.as_ref() == Some(agent)
+                && other.title.trim() == new.title.trim()
+        };
+        let read = self.0.each()?.filter_map(|reading| reading.outcome.ok());
+        let mut same = read.filter(is_it);
+        Ok(same.next().map(|other| other.id.to_string()))
+    }
+
     /// Sets the status of a ticket. `own` is the ticket on which the agent works in whose process this is:
     /// when it closes that one, the file says so, since this is no act of a person.
     ///

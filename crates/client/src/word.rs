@@ -74,6 +74,11 @@ pub async fn on_close(place: &Place, id: &TicketId) -> Result<Option<String>> {
         State::InProgress(attempt) if attempt.conversation.has_live_worker() => Some(format!(
             "its agent is at work: its work is submitted when this step ends; {gives_up}"
         )),
+        State::InProgress(attempt) if attempt.waits_for_children() => Some(format!(
+            "its agent waits for what it has delegated: that is done first, and then its agent brings it together and \
+             submits it; `crew wake {}` has it go on now, without what is not done; {gives_up}",
+            attempt.claim.agent
+        )),
         State::InProgress(_) => Some(format!(
             "its work is submitted, and without any it stays closed; {gives_up}"
         )),

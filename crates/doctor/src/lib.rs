@@ -10,6 +10,7 @@ mod checks;
 mod finding;
 mod fix;
 mod harness;
+mod hooks;
 mod invariants;
 mod journal;
 mod leftovers;
@@ -50,12 +51,14 @@ pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
     if let Some(settings) = &settings {
         harness::look(caller, &place, settings, &mut found);
         pull_requests::look(caller, &place, settings, &mut found);
+        hooks::look(caller, &place, settings, &mut found);
     }
     tickets::look(&place, &mut found);
     match journal::open(&place, &mut found).await {
         Journal::Open(ledger) => {
             if let Some(subject) = journal::look(place, settings, ledger, deep, &mut found).await? {
                 checks::look(caller, &subject, &mut found);
+                hooks::undelivered(&subject, &mut found).await;
                 judge(subject, &mut found).await?;
             }
         }

@@ -1,6 +1,8 @@
 //! The inputs of the core: everything that happened in the world, as values.
 
-use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
+use std::collections::BTreeSet;
+
+use model::attempt::{ChildWork, Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::commitment::Promise;
 use model::journal::{EffectId, TimerRef};
@@ -155,7 +157,7 @@ pub enum Observation {
         /// Its status.
         status: FileStatus,
         /// crew's own tags in it.
-        tags: std::collections::BTreeSet<String>,
+        tags: BTreeSet<String>,
         /// Its notes in the order of the file, without those of crew and of agents.
         notes: Vec<String>,
         /// When it last changed.
@@ -187,7 +189,12 @@ pub enum Observation {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// The work of a child is committed in the workspace of its parent.
-    Unified,
+    Unified {
+        /// What it did to the branch; none where that cannot be told.
+        work: Option<Box<ChildWork>>,
+        /// The children of its own whose commits are not in its work any more.
+        absent: BTreeSet<TicketId>,
+    },
     /// The work of a child cannot be brought into the workspace of its parent.
     NotUnified {
         /// Why.
@@ -241,9 +248,11 @@ pub enum Report {
         leftovers: Leftovers,
         /// The paths in which its tip resolves conflicts, where that is all that it adds to the tip that was
         /// approved before.
-        resolves: Option<Vec<String>>,
+        resolves: Option<Box<[String]>>,
         /// The commits that it would bring to the target, the newest ones.
         ahead: Box<[Oid]>,
+        /// The children whose commits are not in its branch any more.
+        absent: Box<BTreeSet<TicketId>>,
     },
     /// The branch adds nothing to the target.
     NoCommits,
@@ -406,7 +415,7 @@ impl Report {
             | Report::NotLanded
             | Report::CheckoutEdited { .. }
             | Report::WorkKept { .. }
-            | Report::Unified
+            | Report::Unified { .. }
             | Report::NotUnified { .. }
             | Report::Done => return None,
         })
@@ -463,7 +472,8 @@ pub struct RunEnd {
     /// The tickets of its agent's that were found when a step ended in the mode break_up: those that it made
     /// since it has its ticket.
     pub made: Vec<Part>,
-    /// The state in which a step without a signal left everything, and its words.
+    /// The state in which a step without a signal left everything, and its words; or the files that a step
+    /// which had to be stopped had changed after it had submitted.
     pub left: Option<Fingerprint>,
     /// The verdict that the output ends with; it counts for a gatekeeper's run only.
     pub verdict: Option<ReviewVerdict>,

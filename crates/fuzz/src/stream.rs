@@ -115,7 +115,7 @@ fn check_entry(entry: &Entry) {
     match &entry.content {
         Content::Started { session } => shown::one_line(session),
         Content::Text { text } | Content::Thinking { text } => check_excerpt(text),
-        Content::Signal { text }
+        Content::Signal { text, .. }
         | Content::Unusable { text }
         | Content::Note { text }
         | Content::Finished { text, .. } => shown::harmless(text),

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod filled;
 pub(crate) mod follow;
 pub(crate) mod index_lock;
+pub(crate) mod made;
 mod operation;
 pub(crate) mod submodules;
 mod writer;

@@ -24,6 +24,7 @@ mod workspace;
 
 pub use checkout::Checkout;
 pub use checkout::check::{CheckCheckout, Stay};
+pub use checkout::made::Made;
 pub use checkout::submodules::Submodule;
 pub use command::git::{Git, Surroundings, ToRemotes};
 pub use error::{Error, Result};
@@ -60,6 +61,7 @@ pub use workspace::moved::Moved;
 pub use workspace::root::holds_workspaces;
 pub use workspace::save::Saved;
 pub use workspace::set_up::SetUp;
+pub use workspace::submitted::Submission;
 pub use workspace::turns::Turn;
 pub use workspace::undeletable::Undeletable;
 pub use workspace::{Spec, Workspace};

@@ -28,6 +28,7 @@ pub(crate) mod set_up;
 mod snapshot;
 mod staged;
 mod strict;
+pub(crate) mod submitted;
 pub(crate) mod turns;
 mod unchanged;
 pub(crate) mod undeletable;
@@ -180,6 +181,22 @@ impl Workspace {
     #[must_use]
     pub fn base(&self) -> &Oid {
         &self.base
+    }
+
+    /// The same workspace, in which another agent works now: what is committed for that one is its work.
+    #[must_use]
+    pub fn worked_in_by(self, identity: Identity) -> Self {
+        Self { identity, ..self }
+    }
+
+    /// The commit at which its branch began, by its record; none where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] where it is not as crew wrote it.
+    pub fn started_at(&self) -> Result<Option<Oid>> {
+        let record = std::fs::read_to_string(self.beside().join(MADE)).unwrap_or_default();
+        let start = record.lines().find_map(|line| line.strip_prefix("start="));
+        start.map(Oid::parse).transpose()
     }
 
     /// The commit the work started from.

@@ -46,6 +46,9 @@ pub enum Content {
     Signal {
         /// The line, or what it means where it is no text for people.
         text: String,
+        /// Whether it states the result of the step, as `DONE` does and a verdict: such a line does not count
+        /// beside a result that was stated by a call.
+        states_result: bool,
     },
     /// A line that was meant for crew and does not count.
     Unusable {

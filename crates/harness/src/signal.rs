@@ -20,6 +20,7 @@ pub(crate) fn of_line(line: &str) -> Option<Content> {
 
 /// The content of a directive.
 pub(crate) fn of_directive(directive: Directive) -> Content {
+    let states_result = matches!(directive, Directive::Signal(_));
     let text = match directive {
         Directive::Invalid(text) => return Content::Unusable { text },
         Directive::Mode(mode) => format!("MODE: {}", mode.name()),
@@ -34,7 +35,7 @@ pub(crate) fn of_directive(directive: Directive) -> Content {
                 .to_owned()
         }
     };
-    Content::Signal { text }
+    Content::Signal { text, states_result }
 }
 
 /// The content of a line that was meant as a commitment.
@@ -45,6 +46,7 @@ pub(crate) fn of_commitment(made: Result<Commitment, String>) -> Content {
                 "commitment: {says} (`{}`)",
                 sanitise::fit(&sanitise::line(&run.join(" ")), 200)
             ),
+            states_result: false,
         },
         Err(why) => Content::Unusable {
             text: format!(
@@ -69,5 +71,6 @@ fn of_verdict(given: Given) -> Content {
     };
     Content::Signal {
         text: format!("verdict: {}", sanitise::excerpt(&text)),
+        states_result: true,
     }
 }

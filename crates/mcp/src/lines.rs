@@ -3,52 +3,66 @@
 //! A request that is not answered holds its agent up for hours, as clients wait for tools that long. So a
 //! line that cannot be read is answered with an error, under its id where it shows one. Some clients write
 //! half of a character (a lone surrogate, where a text was cut), which is no JSON: it becomes the sign for an
-//! unknown character.
+//! unknown character. Some begin in another order than the protocol's, which would end the server: what
+//! cannot matter before `initialize` is passed over.
 
 use std::io;
+use std::mem::discriminant;
 
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _,
     BufReader, DuplexStream,
 };
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// The most bytes of a line. A longer one is skipped, and answered.
 const LONGEST: u64 = 16 << 20;
+/// The most bytes of an error that the server answers with.
+const LONGEST_ERROR: usize = 64 << 10;
+/// The version of the protocol that a client is taken to speak which names none.
+const OLDEST: &str = "2024-11-05";
 /// Bytes and answers that are under way between the two tasks.
 const UNDER_WAY: (usize, usize) = (64 * 1024, 16);
 
 type Answer = TxJsonRpcMessage<RoleServer>;
 
 /// Both directions of a connection to a client.
-pub(crate) struct Lines<W: AsyncWrite> {
-    mended: AsyncRwTransport<RoleServer, DuplexStream, W>,
+pub(crate) struct Lines {
+    mended: AsyncRwTransport<RoleServer, DuplexStream, DuplexStream>,
     refusals: mpsc::Receiver<Answer>,
     /// Refusals that are being written.
     writing: JoinSet<()>,
+    /// The task that writes the answers for the client.
+    answers: Option<JoinHandle<()>>,
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
-    pub(crate) fn new(input: impl AsyncRead + Send + Unpin + 'static, output: W) -> Self {
+impl Lines {
+    pub(crate) fn new(
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
         let (far, near) = tokio::io::duplex(UNDER_WAY.0);
         let (refuse, refusals) = mpsc::channel(UNDER_WAY.1);
         tokio::spawn(forward(BufReader::new(input), far, refuse));
+        let (answers, said) = tokio::io::duplex(UNDER_WAY.0);
+        let answering = tokio::spawn(answer_each(BufReader::new(said), output));
         Self {
-            mended: AsyncRwTransport::new_server(near, output),
+            mended: AsyncRwTransport::new_server(near, answers),
             refusals,
             writing: JoinSet::new(),
+            answers: Some(answering),
         }
     }
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> {
+impl Transport<RoleServer> for Lines {
     type Error = io::Error;
 
     fn send(&mut self, item: Answer) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -71,8 +85,49 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
 
     async fn close(&mut self) -> io::Result<()> {
         while self.writing.join_next().await.is_some() {}
-        self.mended.close().await
+        self.mended.close().await?;
+        if let Some(answers) = self.answers.take() {
+            drop(answers.await);
+        }
+        Ok(())
     }
+}
+
+/// Writes the server's answers for the client, until there are no more. An error whose request has no id that
+/// can be used has the id `null`, which strict clients want to see.
+async fn answer_each(mut said: impl AsyncBufRead + Unpin, mut output: impl AsyncWrite + Unpin) {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match said.read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if let Some(whole) = with_id(&line) {
+            line = whole;
+        }
+        let written = output.write_all(&line).await;
+        if written.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// An error without an id as it should be; none for every other line.
+fn with_id(line: &[u8]) -> Option<Vec<u8>> {
+    // Only short lines are looked into: an error is one.
+    if line.len() > LONGEST_ERROR {
+        return None;
+    }
+    let mut message: Value = serde_json::from_slice(line).ok()?;
+    let fields = message.as_object_mut()?;
+    if !fields.contains_key("error") || fields.contains_key("id") {
+        return None;
+    }
+    fields.insert("id".to_owned(), Value::Null);
+    let mut whole = serde_json::to_vec(&message).ok()?;
+    whole.push(b'\n');
+    Some(whole)
 }
 
 /// Passes the client's lines on, until it closes them or nobody takes them.
@@ -82,6 +137,7 @@ async fn forward(
     refuse: mpsc::Sender<Answer>,
 ) {
     let mut line = Vec::new();
+    let mut has_begun = false;
     loop {
         line.clear();
         match (&mut input).take(LONGEST).read_until(b'\n', &mut line).await {
@@ -97,7 +153,7 @@ async fn forward(
                 id_in(&String::from_utf8_lossy(&line)),
                 ErrorData::invalid_request(format!("a line has at most {LONGEST} bytes"), None),
             )),
-            false => mended(&line),
+            false => mended(&line, &mut has_begun),
         };
         let is_taken = match read {
             Ok(line) => to.write_all(format!("{line}\n").as_bytes()).await.is_ok(),
@@ -122,14 +178,15 @@ async fn skip_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<()> {
     }
 }
 
-/// A line that can be read, or the answer to one that cannot.
-fn mended(line: &[u8]) -> Result<String, Box<Answer>> {
+/// A line that can be read, or the answer to one that cannot. `has_begun`: whether the client has said
+/// `initialize`, or begun by what it says with each request.
+fn mended(line: &[u8], has_begun: &mut bool) -> Result<String, Box<Answer>> {
     let line = String::from_utf8_lossy(line);
     let line = line.trim_start_matches('\u{feff}').trim();
     if line.is_empty() {
         return Ok(String::new());
     }
-    let (line, message) = match serde_json::from_str::<Value>(line) {
+    let (line, mut message) = match serde_json::from_str::<Value>(line) {
         Ok(message) => (line.to_owned(), message),
         Err(_) => {
             let better = text::mended_json(line);
@@ -149,7 +206,64 @@ fn mended(line: &[u8]) -> Result<String, Box<Answer>> {
             ErrorData::invalid_params(why, None),
         ));
     }
-    Ok(line)
+    if let Some(why) = fault(&message) {
+        let id = message.get("id").cloned();
+        return Err(refusal(id, ErrorData::invalid_request(why, None)));
+    }
+    if message.get("method").and_then(Value::as_str) == Some("initialize") {
+        *has_begun = true;
+        return Ok(match introduce(&mut message) {
+            true => message.to_string(),
+            false => line,
+        });
+    }
+    *has_begun |= message.pointer("/params/_meta").is_some();
+    let is_request = message.get("method").is_some() && message.get("id").is_some();
+    Ok(match is_request || *has_begun {
+        true => line,
+        // A notification, or an answer to a question that nobody has asked.
+        false => String::new(),
+    })
+}
+
+/// Why JSON is no message of the protocol.
+fn fault(message: &Value) -> Option<&'static str> {
+    let Some(fields) = message.as_object() else {
+        return Some("a message is an object, one on a line: send those of a list one after the other");
+    };
+    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Some("`jsonrpc` is \"2.0\"");
+    }
+    let id = fields.get("id").filter(|_| fields.contains_key("method"))?;
+    let is_usable = serde_json::from_value::<RequestId>(id.clone()).is_ok();
+    (!is_usable).then_some("`id` is a text or a whole number")
+}
+
+/// Adds to an `initialize` what every client says of itself and this one does not; gives whether anything was
+/// missing.
+fn introduce(message: &mut Value) -> bool {
+    let usual = [
+        ("protocolVersion", json!(OLDEST)),
+        ("capabilities", json!({})),
+        ("clientInfo", json!({ "name": "unknown", "version": "0" })),
+    ];
+    let Some(fields) = message.as_object_mut() else {
+        return false;
+    };
+    let params = fields.entry("params").or_insert_with(|| json!({}));
+    if !params.is_object() {
+        *params = json!({});
+    }
+    let mut is_changed = false;
+    for (key, value) in usual {
+        let is_same_kind = |said: &Value| discriminant(said) == discriminant(&value);
+        let is_there = params.get(key).is_some_and(is_same_kind);
+        if !is_there {
+            params[key] = value;
+            is_changed = true;
+        }
+    }
+    is_changed
 }
 
 fn refusal(id: Option<Value>, error: ErrorData) -> Box<Answer> {
@@ -189,19 +303,18 @@ fn id_in(line: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     const CALL: &str = r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"ask","arguments":{"id":1,"question":"X"}},"id":7}"#;
 
     #[test]
     fn half_characters_are_mended_and_so_are_bytes_that_are_no_text() {
-        let line = mended(CALL.replace('X', r"cut \ud83d").as_bytes()).unwrap();
+        let line = mended(CALL.replace('X', r"cut \ud83d").as_bytes(), &mut true).unwrap();
         let message: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(message["params"]["arguments"]["question"], "cut \u{fffd}");
-        let bytes = [b"{\"a\":\"".as_slice(), &[0xff], b"\"}"].concat();
-        assert_eq!(mended(&bytes).unwrap(), "{\"a\":\"\u{fffd}\"}");
+        let bytes = [br#"{"jsonrpc":"2.0","method":""#.as_slice(), &[0xff], b"\"}"].concat();
+        let line = mended(&bytes, &mut true).unwrap();
+        assert_eq!(line, "{\"jsonrpc\":\"2.0\",\"method\":\"\u{fffd}\"}");
     }
 
     #[tokio::test]
@@ -212,8 +325,17 @@ mod tests {
         let deep = format!("{{\"id\":\"deep\",\"params\":{}", "[".repeat(1_000));
         let text = CALL.replace(r#"{"id":1,"question":"X"}"#, r#""text""#);
         let ping = r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#;
+        let odd = |id: &str| ping.replace('8', id);
+        let early = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        let old = ping.replace(r#""jsonrpc":"2.0","#, "");
+        let batch = format!("[{ping}]");
+        let (null, half) = (odd("null"), odd("1.5"));
         // The last line is not ended.
-        let all = [&CALL.replace("\"X\"", ""), &deep, "garbage", "", &text, ping].join("\n");
+        let bad = CALL.replace("\"X\"", "");
+        let all = [
+            early, &bad, &deep, "garbage", "", &text, &old, &batch, &null, &half, ping,
+        ];
+        let all = all.join("\n");
         client.write_all(all.as_bytes()).await.unwrap();
         client.shutdown().await.unwrap();
         let received = lines.receive().await.unwrap();
@@ -233,7 +355,33 @@ mod tests {
             .collect();
         assert_eq!(
             json!(told),
-            json!([[7, -32700], ["deep", -32700], [null, -32700], [7, -32602]])
+            json!([
+                [7, -32700],
+                ["deep", -32700],
+                [null, -32700],
+                [7, -32602],
+                [8, -32600],
+                [null, -32600],
+                [null, -32600],
+                [null, -32600]
+            ])
         );
+        assert!(answers.iter().all(|answer| answer.get("id").is_some()), "{said}");
+    }
+
+    #[test]
+    fn a_client_that_begins_in_another_order_or_says_little_of_itself_is_served() {
+        let mut has_begun = false;
+        let early = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert_eq!(mended(early, &mut has_begun).unwrap(), "");
+        let bare = br#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#;
+        let line = mended(bare, &mut has_begun).unwrap();
+        let message: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(message["params"]["protocolVersion"], OLDEST);
+        assert!(message["params"]["clientInfo"]["name"].is_string(), "{line}");
+        assert_eq!(mended(early, &mut has_begun).unwrap().as_bytes(), early);
+        // What it says itself stands.
+        let whole = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
+        assert_eq!(mended(whole.as_bytes(), &mut has_begun).unwrap(), whole);
     }
 }

@@ -58,6 +58,10 @@ pub(crate) fn act(
             next.left.losses -= 1;
             next.world.end(ticket, run, false);
         }
+        Move::Ask { ticket, run } => {
+            next.left.questions -= 1;
+            next.world.ask(ticket, run);
+        }
         Move::EndCheck => next.world.end_check(true, &book.chains),
         Move::VanishCheck => {
             next.left.losses -= 1;
@@ -79,9 +83,17 @@ pub(crate) fn act(
             }
             if matches!(
                 deed,
-                Deed::Drop | Deed::StopForDrop | Deed::StopReviewForDrop | Deed::EndLanding
+                Deed::Drop
+                    | Deed::StopForDrop
+                    | Deed::StopReviewForDrop
+                    | Deed::EndLanding
+                    | Deed::EndChildren
+                    | Deed::WakeLeader
             ) {
                 next.left.drops -= 1;
+            }
+            if let Deed::Delegate { .. } = deed {
+                next.left.children = 0;
             }
             if deed == Deed::HoldLanding {
                 next.left.holds -= 1;
@@ -183,9 +195,9 @@ fn write(
     let mut journal = state.journal.clone();
     let mut told = heard;
     loop {
-        let next = told
-            .take()
-            .or_else(|| next_deed(up, state.left.agents, book).map(|(ticket, deed)| (ticket, deed, None)));
+        let next = told.take().or_else(|| {
+            next_deed(up, state.left.agents, guards, book).map(|(ticket, deed)| (ticket, deed, None))
+        });
         let Some((ticket, deed, completes)) = next else {
             break;
         };
@@ -251,6 +263,9 @@ fn tell(
         | Order::RemoveReview { .. }
         | Order::Build { .. }
         | Order::Land { .. }
+        | Order::CreateChild { .. }
+        | Order::PrepareIn { .. }
+        | Order::Unify { .. }
         | Order::Keep { .. }
         | Order::Remove { .. } => true,
     };
@@ -285,6 +300,7 @@ fn meaning(order: Order, report: Report) -> Option<Deed> {
         (_, Report::Moved) => Deed::TargetMoved,
         (_, Report::InTheWay) => Deed::InTheWay,
         (_, Report::CouldNotRun) => Deed::CouldNotRun,
+        (_, Report::Unified) => Deed::Unify,
         (_, Report::Nothing | Report::Passed | Report::Landed | Report::Again) => return None,
     })
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use model::attempt::AfterChildren;
 use model::ticket::{Stage, State, Ticket};
 use model::{TicketId, Time, attempt};
 
@@ -46,6 +47,28 @@ pub(crate) struct Facts {
     pub(crate) has_gatekeeper: bool,
     /// The run of its review whose process may be alive.
     pub(crate) review: Option<ReviewId>,
+    /// True if its agent waits for an answer.
+    pub(crate) asks: bool,
+    pub(crate) children: Children,
+    /// True if it is a child, be it in the journal or not.
+    pub(crate) is_child: bool,
+    /// The claim of its parent that delegated it.
+    pub(crate) of_claim: Option<u8>,
+}
+
+/// The children of an attempt, as far as rules need them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Children {
+    /// It has none that it waits for.
+    None,
+    /// Its step that has delegated them goes on.
+    Ordered,
+    /// It waits for them.
+    Awaited,
+    /// They are being ended, and it goes on.
+    EndedToGoOn,
+    /// They are being ended, and so is it.
+    EndedToStop,
 }
 
 /// The state of a ticket, as far as rules need it.
@@ -78,6 +101,12 @@ pub(crate) enum Stands {
         candidate: Chain,
     },
     Over,
+    /// A child that nobody has seen.
+    Absent,
+    /// A child whose work is brought, or was brought, into its parent's workspace.
+    Unified {
+        is_saved: bool,
+    },
 }
 
 /// The values, and the facts that are remembered of them.
@@ -91,8 +120,9 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// A book with so many open tickets, and their values. `is_reviewed`: whether work is reviewed.
-    pub(crate) fn new(tickets: u8, is_reviewed: bool) -> (Self, Vec<Value>) {
+    /// A book with so many open tickets, and children of the first that nobody has seen, and their values.
+    /// `is_reviewed`: whether work is reviewed.
+    pub(crate) fn new((tickets, children): (u8, u8), is_reviewed: bool) -> (Self, Vec<Value>) {
         let mut book = Self {
             values: Vec::new(),
             known: BTreeMap::new(),
@@ -100,7 +130,7 @@ impl Book {
             chains: Chains::default(),
             is_reviewed,
         };
-        let open = (0..tickets)
+        let mut open: Vec<Value> = (0..tickets)
             .map(|n| {
                 let id = TicketId::new(format!("t-{n}")).expect("an id");
                 let created = model::ticket::Event::Created {
@@ -110,6 +140,8 @@ impl Book {
                 book.value(change.expect("a new ticket is created").ticket)
             })
             .collect();
+        let absent = (1..=children).map(|n| book.value(Ticket::new(crate::team::child(n))));
+        open.extend(absent.collect::<Vec<_>>());
         (book, open)
     }
 
@@ -179,7 +211,7 @@ impl Book {
 fn facts(ticket: &Ticket) -> Facts {
     let attempt = ticket.attempt();
     let stands = match &ticket.state {
-        State::New => unreachable!("the first value is of a created ticket"),
+        State::New => Stands::Absent,
         _ if ticket.held.is_some() => Stands::Held,
         State::Open => Stands::Open,
         State::InProgress(attempt) => Stands::AtWork {
@@ -187,12 +219,9 @@ fn facts(ticket: &Ticket) -> Facts {
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Queued => Stands::Queued,
-            // No engine of this search lands by pull requests, and no agent of it delegates.
-            Stage::Building
-            | Stage::Checking(_)
-            | Stage::InTrain(_)
-            | Stage::Unified { .. }
-            | Stage::Proposed(_) => Stands::Checked,
+            Stage::Unified { is_saved } => Stands::Unified { is_saved: *is_saved },
+            // No engine of this search lands by pull requests.
+            Stage::Building | Stage::Checking(_) | Stage::InTrain(_) | Stage::Proposed(_) => Stands::Checked,
             Stage::Reviewing(reviewing) => Stands::InReview {
                 is_free: reviewing.open().is_none() && reviewing.then.is_none(),
                 can_step: reviewing.then.is_none()
@@ -230,7 +259,21 @@ fn facts(ticket: &Ticket) -> Facts {
             .reviewing()
             .and_then(|reviewing| reviewing.open()?.conversation.live_run())
             .map(ReviewId::of),
+        asks: attempt.is_some_and(|a| matches!(a.state, attempt::State::WaitingForInput { .. })),
+        children: attempt.map_or(Children::None, children),
+        is_child: crate::team::is_child(&ticket.id),
+        of_claim: ticket.delegated().map(|delegated| small(delegated.fence.0)),
         stopping: attempt.is_some_and(|a: &attempt::Attempt| a.conversation.stopping.is_some()),
+    }
+}
+
+fn children(attempt: &attempt::Attempt) -> Children {
+    match attempt.after_children() {
+        _ if attempt.open_children().is_empty() => Children::None,
+        Some(AfterChildren::Unify { .. }) => Children::EndedToGoOn,
+        Some(AfterChildren::Stop { .. }) => Children::EndedToStop,
+        None if attempt.waits_for_children() => Children::Awaited,
+        None => Children::Ordered,
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Guards {
     /// repeats in vain without end is counted and left to a person, or it is a fault that somebody ends (a
     /// full disk).
     pub counted: bool,
+    /// A parent that ends its children waits until none of them has a process.
+    pub waits: bool,
 }
 
 impl Guards {
@@ -27,6 +29,7 @@ impl Guards {
         claim: true,
         review: true,
         counted: true,
+        waits: true,
     };
 }
 
@@ -61,7 +64,7 @@ pub struct Bounds {
     pub rewinds: u8,
     /// Steps whose process is lost.
     pub losses: u8,
-    /// Tickets that a person drops.
+    /// Tickets that a person drops, or agents that a person has go on without their children.
     pub drops: u8,
     /// Times a person's edits are in the way of a landing.
     pub edits: u8,
@@ -70,4 +73,9 @@ pub struct Bounds {
     /// Tickets that are held since their work cannot be merged, checked or landed. They are tried again by
     /// themselves.
     pub holds: u8,
+    /// Children that the first ticket's agent delegates, at most two, with one call; none: nobody delegates.
+    /// The other tickets are these children then.
+    pub children: u8,
+    /// Steps that end with a question.
+    pub questions: u8,
 }

@@ -66,6 +66,38 @@ pub(crate) enum Deed {
     LoseReview,
     /// A person drops it while a gatekeeper is at work: that is ended first.
     StopReviewForDrop,
+    /// The step ended with a question.
+    Ask,
+    /// A person answers it.
+    Answer,
+    /// Its agent delegates so many children.
+    Delegate {
+        children: u8,
+    },
+    /// The file of a child is seen, and its parent's attempt waits for it: that attempt's claim, agent and
+    /// number.
+    Appear {
+        fence: u8,
+        agent: u8,
+        number: u8,
+    },
+    /// The file of a child is seen, and nobody waits for it any more.
+    AppearLate,
+    /// All of its children are over.
+    HearOfChildren,
+    /// A person drops it while it waits for its children: those are ended first.
+    EndChildren,
+    /// A person has it go on without its children: those are ended first.
+    WakeLeader,
+    /// A child is ended with what it is a part of, or its step is stopped for that.
+    EndChild,
+    StopChild,
+    /// The work of a child is in its parent's workspace.
+    Unify,
+    /// The parent of a child has landed.
+    LandWithParent {
+        candidate: Chain,
+    },
 }
 
 impl Deed {
@@ -110,19 +142,26 @@ impl Deed {
                 }));
                 events
             }
-            Self::Finish if stopped_for(ticket).is_none() => attempt(attempt::Event::StepFinished {
-                usage: Usage::default(),
-                total_micro_usd: None,
-                signal: Signal::Done,
-                summary: None,
-                repeat: None,
-                unusable: Vec::new(),
-                steps_left,
-                attempts_left,
-                reopen_at: soon,
-                answer_by: None,
-            }),
-            Self::Finish | Self::Lose => {
+            Self::Finish | Self::Ask if stopped_for(ticket).is_none() => {
+                attempt(attempt::Event::StepFinished {
+                    usage: Usage::default(),
+                    total_micro_usd: None,
+                    signal: match self {
+                        Self::Ask => Signal::Asked {
+                            question: "which?".to_owned(),
+                        },
+                        _ => Signal::Done,
+                    },
+                    summary: None,
+                    repeat: None,
+                    unusable: Vec::new(),
+                    steps_left,
+                    attempts_left,
+                    reopen_at: soon,
+                    answer_by: None,
+                })
+            }
+            Self::Finish | Self::Ask | Self::Lose => {
                 let class = match stopped_for(ticket) {
                     Some(_) => Class::KilledByUs,
                     None => Class::Lost,
@@ -273,6 +312,17 @@ impl Deed {
                     reason: "not wanted".to_owned(),
                 },
             }],
+            Self::Answer
+            | Self::Delegate { .. }
+            | Self::Appear { .. }
+            | Self::AppearLate
+            | Self::HearOfChildren
+            | Self::EndChildren
+            | Self::WakeLeader
+            | Self::EndChild
+            | Self::StopChild
+            | Self::Unify
+            | Self::LandWithParent { .. } => crate::team::events(self, ticket),
         }
     }
 }

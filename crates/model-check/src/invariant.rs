@@ -5,6 +5,7 @@ use crate::chain::Commit;
 use crate::journal::Ordered;
 use crate::order::Order;
 use crate::state::State;
+use crate::team;
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug)]
@@ -54,6 +55,7 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
             ));
         }
     }
+    team::check(state, book)?;
     for (row, ticket) in state.journal.rows.iter().zip(0..) {
         let facts = book.facts(row.value);
         let landed = chains.work_of(target, ticket).count();
@@ -90,6 +92,8 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
             | Stands::Queued
             | Stands::Checked
             | Stands::InReview { .. }
+            | Stands::Absent
+            | Stands::Unified { .. }
             | Stands::Over => {
                 if landed > 0 {
                     return broken(
@@ -133,10 +137,19 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
 
 /// True if everything has come to rest.
 pub(crate) fn is_at_rest(state: &State, book: &Book) -> bool {
-    let over = |row: &crate::journal::Row| {
-        matches!(book.facts(row.value).stands, Stands::Landed { .. } | Stands::Over)
+    let over = |(row, ticket): (&crate::journal::Row, u8)| match book.facts(row.value).stands {
+        Stands::Landed { .. } | Stands::Over => true,
+        Stands::Absent => state.world.files & 1 << ticket == 0,
+        Stands::Open
+        | Stands::Held
+        | Stands::AtWork { .. }
+        | Stands::Queued
+        | Stands::InReview { .. }
+        | Stands::Checked
+        | Stands::Landing { .. }
+        | Stands::Unified { .. } => false,
     };
-    state.journal.rows.iter().all(over)
+    state.journal.rows.iter().zip(0..).all(over)
         && state.journal.outbox.is_empty()
         && state.world.places.iter().all(|place| place.alive == 0)
         && state.world.check.is_none_or(|check| check.end.is_some())

@@ -19,6 +19,7 @@ mod order;
 mod rest;
 mod search;
 mod state;
+mod team;
 mod world;
 
 pub use bounds::{Bounds, Guards, Lease};

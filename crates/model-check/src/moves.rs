@@ -1,12 +1,13 @@
 //! Moves: the events that can come next.
 
-use crate::book::{Book, Facts, Stands};
+use crate::book::{Book, Children, Facts, Stands};
 use crate::bounds::{Guards, Lease};
 use crate::deed::Deed;
 use crate::engine::{Engine, Up};
 use crate::journal::{Ordered, Row};
 use crate::order::Order;
 use crate::state::State;
+use crate::team;
 use crate::world::{self, CheckEnd, ReviewEnd};
 
 /// Something that can happen.
@@ -26,6 +27,8 @@ pub(crate) enum Move {
     End { ticket: u8, run: u16 },
     /// A process is lost.
     Vanish { ticket: u8, run: u16 },
+    /// A process ends with a question.
+    Ask { ticket: u8, run: u16 },
     /// The check that runs ends by itself.
     EndCheck,
     /// The check that runs is lost.
@@ -70,12 +73,16 @@ impl Move {
                     | Deed::EndLanding
                     | Deed::HoldLanding
                     | Deed::WorkerLost
+                    | Deed::Delegate { .. }
+                    | Deed::EndChildren
+                    | Deed::WakeLeader
             ),
             Self::Kill { .. }
             | Self::RunOut
             | Self::Push
             | Self::Rewind
             | Self::Vanish { .. }
+            | Self::Ask { .. }
             | Self::VanishCheck
             | Self::Reject { .. }
             | Self::VanishReview { .. }
@@ -137,6 +144,9 @@ pub(crate) fn moves(state: &State, guards: Guards, book: &Book) -> Vec<Move> {
             if left.losses > 0 {
                 out.push(Move::Vanish { ticket, run });
             }
+            if left.questions > 0 {
+                out.push(Move::Ask { ticket, run });
+            }
         }
     }
     out
@@ -152,6 +162,15 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
         }
         let facts = book.facts(row.value);
         let mut hear = |deed| out.push(Move::Hear { engine, ticket, deed });
+        if let Some(deed) = team::appears(state, up, ticket, book) {
+            hear(deed);
+        }
+        if facts.stands == Stands::Absent {
+            continue;
+        }
+        if facts.asks {
+            hear(Deed::Answer);
+        }
         if let Stands::Landing { waiting: true, .. } = facts.stands {
             hear(Deed::RetryLanding);
         }
@@ -163,6 +182,13 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             }
             if place.lost & bit != 0 {
                 hear(Deed::Lose);
+            }
+            if place.asked & bit != 0 {
+                hear(Deed::Ask);
+            }
+            if ticket == 0 && state.left.children > 0 && place.alive & bit != 0 && !facts.stopping {
+                let children = state.left.children;
+                hear(Deed::Delegate { children });
             }
         }
         if let Some(run) = facts.check {
@@ -212,12 +238,24 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             | Stands::Checked
             | Stands::InReview { .. }
             | Stands::Landed { .. }
+            | Stands::Absent
+            | Stands::Unified { .. }
             | Stands::Over => false,
         };
         if can_be_ended && state.left.holds > 0 {
             hear(Deed::HoldLanding);
         }
-        if state.left.drops > 0 && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over) {
+        let is_dropped = state.left.drops > 0
+            // What is on its parent's branch is dropped with that.
+            && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over | Stands::Unified { .. });
+        if is_dropped && team::is_waiting(&facts) {
+            if facts.children == Children::Awaited {
+                hear(Deed::WakeLeader);
+            }
+            if facts.children != Children::EndedToStop {
+                hear(Deed::EndChildren);
+            }
+        } else if is_dropped {
             if can_be_ended {
                 hear(Deed::EndLanding);
             }
@@ -267,11 +305,14 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
 
 /// The deed that an engine begins by itself with the state that it sees. The core does so after every input,
 /// in the same transaction. The order of tickets is a policy; the first will do for any.
-pub(crate) fn next_deed(up: &Up, agents: u8, book: &Book) -> Option<(u8, Deed)> {
+pub(crate) fn next_deed(up: &Up, agents: u8, guards: Guards, book: &Book) -> Option<(u8, Deed)> {
     let seen = up.seen.iter().zip(0..).filter(|(row, _)| **row != Row::BEHIND);
     let facts: Vec<(Facts, u8)> = seen
         .map(|(row, ticket)| (book.facts(row.value), ticket))
         .collect();
+    if let Some(next) = team::next_deed(up, agents, guards, book) {
+        return Some(next);
+    }
     let first = |wanted: fn(&Facts) -> bool| facts.iter().find(|(f, _)| wanted(f)).map(|(_, ticket)| *ticket);
     let is_checked =
         |(f, _): &(Facts, u8)| matches!(f.stands, Stands::Checked | Stands::Landing { waiting: false, .. });
@@ -294,7 +335,7 @@ pub(crate) fn next_deed(up: &Up, agents: u8, book: &Book) -> Option<(u8, Deed)> 
         return Some((ticket, Deed::StartStep));
     }
     let is_taken = |agent| facts.iter().any(|(f, _)| f.agent == Some(agent));
-    let ticket = first(|f| f.stands == Stands::Open)?;
+    let ticket = first(|f| f.stands == Stands::Open && !f.is_child)?;
     let agent = (0..agents).find(|agent| !is_taken(*agent))?;
     Some((ticket, Deed::Claim { agent }))
 }

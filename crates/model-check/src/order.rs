@@ -53,6 +53,20 @@ pub(crate) enum Order {
     RemoveReview {
         run: ReviewId,
     },
+    /// The file of a child is written; `child`: its ticket's number.
+    CreateChild {
+        child: u8,
+    },
+    /// The workspace of the first ticket's attempt `of` is made ready for a child.
+    PrepareIn {
+        number: u8,
+        fence: u8,
+        of: u8,
+    },
+    Unify {
+        number: u8,
+        fence: u8,
+    },
 }
 
 impl Order {
@@ -64,7 +78,23 @@ impl Order {
         Some(match effect {
             Effect::PrepareWorkspace {
                 fence: by, number, ..
-            } => Self::Prepare {
+            } => match before.delegated() {
+                Some(delegated) => Self::PrepareIn {
+                    number: small(*number),
+                    fence: fence(*by),
+                    of: small(delegated.workspace.number),
+                },
+                None => Self::Prepare {
+                    number: small(*number),
+                    fence: fence(*by),
+                },
+            },
+            Effect::Attempt(attempt::Effect::CreateChild { child }) => Self::CreateChild {
+                child: crate::team::number_of(&child.id),
+            },
+            Effect::Unify {
+                fence: by, number, ..
+            } => Self::Unify {
                 number: small(*number),
                 fence: fence(*by),
             },
@@ -117,10 +147,7 @@ impl Order {
                 run: ReviewId::of(run.as_ref()?),
             },
             Effect::LookAtProposal { .. }
-            | Effect::Attempt(
-                attempt::Effect::InspectWorkspace { .. } | attempt::Effect::CreateChild { .. },
-            )
-            | Effect::Unify { .. }
+            | Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
             | Effect::WriteFile(_)
             | Effect::AddNote { .. }
             | Effect::CreateTicket(_) => return None,
@@ -141,6 +168,9 @@ impl Order {
             | Self::Keep { .. }
             | Self::Remove { .. }
             | Self::Review { .. }
+            | Self::CreateChild { .. }
+            | Self::PrepareIn { .. }
+            | Self::Unify { .. }
             | Self::RemoveReview { .. } => false,
         }
     }
@@ -164,11 +194,14 @@ impl Order {
             | Self::Build { .. }
             | Self::Check { .. }
             | Self::Review { .. }
+            | Self::PrepareIn { .. }
+            | Self::Unify { .. }
             | Self::Land { .. } => true,
             Self::Stop { .. }
             | Self::StopCheck { .. }
             | Self::StopReview { .. }
             | Self::RemoveReview { .. }
+            | Self::CreateChild { .. }
             | Self::Keep { .. }
             | Self::Remove { .. } => false,
         }
@@ -183,9 +216,11 @@ impl Order {
     /// The claim that it belongs to, if the engine compares it before it accepts the report.
     pub(crate) fn fence(self) -> Option<u8> {
         match self {
-            Self::Prepare { fence, .. } | Self::Start { fence, .. } | Self::Build { fence, .. } => {
-                Some(fence)
-            }
+            Self::Prepare { fence, .. }
+            | Self::PrepareIn { fence, .. }
+            | Self::Unify { fence, .. }
+            | Self::Start { fence, .. }
+            | Self::Build { fence, .. } => Some(fence),
             Self::Stop { .. }
             | Self::Check { .. }
             | Self::StopCheck { .. }
@@ -193,6 +228,7 @@ impl Order {
             | Self::Review { .. }
             | Self::StopReview { .. }
             | Self::RemoveReview { .. }
+            | Self::CreateChild { .. }
             | Self::Keep { .. }
             | Self::Remove { .. } => None,
         }

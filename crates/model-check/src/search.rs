@@ -58,7 +58,10 @@ impl std::fmt::Display for Found {
 /// [`Found`]: the shortest history that breaks an invariant, or from which nothing can come to rest any more,
 /// or need not ever.
 pub fn explore(guards: Guards, bounds: Bounds) -> Result<Summary, Found> {
-    let (mut book, open) = Book::new(bounds.tickets, bounds.gatekeepers > 0 && guards.review);
+    let (mut book, open) = Book::new(
+        (bounds.tickets, bounds.children),
+        bounds.gatekeepers > 0 && guards.review,
+    );
     let mut values = [open[0]; TICKETS];
     for (place, value) in values.iter_mut().enumerate() {
         *value = match open.get(place) {

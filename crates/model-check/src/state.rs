@@ -43,6 +43,7 @@ impl State {
                 reviews: [None; TICKETS],
                 approved: Vec::new(),
                 places: [Place::default(); TICKETS],
+                files: 0,
             },
             left: bounds,
         }

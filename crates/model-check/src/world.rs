@@ -23,6 +23,10 @@ pub(crate) struct Place {
     pub(crate) finished: u16,
     /// Runs that ended in any other way.
     pub(crate) lost: u16,
+    /// Runs that ended with a question.
+    pub(crate) asked: u16,
+    /// The attempt of the first ticket in whose workspace its agent works; 0: in one of its own.
+    pub(crate) home: u8,
 }
 
 /// A check's process.
@@ -71,6 +75,8 @@ pub(crate) struct World {
     /// Work that a gatekeeper has approved, in order.
     pub(crate) approved: Vec<Commit>,
     pub(crate) places: [Place; TICKETS],
+    /// Children whose files are there; a bit for each.
+    pub(crate) files: u8,
 }
 
 /// The report of an effect.
@@ -93,6 +99,7 @@ pub(crate) enum Report {
     /// It cannot be done now, and the ticket is held for that.
     CouldNotRun,
     Nothing,
+    Unified,
     /// It failed, and is to be performed again.
     Again,
 }
@@ -125,6 +132,7 @@ impl World {
     ) -> Report {
         let ticket = effect.ticket;
         let target = self.target;
+        let [of_first, ..] = self.places;
         let place = &mut self.places[usize::from(ticket)];
         match effect.order {
             Order::Prepare { number, .. } => {
@@ -133,10 +141,14 @@ impl World {
             }
             Order::Start { number, run: n, .. } => {
                 let bit = run(number, n);
-                if (place.alive | place.finished | place.lost) & bit != 0 {
+                if (place.alive | place.finished | place.lost | place.asked) & bit != 0 {
                     return Report::Spawned;
                 }
-                if place.spaces & attempt(number) == 0 {
+                let is_there = match place.home {
+                    0 => place.spaces & attempt(number) != 0,
+                    home => of_first.spaces & attempt(home) != 0,
+                };
+                if !is_there {
                     return Report::NoWorkspace;
                 }
                 place.alive |= bit;
@@ -237,6 +249,18 @@ impl World {
                 place.spaces &= !attempt(number);
                 Report::Nothing
             }
+            Order::CreateChild { child } => {
+                self.files |= 1 << child;
+                Report::Nothing
+            }
+            Order::PrepareIn { of, .. } => {
+                place.home = of;
+                match of_first.spaces & attempt(of) {
+                    0 => Report::NoWorkspace,
+                    _ => Report::Ready,
+                }
+            }
+            Order::Unify { .. } => Report::Unified,
         }
     }
 
@@ -276,6 +300,13 @@ impl World {
         } else {
             Report::NotLanded
         }
+    }
+
+    /// A process ends with a question.
+    pub(crate) fn ask(&mut self, ticket: u8, bit: u16) {
+        let place = &mut self.places[usize::from(ticket)];
+        place.alive &= !bit;
+        place.asked |= bit;
     }
 
     /// A process ends, having done its work or not.

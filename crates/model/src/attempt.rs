@@ -11,17 +11,18 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use children::{AfterChildren, Child, ChildEnd, ChildResult};
+pub use children::{AfterChildren, Child, ChildEnd, ChildResult, ChildWork};
 pub use claim::{Claim, Shared, Slot, StartPoint};
 pub use event::{Effect, Event, Outcome, Raised, Workspace};
 pub use mode::Mode;
-pub use step::{Prompt, Signal, unusable_words};
+pub use step::{Prompt, Signal, changed_after_words, unusable_words};
 
 use crate::conversation::Conversation;
 pub use crate::conversation::{
     AfterStop, Class, Failure, HarnessChange, HarnessId, Progress, Quiet, Silence, Stuck, Throttled, Usage,
 };
 use crate::machine::{self, Rejected};
+use crate::ticket::Listed;
 use crate::{Actor, Oid, TicketId, Time};
 
 /// An agent at work on a ticket: from its claim until its work is landed or given back.
@@ -275,6 +276,19 @@ impl Attempt {
         };
         let stopping = self.conversation.stopping.as_ref().or(of_children);
         stopping.filter(|then| then.is_final())
+    }
+
+    /// The files that its agent has changed after it had submitted, which its next step is to look at.
+    #[must_use]
+    pub fn changed_after(&self) -> Option<&Listed> {
+        let State::Working(Working {
+            next: Prompt::ChangedAfter { paths },
+            ..
+        }) = &self.state
+        else {
+            return None;
+        };
+        Some(paths)
     }
 
     /// The answer to its last question that the agent has not been given yet, because its next step waits.

@@ -224,28 +224,72 @@ impl From<ChosenMode> for Mode {
     }
 }
 
+/// The result of a step, as a call states it.
+enum Stated {
+    /// An agent's at work, or a gatekeeper's question.
+    Signal(Signal),
+    /// A gatekeeper's.
+    Verdict(Verdict),
+}
+
 impl Call {
+    /// The one table of all calls: the name of each, and the result of the step that it states if it is
+    /// called at `at`.
+    fn row(&self, at: Time) -> (&'static str, Option<Stated>) {
+        let ends = |signal| Some(Stated::Signal(signal));
+        match self {
+            Call::TicketShow {} => ("ticket_show", None),
+            Call::TeamComment { .. } => ("team_comment", None),
+            Call::ReportProgress { .. } => ("report_progress", None),
+            Call::SubmitWork { .. } => ("submit_work", ends(Signal::Done)),
+            Call::ReportBlocked { why } => ("report_blocked", ends(Signal::Blocked { why: why.clone() })),
+            Call::Ask { question } => {
+                let question = question.clone();
+                ("ask", ends(Signal::Asked { question }))
+            }
+            Call::SleepUntil { why, .. } => {
+                let signal = match self.wake_at(at) {
+                    Ok(Some(at)) => Signal::WakeupSet { at, why: why.clone() },
+                    Ok(None) | Err(_) => Signal::None,
+                };
+                ("sleep_until", ends(signal))
+            }
+            Call::AddCommitment { .. } => ("add_commitment", None),
+            Call::SetMode { .. } => ("set_mode", None),
+            Call::CreateTicket { .. } => ("create_ticket", None),
+            Call::ApproveWork {
+                acceptance_test,
+                met,
+                feedback,
+            } => {
+                let verdict = Verdict::Approve {
+                    acceptance_test: acceptance_test.clone(),
+                    met: met.clone(),
+                    feedback: feedback.clone(),
+                };
+                ("approve_work", Some(Stated::Verdict(verdict)))
+            }
+            Call::RejectWork { reason, feedback } => {
+                let verdict = Verdict::Reject {
+                    reason: reason.clone(),
+                    feedback: feedback.clone(),
+                };
+                ("reject_work", Some(Stated::Verdict(verdict)))
+            }
+            Call::FailWork { reason } => {
+                let reason = reason.clone();
+                ("fail_work", Some(Stated::Verdict(Verdict::Fail { reason })))
+            }
+            Call::Delegate { .. } => ("delegate", None),
+            Call::TeamList {} => ("team_list", None),
+            Call::TeamKill { .. } => ("team_kill", None),
+        }
+    }
+
     /// The tool's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Call::TicketShow {} => "ticket_show",
-            Call::TeamComment { .. } => "team_comment",
-            Call::ReportProgress { .. } => "report_progress",
-            Call::SubmitWork { .. } => "submit_work",
-            Call::ReportBlocked { .. } => "report_blocked",
-            Call::Ask { .. } => "ask",
-            Call::SleepUntil { .. } => "sleep_until",
-            Call::AddCommitment { .. } => "add_commitment",
-            Call::SetMode { .. } => "set_mode",
-            Call::CreateTicket { .. } => "create_ticket",
-            Call::ApproveWork { .. } => "approve_work",
-            Call::RejectWork { .. } => "reject_work",
-            Call::FailWork { .. } => "fail_work",
-            Call::Delegate { .. } => "delegate",
-            Call::TeamList {} => "team_list",
-            Call::TeamKill { .. } => "team_kill",
-        }
+        self.row(Time::default()).0
     }
 
     /// Whether a step that has called `before` times may call this too.
@@ -269,50 +313,25 @@ impl Call {
     /// Whether it states the result of the step: the first one of a step stands.
     #[must_use]
     pub fn is_result(&self) -> bool {
-        match self {
-            Call::SubmitWork { .. }
-            | Call::ReportBlocked { .. }
-            | Call::Ask { .. }
-            | Call::SleepUntil { .. }
-            | Call::ApproveWork { .. }
-            | Call::RejectWork { .. }
-            | Call::FailWork { .. } => true,
-            Call::TicketShow {}
-            | Call::TeamComment { .. }
-            | Call::ReportProgress { .. }
-            | Call::Delegate { .. }
-            | Call::TeamList {}
-            | Call::TeamKill { .. }
-            | Call::AddCommitment { .. }
-            | Call::SetMode { .. }
-            | Call::CreateTicket { .. } => false,
-        }
+        self.row(Time::default()).1.is_some()
     }
 
     /// The signal with which a step ends whose agent has called this at `at`; none for a call that states no
     /// result. A verdict ends its step with no signal beside it.
     #[must_use]
     pub fn signal(&self, at: Time) -> Option<Signal> {
-        match self {
-            Call::SubmitWork { .. } => Some(Signal::Done),
-            Call::ReportBlocked { why } => Some(Signal::Blocked { why: why.clone() }),
-            Call::Ask { question } => Some(Signal::Asked {
-                question: question.clone(),
-            }),
-            Call::SleepUntil { why, .. } => Some(match self.wake_at(at) {
-                Ok(Some(at)) => Signal::WakeupSet { at, why: why.clone() },
-                Ok(None) | Err(_) => Signal::None,
-            }),
-            Call::ApproveWork { .. } | Call::RejectWork { .. } | Call::FailWork { .. } => Some(Signal::None),
-            Call::TicketShow {}
-            | Call::TeamComment { .. }
-            | Call::ReportProgress { .. }
-            | Call::Delegate { .. }
-            | Call::TeamList {}
-            | Call::TeamKill { .. }
-            | Call::AddCommitment { .. }
-            | Call::SetMode { .. }
-            | Call::CreateTicket { .. } => None,
+        match self.row(at).1? {
+            Stated::Signal(signal) => Some(signal),
+            Stated::Verdict(_) => Some(Signal::None),
+        }
+    }
+
+    /// The verdict of a gatekeeper.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        match self.row(Time::default()).1? {
+            Stated::Signal(_) => None,
+            Stated::Verdict(verdict) => Some(verdict),
         }
     }
 
@@ -336,42 +355,6 @@ impl Call {
             output.unwrap_or_default(),
             test.unwrap_or_default()
         ))
-    }
-
-    /// The verdict of a gatekeeper.
-    #[must_use]
-    pub fn verdict(&self) -> Option<Verdict> {
-        match self {
-            Call::ApproveWork {
-                acceptance_test,
-                met,
-                feedback,
-            } => Some(Verdict::Approve {
-                acceptance_test: acceptance_test.clone(),
-                met: met.clone(),
-                feedback: feedback.clone(),
-            }),
-            Call::RejectWork { reason, feedback } => Some(Verdict::Reject {
-                reason: reason.clone(),
-                feedback: feedback.clone(),
-            }),
-            Call::FailWork { reason } => Some(Verdict::Fail {
-                reason: reason.clone(),
-            }),
-            Call::TicketShow {}
-            | Call::TeamComment { .. }
-            | Call::ReportProgress { .. }
-            | Call::SubmitWork { .. }
-            | Call::ReportBlocked { .. }
-            | Call::Ask { .. }
-            | Call::SleepUntil { .. }
-            | Call::Delegate { .. }
-            | Call::TeamList {}
-            | Call::TeamKill { .. }
-            | Call::AddCommitment { .. }
-            | Call::SetMode { .. }
-            | Call::CreateTicket { .. } => None,
-        }
     }
 
     /// The promise that it makes.
@@ -477,7 +460,7 @@ mod tests {
         assert!(unknown.contains("unknown field `to`"), "{unknown}");
         let other = words(Role::Gatekeeper, "submit_work", json!({ "summary": "x" }));
         assert!(
-            other.starts_with("submit_work is not for a gatekeeper: you have ticket_show, approve_work"),
+            other.starts_with("submit_work is not for a gatekeeper: you have ticket_show, ask, approve_work"),
             "{other}"
         );
         let none = words(Role::Worker, "fly\u{1b}", json!({}));

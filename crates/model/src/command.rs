@@ -211,7 +211,7 @@ impl Asked {
             | Command::Reap { .. }
             | Command::SetMode { .. }
             | Command::Rewind { .. }
-            | Command::Stop { .. } => Actor::person(&self.by),
+            | Command::Stop { .. } => Actor::named(&self.by),
         }
     }
 }
@@ -258,19 +258,17 @@ pub struct Question {
 }
 
 impl Question {
-    /// The question that the ticket's agent waits with; none when it has asked nothing.
+    /// The question that the ticket's agent or its gatekeeper waits with; none when it has asked nothing.
     #[must_use]
     pub fn of(ticket: &Ticket) -> Option<Self> {
-        ticket.attempt()?.question().map(|_| Self::last(ticket))
+        ticket.open_question().map(|_| Self::last(ticket))
     }
 
-    /// The question that an answer goes to: the one that the ticket's agent waits with, or the one whose
-    /// answer it has not been given yet.
+    /// The question that an answer goes to: the open one, or the one whose answer its agent has not been
+    /// given yet.
     #[must_use]
     pub fn answerable(ticket: &Ticket) -> Option<Self> {
-        let attempt = ticket.attempt()?;
-        let text = attempt.question().or(attempt.waiting_answer());
-        text.map(|_| Self::last(ticket))
+        ticket.answerable().map(|_| Self::last(ticket))
     }
 
     fn last(ticket: &Ticket) -> Self {

@@ -18,6 +18,7 @@ mod new;
 mod note;
 mod part;
 mod proposal;
+mod question;
 mod repeat;
 mod review;
 mod spec;
@@ -53,15 +54,16 @@ pub use new::NewTicket;
 pub use note::Note;
 pub use part::Part;
 pub use proposal::{Proposal, PullRequest, ReviewDecision, Seen};
+pub use question::{Answerable, ClosedQuestion, OpenQuestion};
 pub use repeat::{Fingerprint, Repeat};
-pub use review::{AfterReview, Review, ReviewEvent, ReviewMachine, Reviewing, Verdict};
+pub use review::{AfterReview, Asking, Review, ReviewEvent, ReviewMachine, Reviewing, Verdict};
 pub use spec::Spec;
 pub use train::{Batch, BatchEntry, Coupling, Entry, Place, Trial, Uncoupled, WhyUncoupled};
 pub use transition::Machine;
 pub use unheeded::{Origin, Unheeded};
 pub use verify::{AfterLanding, Candidate, Clearance, Cleared, Stage, Verify, Waiting};
 
-use crate::attempt::{self, Attempt};
+use crate::attempt::{self, Attempt, ChildResult};
 use crate::commitment::{Commitment, Promise};
 use crate::policy::budget::Spent;
 use crate::{AgentName, Fence, Oid, RunId, TicketId, Time};
@@ -111,12 +113,22 @@ pub struct Ticket {
     /// The questions of its agents that a person answered, oldest first: a new session gets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
-    /// The number of questions that its agents have asked: it numbers them.
+    /// The number of questions that its agents and gatekeepers have asked: it numbers them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub questions: u32,
+    /// The last question that was closed without an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_question: Option<Box<ClosedQuestion>>,
     /// Every agent that had an attempt at it: none of them reviews it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub authors: BTreeSet<AgentName>,
+    /// Its children that are done and whose work is in its branch, also those of earlier attempts with whose
+    /// work the present one has begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unified: Vec<ChildResult>,
+    /// Those of them whose commits were not in its branch any more when it was built last.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub absent: BTreeSet<TicketId>,
     /// The tags that it had whenever an agent was given it: an agent that takes one out of the file is
     /// reviewed all the same.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -158,7 +170,7 @@ pub struct Ticket {
     /// The attempt that delegated it; none for a ticket of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegated: Option<Box<Delegated>>,
-    /// The number of children that were delegated for it, over all attempts: it numbers them.
+    /// The highest number of a child that was delegated for it, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub children: u32,
     /// The tickets into which its agent broke it up: the next attempt begins when they are over, and brings
@@ -171,6 +183,9 @@ pub struct Ticket {
     /// The cost of its steps.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
+    /// A hook's program has had it tried again since a person last did: it does not do that twice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retried_by_hook: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -225,7 +240,10 @@ impl Ticket {
             feedback: Vec::new(),
             answers: Vec::new(),
             questions: 0,
+            closed_question: None,
             authors: BTreeSet::new(),
+            unified: Vec::new(),
+            absent: BTreeSet::new(),
             tags_given: BTreeSet::new(),
             given: None,
             review_tries: 0,
@@ -242,6 +260,7 @@ impl Ticket {
             parts: Vec::new(),
             made: 0,
             spent: Spent::default(),
+            retried_by_hook: false,
         }
     }
 

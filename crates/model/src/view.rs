@@ -45,8 +45,10 @@ pub use queue::{Counts, Held};
 pub use standing::{Sign, Standing, standing_since};
 pub use state_file::state_json;
 pub use train::{TrainEntry, train};
-pub use tree::branch;
-pub use words::{BROUGHT_NOTHING, describe, describe_effect, describe_with, matters, printed};
+pub use tree::{branch, open_children};
+pub use words::{
+    Uncounted, brought_nothing, describe, describe_effect, describe_with, matters, printed, uncounted,
+};
 
 use crate::attempt::{self, Usage};
 use crate::journal::{Fact, State, Stream};
@@ -235,7 +237,10 @@ impl Member {
             | ticket::ReviewEvent::Stirred
             | ticket::ReviewEvent::StopOrdered { .. }
             | ticket::ReviewEvent::VerdictNoted { .. }
-            | ticket::ReviewEvent::Called { .. } => {}
+            | ticket::ReviewEvent::Called { .. }
+            | ticket::ReviewEvent::Asked { .. }
+            | ticket::ReviewEvent::Answered { .. }
+            | ticket::ReviewEvent::WaitTimedOut => {}
         }
     }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::files::{self, Sync};
+use crate::tail::Stream;
 
 /// The variable of a run's program that has the run's folder.
 pub const CALLS_DIR: &str = "CREW_RUN_DIR";
@@ -60,6 +61,17 @@ impl Reply {
             says: why.into(),
         }
     }
+}
+
+/// An answer as it is kept: with its place in what the program printed, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    /// The answer.
+    #[serde(flatten)]
+    pub reply: Reply,
+    /// The bytes of standard output that were there when the call was answered.
+    #[serde(default)]
+    pub printed: u64,
 }
 
 /// The calls of one run. Cheap to make and to clone; holds nothing open.
@@ -136,6 +148,11 @@ impl Asks {
 
     /// The answer to a call, once it is there.
     pub fn reply_to(&self, id: &str) -> Result<Option<Reply>> {
+        Ok(self.answered(id)?.map(|answered| answered.reply))
+    }
+
+    /// The answer to a call with its place, once it is there.
+    pub fn answered(&self, id: &str) -> Result<Option<Answered>> {
         let path = self.answers_dir();
         match folder(&path).and_then(|folder| read(&folder, id, files::LIMIT)) {
             Ok(bytes) => serde_json::from_slice(&bytes)
@@ -182,10 +199,22 @@ impl Asks {
         })
     }
 
+    /// When a call was written, by the system's time of its file.
+    pub fn sent_at(&self, id: &str) -> Result<std::time::SystemTime> {
+        let path = self.asks_dir().join(name_of(id));
+        let written = path.symlink_metadata().and_then(|meta| meta.modified());
+        written.map_err(Error::file("look at", &path))
+    }
+
     /// Puts the answer to a call where its program finds it; again, it is replaced.
     pub fn answer(&self, id: &str, reply: &Reply) -> Result<()> {
         let path = self.answers_dir();
-        let bytes = serde_json::to_vec(reply).map_err(|source| Error::Damaged {
+        let out = std::fs::symlink_metadata(self.dir.join(Stream::Out.file()));
+        let answered = Answered {
+            reply: reply.clone(),
+            printed: out.map_or(0, |out| out.len()),
+        };
+        let bytes = serde_json::to_vec(&answered).map_err(|source| Error::Damaged {
             path: path.clone(),
             source,
         })?;
@@ -196,6 +225,11 @@ impl Asks {
         })()
         .map_err(Error::file("write an answer into", &path))
     }
+}
+
+/// When a call was sent, in milliseconds since 1970, by its id: what its program says.
+pub fn sent_at(id: &str) -> Option<u64> {
+    id.split('-').next()?.parse().ok()
 }
 
 /// Whether the token that a call names is the run's. It takes as long for each token of that length.
@@ -310,6 +344,10 @@ mod tests {
             asks.answer(&first, &reply).unwrap();
             assert_eq!(asks.reply_to(&first).unwrap(), Some(reply));
         }
+        std::fs::write(dir.path().join("out"), "12345").unwrap();
+        asks.answer(&first, &Reply::refused("later")).unwrap();
+        assert_eq!(asks.answered(&first).unwrap().unwrap().printed, 5);
+        assert_eq!(sent_at(&first), Some(3));
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod error;
 mod exchange;
 mod files;
 mod linux;
+mod look;
 mod record;
 mod report;
 mod run;
@@ -44,7 +45,7 @@ mod tail;
 mod watch;
 
 pub use ask::ask;
-pub use asks::{Ask, Asks, CALLS_DIR, CALLS_TOKEN, MOST_BYTES, Reply, is_same_token};
+pub use asks::{Answered, Ask, Asks, CALLS_DIR, CALLS_TOKEN, MOST_BYTES, Reply, is_same_token, sent_at};
 pub use end::Pulse;
 pub use error::{Error, Result};
 pub use exchange::{Answer, Exchange, NoAnswer};

@@ -208,7 +208,7 @@ pub fn life(pid: u32) -> Life {
     }
 }
 
-fn process(pid: u32) -> Option<Process> {
+pub(crate) fn process(pid: u32) -> Option<Process> {
     // One read of one file: a look at all processes has hundreds of them.
     let mut buffer = [0; 1024];
     let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
@@ -291,14 +291,22 @@ fn all(marker: Option<Marker<'_>>) -> Result<Vec<Process>, Errno> {
     Ok(found)
 }
 
+/// Fewer processes than this are found by the lists of children.
+const MANY: usize = 64;
+
 /// At most so many listings for one look at `/proc`: on some machines processes start all the time.
 const LISTINGS: u32 = 20;
 
-/// The living processes below this one, oldest first. Good enough for a heartbeat: a process that starts, or
-/// loses its parent, during this call can be missing.
-pub(crate) fn descendants(root: u32) -> Result<Vec<Process>, Errno> {
-    // A kernel without these lists has no such file: then everybody is asked for its parent.
-    if !std::path::Path::new(&format!("/proc/{root}/task/{root}/children")).exists() {
+/// The living processes below this one, oldest first. `expected`: about how many these are. Good enough for a
+/// heartbeat: a process that starts, or loses its parent, during this call can be missing.
+pub(crate) fn descendants(root: u32, expected: usize) -> Result<Vec<Process>, Errno> {
+    // A kernel without these lists has no such file: then everybody is asked for its parent. That is cheaper
+    // too where most processes are below this one, as each of them has two files to read otherwise.
+    let are_most =
+        || rustix::system::sysinfo().procs < expected.saturating_mul(2).try_into().unwrap_or(u16::MAX);
+    if !std::path::Path::new(&format!("/proc/{root}/task/{root}/children")).exists()
+        || expected > MANY && are_most()
+    {
         return Ok(below(all(None)?, root));
     }
     let (mut found, mut parents) = (Vec::new(), vec![(root, u32::MAX)]);
@@ -330,13 +338,15 @@ fn threads_of(pid: u32, threads: u32) -> Vec<PathBuf> {
     listed.map(|thread| thread.path()).collect()
 }
 
-fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
+fn below(all: Vec<Process>, root: u32) -> Vec<Process> {
+    let mut by_parent: BTreeMap<u32, Vec<Process>> = BTreeMap::new();
+    for process in all {
+        by_parent.entry(process.parent).or_default().push(process);
+    }
     let mut found = Vec::new();
     let mut parents = vec![root];
     while let Some(parent) = parents.pop() {
-        let (children, rest): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|process| process.parent == parent);
-        all = rest;
+        let children = by_parent.remove(&parent).unwrap_or_default();
         parents.extend(children.iter().map(|child| child.pid));
         found.extend(children);
     }
@@ -595,7 +605,7 @@ mod tests {
         assert_eq!(process(own).unwrap().start, start_of(own).unwrap());
         let thread = std::thread::spawn(|| std::process::Command::new("sleep").arg("60").spawn().unwrap());
         let mut child = thread.join().unwrap();
-        let both = [descendants(own).unwrap(), below(all(None).unwrap(), own)];
+        let both = [descendants(own, 0), descendants(own, usize::MAX)].map(Result::unwrap);
         child.kill().unwrap();
         child.wait().unwrap();
         for found in both {

@@ -413,7 +413,7 @@ mod tests {
                 .any(|one| one == name.as_bytes())
         };
         let alive = || {
-            let mut children = linux::descendants(std::process::id()).unwrap().into_iter();
+            let mut children = linux::descendants(std::process::id(), 0).unwrap().into_iter();
             children.any(|process| is_of_run(process.pid))
         };
         let deadline = Deadline::after(Duration::from_secs(60));

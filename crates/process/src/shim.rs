@@ -16,7 +16,8 @@ use crate::elsewhere::Others;
 use crate::error::{Error, Result, is_exhausted};
 use crate::files::{self, Sync};
 use crate::linux::{self, Identity, Marker, Root};
-use crate::record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
+use crate::look;
+use crate::record::{Beat, Captured, Exit, Fault, Reason, Started};
 use crate::report::Report;
 use crate::run::Run;
 use crate::spawn::{self, Failure};
@@ -153,6 +154,7 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, NotBegun> {
         spec,
         pipes: [out, err],
         output_at: 0,
+        processes: 0,
     })
 }
 
@@ -252,6 +254,8 @@ struct Watched {
     pipes: [Pipe; 2],
     /// When the program printed something last, in milliseconds since 1970.
     output_at: u64,
+    /// The processes that the last heartbeat found.
+    processes: usize,
 }
 
 /// The state of ending the program.
@@ -400,26 +404,19 @@ impl Watched {
     }
 
     /// Writes a heartbeat; one that cannot be written is left out.
-    fn beat(&self, run: &Run) {
-        let children = linux::descendants(std::process::id()).unwrap_or_default();
+    fn beat(&mut self, run: &Run) {
+        let children = linux::descendants(std::process::id(), self.processes).unwrap_or_default();
+        self.processes = children.len();
         let (own, below): (Vec<_>, Vec<_>) =
             children.into_iter().partition(|process| process.pid == self.pid);
-        let newest = below.iter().skip(below.len().saturating_sub(32));
+        let newest = below.iter().skip(below.len().saturating_sub(look::MOST));
         let beat = Beat {
             at: clock::now_ms(),
             out_bytes: self.pipes[0].capture.seen(),
             err_bytes: self.pipes[1].capture.seen(),
             output_at: self.output_at,
             cpu_ms: own.iter().map(|process| process.cpu_ms).sum(),
-            children: newest
-                .map(|process| Child {
-                    pid: process.pid,
-                    parent: process.parent,
-                    started_at: linux::started_at(process, clock::now_ms()),
-                    cpu_ms: process.cpu_ms,
-                    command: linux::command_line(process.pid),
-                })
-                .collect(),
+            children: newest.map(look::child).collect(),
             children_count: u32::try_from(below.len()).unwrap_or(u32::MAX),
             children_cpu_ms: below
                 .iter()

@@ -1,13 +1,25 @@
 //! Blocking work: it waits for the disk, or for a process, on a thread of its own.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 /// Something to be done on a thread.
 type Work = Box<dyn FnOnce() + Send>;
+
+/// For how long a thread without work stays: longer than a look at a run that is looked at again.
+const STAYS: Duration = Duration::from_secs(10);
+
+/// So many threads without work stay at most.
+const MOST_IDLE: usize = 64;
+
+/// The threads without work, the last one to have had some last: it gets the next, so that the others end.
+type Idle = Arc<Mutex<Vec<(ThreadId, Sender<Work>)>>>;
 
 /// Threads for blocking work. The system may have no thread to give: work that begins something gets an error
 /// then, and work that ends something has a thread in reserve.
@@ -15,6 +27,8 @@ type Work = Box<dyn FnOnce() + Send>;
 pub(crate) struct Threads {
     /// To the thread that was made before anything could run short.
     reserve: Sender<Work>,
+    /// Looks at many runs come all the time, and most of the cost of one would be that of its thread.
+    idle: Idle,
     /// As large as each is to be; none: as large as usual.
     stack: Option<usize>,
 }
@@ -29,13 +43,18 @@ impl Threads {
         let serve = move || {
             while let Ok(work) = works.recv() {
                 // Work that panics sends no result; the work behind it is served too.
-                drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
+                drop(catch_unwind(AssertUnwindSafe(work)));
             }
         };
         std::thread::Builder::new()
             .name("reserve".to_owned())
             .spawn(serve)?;
-        Ok(Self { reserve, stack: None })
+        let idle = Idle::default();
+        Ok(Self {
+            reserve,
+            idle,
+            stack: None,
+        })
     }
 
     /// Does it on a thread, and gives what came of it; none when it panicked.
@@ -75,16 +94,61 @@ impl Threads {
     /// The work stays with the caller where there is no thread for it.
     fn spawn(&self, work: &Arc<Mutex<Option<Work>>>) -> io::Result<()> {
         let work = Arc::clone(work);
+        let mut work: Work = Box::new(move || take(&work));
+        while let Some((_, idle)) = lock(&self.idle).pop() {
+            match idle.send(work) {
+                Ok(()) => return Ok(()),
+                Err(unsent) => work = unsent.0,
+            }
+        }
+        let idle = Arc::clone(&self.idle);
         let mut thread = std::thread::Builder::new().name("hand".to_owned());
         if let Some(stack) = self.stack {
             thread = thread.stack_size(stack);
         }
-        thread.spawn(move || take(&work)).map(drop)
+        thread.spawn(move || serve(work, &idle)).map(drop)
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does the work, and whatever else comes until the thread has had none for a while.
+fn serve(first: Work, idle: &Idle) {
+    let own = std::thread::current().id();
+    let mut next = Some(first);
+    while let Some(work) = next {
+        // Work that panics sends no result.
+        drop(catch_unwind(AssertUnwindSafe(work)));
+        let (tell, works) = channel();
+        {
+            let mut idle = lock(idle);
+            if idle.len() >= MOST_IDLE {
+                return;
+            }
+            idle.push((own, tell));
+        }
+        next = works.recv_timeout(STAYS).ok().or_else(|| {
+            let mut idle = lock(idle);
+            let place = idle.iter().position(|(id, _)| *id == own);
+            match place {
+                Some(place) => {
+                    idle.remove(place);
+                    None
+                }
+                // Somebody is about to send it some.
+                None => {
+                    drop(idle);
+                    works.recv().ok()
+                }
+            }
+        });
     }
 }
 
 fn take(work: &Mutex<Option<Work>>) {
-    let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let work = lock(work).take();
     if let Some(work) = work {
         work();
     }
@@ -114,6 +178,25 @@ mod tests {
         assert_eq!(threads.begin(|| 7).await.unwrap(), Some(7));
         let panicked = threads.begin(|| -> u32 { panic!("on purpose") });
         assert_eq!(panicked.await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_thread_without_work_gets_the_next_and_a_panic_does_not_end_it() {
+        let threads = Threads::new().unwrap();
+        let id = || std::thread::current().id();
+        let first = threads.begin(id).await.unwrap();
+        until_idle(&threads).await;
+        let panicked = threads.begin(|| -> u32 { panic!("on purpose") });
+        assert_eq!(panicked.await.unwrap(), None);
+        until_idle(&threads).await;
+        assert_eq!(threads.begin(id).await.unwrap(), first);
+    }
+
+    /// The result of work comes before its thread has none.
+    async fn until_idle(threads: &Threads) {
+        while lock(&threads.idle).is_empty() {
+            tokio::task::yield_now().await;
+        }
     }
 
     #[tokio::test]

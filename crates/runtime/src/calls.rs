@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use model::call::{Call, Role};
 use model::command::{Command, Outcome};
+use model::ticket::Ticket;
 use model::{Fence, RunId, TicketId};
 use process::{Ask, Asks, Reply, Run, is_same_token};
 use store::Ledger;
 
-pub(crate) use self::notices::Notices;
+pub(crate) use self::notices::{Notices, Written};
 use crate::check::missing_of_promise;
 use crate::clock;
 use crate::executor::Executor;
@@ -35,6 +36,8 @@ pub(crate) struct Calls {
     /// The id of the run that no other run of any journal has.
     run_id: String,
     ticket: TicketId,
+    /// The ticket as it was when the step began; none of a review, whose workspace does not land.
+    stepped: Option<Box<Ticket>>,
     fence: Fence,
     role: Role,
     ledger: Ledger,
@@ -62,7 +65,7 @@ impl Calls {
     /// The calls of a step or a review; none where its program cannot call.
     pub(crate) fn of(
         run: &Run,
-        id: &RunId,
+        (id, stepped): (&RunId, Option<Box<Ticket>>),
         role: Role,
         ledger: Ledger,
         executor: Arc<Executor>,
@@ -78,6 +81,7 @@ impl Calls {
             run: id.clone(),
             run_id: run.spec()?.run_id,
             ticket,
+            stepped,
             fence,
             role,
             ledger,
@@ -149,7 +153,12 @@ impl Calls {
             let command = match ask.and_then(|ask| self.judge(ask)) {
                 Err(why) => self.reply(&id, Reply::refused(why)).await.map(|()| None)?,
                 Ok(Call::TicketShow {}) => self.show(&id).await.map(|()| None)?,
-                Ok(call) => Some(self.submit(&id, call).await?),
+                Ok(call) => {
+                    if let Call::SubmitWork { .. } = call {
+                        self.note_submitted(&id).await?;
+                    }
+                    Some(self.submit(&id, call).await?)
+                }
             };
             self.seen.insert(id, command);
         }
@@ -176,6 +185,25 @@ impl Calls {
             Some(program) => Err(format!("checks do not find the program {program} on their PATH")),
             None => Ok(call),
         }
+    }
+
+    /// Notes the files that are submitted, while the agent waits for the answer.
+    async fn note_submitted(&self, id: &str) -> Result<(), Error> {
+        let Some(ticket) = self.stepped.clone() else {
+            return Ok(());
+        };
+        let (asks, id) = (self.asks.clone(), id.to_owned());
+        let (executor, run) = (Arc::clone(&self.executor), self.run_id.clone());
+        let note = move || {
+            let made = git::Submission {
+                run: &run,
+                at: asks.sent_at(&id)?,
+                is_called: true,
+            };
+            executor.note_submitted(&ticket, made);
+            Ok(())
+        };
+        self.executor.threads.end(note).await.ok_or(Error::Thread)?
     }
 
     /// Puts a call into the inbox; again, it is the same command.

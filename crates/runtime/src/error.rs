@@ -132,6 +132,22 @@ pub enum Error {
         /// The ticket whose agent delegates.
         parent: String,
     },
+    /// What a child that is not done did cannot be taken out of its parent's workspace.
+    #[error(
+        "what {child} did is not wanted and cannot be taken out of the workspace of {parent}: {why}. Finish or undo that in {} (`git \
+         status` there says what it is), and it is kept apart by itself",
+        .workspace.display()
+    )]
+    NotPutBack {
+        /// The child.
+        child: String,
+        /// The ticket whose workspace it is.
+        parent: String,
+        /// The workspace.
+        workspace: PathBuf,
+        /// The reason, in words.
+        why: String,
+    },
     /// A landed merge cannot be taken back.
     #[error("it cannot be taken back: {why}")]
     NotReverted {
@@ -274,7 +290,7 @@ impl Error {
             Error::NoTemporaryFolder { .. } => Some("set TMPDIR to a folder that can be written".to_owned()),
             Error::CheckoutChanges => Some("crew looks again twice a minute".to_owned()),
             Error::ChildTaken { child, .. } => Some(format!("rename the file of {child}, and the child is written")),
-            Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } => None,
+            Error::NotPutBack { .. } | Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } => None,
         }
     }
 }
@@ -309,6 +325,7 @@ impl Error {
             | Error::OtherBranch { .. }
             | Error::CheckoutChanges
             | Error::NoTemporaryFolder { .. }
+            | Error::NotPutBack { .. }
             | Error::NotReverted { .. }
             | Error::ChildTaken { .. }
             | Error::OtherTickets { .. }

@@ -4,6 +4,7 @@
 //! not wait for it, and no hook waits for another.
 
 mod delivery;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use tokio::task::JoinHandle;
 
 pub use self::delivery::HOOK_MARK;
 use self::delivery::Starter;
+pub use self::waiting::{BrokenHook, WaitingHook, broken_hooks, waiting_hooks};
 use crate::executor::Executor;
 use crate::{Result, clock};
 
@@ -93,8 +95,8 @@ impl Hooks {
         Ok(())
     }
 
-    /// Delivers what is left, for a while.
-    pub(crate) async fn finish(&mut self) {
+    /// Delivers what is left, for a while, and says what is left then.
+    pub(crate) async fn finish(&mut self, ledger: &Ledger, hooks: &settings::Hooks) {
         let followers = std::mem::take(&mut self.0);
         for follower in followers.values() {
             follower.wish.send_replace(Wish::CatchUp);
@@ -105,7 +107,15 @@ impl Hooks {
             }
         };
         // The shim of a program that takes longer does not end with this engine.
-        drop(tokio::time::timeout(FAREWELL, all).await);
+        if tokio::time::timeout(FAREWELL, all).await.is_ok() {
+            return;
+        }
+        for waiting in waiting_hooks(ledger, hooks).await.unwrap_or_default() {
+            tracing::warn!(
+                "{}: the next `crew run` delivers what it was not given",
+                waiting.words()
+            );
+        }
     }
 }
 

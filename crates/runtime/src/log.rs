@@ -300,7 +300,7 @@ fn outcome(report: &Report) -> (&'static str, Option<&str>) {
         Report::WorkspaceReady { .. } => ("workspace_ready", None),
         Report::WorkspaceFailed { why } => ("workspace_failed", Some(why)),
         Report::SetUpFailed { why, .. } => ("set_up_failed", Some(why)),
-        Report::Unified => ("unified", None),
+        Report::Unified { .. } => ("unified", None),
         Report::NotUnified { why } => ("not_unified", Some(why)),
         Report::StepSpawned => ("step_spawned", None),
         Report::StepNotSpawned { failure } => ("step_not_spawned", Some(&failure.message)),

@@ -15,18 +15,18 @@ use engine::{CheckEnd, End, Input, driver};
 use model::attempt::{Class, HarnessId, Signal};
 use model::call::Role;
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Loss, Ticket};
+use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Listed, Loss, Ticket};
 use model::{RunId, Time};
-use process::{Beat, Exit, Pulse, Run, Status, Swept};
+use process::{Beat, Exit, Pulse, Reason, Run, Status, Stream, Swept};
 use store::Ledger;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use self::outcome::{failed, of_failure, of_outcome};
-use self::said::Said;
+use self::said::{NoteSubmitted, Said};
 use crate::blocking::Threads;
-use crate::calls::{Calls, Notices};
+use crate::calls::{Calls, Notices, Written};
 use crate::check::missing_of_promise;
 use crate::clock;
 use crate::dispatcher::Event;
@@ -35,6 +35,9 @@ use crate::timing;
 
 /// How often a run is looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How long more output is waited for before what is new is read: a client that prints all the time is read a
+/// few times a second.
+const OUTPUT_RESTS: Duration = Duration::from_millis(200);
 
 /// The subject of a run.
 #[derive(Clone, Debug)]
@@ -64,6 +67,14 @@ impl Subject {
         }
     }
 
+    /// The ticket whose step it is.
+    fn stepped(&self) -> Option<Box<Ticket>> {
+        match self {
+            Subject::Step(ticket, _) => ticket.clone(),
+            Subject::Review(..) | Subject::Check(_) => None,
+        }
+    }
+
     /// The end of a run of which there is no record: of a check `how` it was lost, of a step in a `message`.
     fn lost(&self, id: &RunId, how: Loss, message: &str) -> driver::Event {
         match self {
@@ -89,9 +100,14 @@ pub(crate) async fn watch(
     inbox: Option<(Ledger, Arc<Notices>)>,
     tell: UnboundedSender<Event>,
 ) {
+    let notices = inbox.as_ref().map(|(_, notices)| Arc::clone(notices));
+    let notices = notices.as_ref();
     let mut calls = match subject.role(&executor).zip(inbox) {
         Some((role, (ledger, notices))) => Run::open(&dir)
-            .and_then(|run| Calls::of(&run, &id, role, ledger, Arc::clone(&executor), notices))
+            .and_then(|run| {
+                let of = (&id, subject.stepped());
+                Calls::of(&run, of, role, ledger, Arc::clone(&executor), notices)
+            })
             // The end of the run says what is wrong with its folder.
             .unwrap_or_default(),
         None => None,
@@ -103,7 +119,7 @@ pub(crate) async fn watch(
         }
     };
     let end = tokio::select! {
-        end = end(&dir, &id, &subject, &asked, &executor, &tell) => end,
+        end = end(&dir, &id, &subject, &asked, (&executor, notices), &tell) => end,
         () = serving => return,
     };
     let Some(end) = end else { return };
@@ -127,12 +143,12 @@ async fn end(
     id: &RunId,
     subject: &Subject,
     asked: &Notify,
-    executor: &Arc<Executor>,
+    (executor, notices): (&Arc<Executor>, Option<&Arc<Notices>>),
     tell: &UnboundedSender<Event>,
 ) -> Option<driver::Event> {
     let mut told = String::new();
     loop {
-        match end_of(dir, id, subject, asked, executor, tell).await {
+        match end_of(dir, id, subject, asked, (executor, notices), tell).await {
             Ok(end) => return Some(end),
             Err(process::Error::NoRun { .. }) => {
                 let why = "it was never started".to_owned();
@@ -175,7 +191,7 @@ async fn end_of(
     id: &RunId,
     subject: &Subject,
     asked: &Notify,
-    executor: &Arc<Executor>,
+    (executor, notices): (&Arc<Executor>, Option<&Arc<Notices>>),
     tell: &UnboundedSender<Event>,
 ) -> Result<driver::Event, process::Error> {
     let (run, run_id) = (Run::open(dir)?, id.clone());
@@ -191,9 +207,23 @@ async fn end_of(
         Subject::Review(..) => Some(run.spec()?.run_id),
         Subject::Step(..) | Subject::Check(_) => None,
     };
-    let said = reader.map(|reader| Said::new(&run, reader, review));
+    let own_id = run.spec()?.run_id;
+    let note = subject.stepped().map(|ticket| -> NoteSubmitted {
+        let (executor, run) = (Arc::clone(executor), own_id.clone());
+        Box::new(move |at| {
+            let made = git::Submission {
+                run: &run,
+                at,
+                is_called: false,
+            };
+            executor.note_submitted(&ticket, made);
+        })
+    });
+    let said = reader.map(|reader| Said::new(&run, reader, review, note));
     let elsewhere = executor.held_elsewhere(&run)?;
-    let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
+    let output = notices.filter(|_| said.is_some());
+    let output = output.map(|notices| notices.output(dir.join(Stream::Out.file())));
+    let (said, swept) = wait(&run, id, (said, output), asked, &executor.threads, tell).await?;
     let noticed = clock::now();
     let reads = executor.work == Work::All;
     let (with, of) = (Arc::clone(executor), subject.clone());
@@ -236,11 +266,20 @@ async fn end_of(
                             missing_of_promise(one, &with.check_env.variables)
                         });
                         let digest = || ticket.as_deref().and_then(|ticket| with.workspace_digest(ticket));
+                        let changed = match &ticket {
+                            Some(ticket) if !ended_by_itself(&exit) => {
+                                with.changed_since_submitted(ticket, &own_id)
+                            }
+                            Some(_) | None => Listed::default(),
+                        };
                         match (&mut end.end, &end.stated) {
+                            (End::Finished(_) | End::Failed(_), _) if !changed.is_empty() => {
+                                end.left = Some(Fingerprint::ChangedAfter { paths: changed });
+                            }
                             (End::Finished(Signal::Done), _) => {
                                 if let Some(ticket) = &ticket {
                                     with.save_ahead(ticket);
-                                    end.made = with.parts_made(ticket, &end.modes);
+                                    end.made = with.parts_made(ticket, &run, &end.modes);
                                 }
                             }
                             (End::Finished(Signal::None), _) | (_, Some(End::Finished(Signal::None))) => {
@@ -279,7 +318,7 @@ async fn end_of(
 async fn wait(
     run: &Run,
     id: &RunId,
-    mut said: Option<Said>,
+    (mut said, output): (Option<Said>, Option<Written>),
     asked: &Notify,
     threads: &Threads,
     tell: &UnboundedSender<Event>,
@@ -298,18 +337,33 @@ async fn wait(
             _ = pidfd.readable() => return Ok((said, None)),
             () = asked.notified() => {}
             _ = looks.tick() => {}
+            // What an agent announces counts at once: it may act on that in the same breath.
+            () = printed(output.as_ref()) => {
+                let before = said.as_ref().map_or(0, |said| said.modes.len());
+                said = read_on(said, output.as_ref(), run, threads).await;
+                if said.as_ref().is_some_and(|said| said.modes.len() > before) {
+                    report_modes(said.as_ref(), id, tell);
+                }
+                continue;
+            }
         }
-        let looked = run.clone();
-        // If there is no thread to be had, the next look comes later.
-        let look = threads.begin(move || Look::at(&looked)).await;
-        let Ok(Some(Look {
+        // A client that ends by itself after its failure need not be stopped: it has until the next look.
+        let given_up = said.as_ref().and_then(|said| said.given_up.clone());
+        if let Some(output) = &output {
+            output.look_out();
+        }
+        let (looked, behind) = (run.clone(), said.take());
+        let look = threads.end(move || Look::at(&looked, behind)).await;
+        let Some(Look {
             beat,
             pulse,
             is_to_stop,
-        })) = look
+            said: read,
+        }) = look
         else {
             continue;
         };
+        said = read;
         if is_to_stop {
             let ending = run.clone();
             let Ok(ended) = threads.begin(move || ending.end()).await else {
@@ -321,21 +375,7 @@ async fn wait(
             }
             return Ok((said, swept));
         }
-        // A client that ends by itself after its failure need not be stopped: it has until the next look.
-        let given_up = said.as_ref().and_then(|said| said.given_up.clone());
-        if let Some(behind) = said.take() {
-            let noted = run.clone();
-            said = threads.end(move || behind.read_on(&noted)).await;
-        }
-        // Reported at every look, for the same reason as a failure below; there are few.
-        let modes = said.as_ref().map_or_else(Vec::new, |said| said.modes.clone());
-        if !modes.is_empty() {
-            let input = Input::ModesAnnounced {
-                run: id.clone(),
-                modes,
-            };
-            drop(tell.send(Event::Driver(driver::Event::Input(input))));
-        }
+        report_modes(said.as_ref(), id, tell);
         let sample = Sample {
             stated: said.as_ref().and_then(Said::stated),
             ..sample(beat.as_ref(), pulse, began)
@@ -357,21 +397,61 @@ async fn wait(
     }
 }
 
+/// Waits until a run has printed something, and a moment longer.
+async fn printed(output: Option<&Written>) {
+    match output {
+        Some(output) => output.changed().await,
+        None => std::future::pending().await,
+    }
+    tokio::time::sleep(OUTPUT_RESTS).await;
+}
+
+/// Reads what a run has printed since.
+async fn read_on(said: Option<Said>, output: Option<&Written>, run: &Run, threads: &Threads) -> Option<Said> {
+    let behind = said?;
+    if let Some(output) = output {
+        output.look_out();
+    }
+    let noted = run.clone();
+    threads.end(move || behind.read_on(&noted)).await
+}
+
+/// Reports the modes that the agent has announced. They are reported at every look, for the same reason as a
+/// failure is; there are few.
+fn report_modes(said: Option<&Said>, id: &RunId, tell: &UnboundedSender<Event>) {
+    let modes = said.map_or_else(Vec::new, |said| said.modes.clone());
+    if modes.is_empty() {
+        return;
+    }
+    let input = Input::ModesAnnounced {
+        run: id.clone(),
+        modes,
+    };
+    drop(tell.send(Event::Driver(driver::Event::Input(input))));
+}
+
 /// A look at a run.
 struct Look {
     /// The last heartbeat, if it can be read.
     beat: Option<Beat>,
     pulse: Option<Pulse>,
     is_to_stop: bool,
+    /// What the run has said by now; where it is to stop, as far as it was read before.
+    said: Option<Said>,
 }
 
 impl Look {
-    /// A file that cannot be read now is read at the next look.
-    fn at(run: &Run) -> Self {
+    /// A file that cannot be read now is read at the next look. `said`: as far as it was read before.
+    fn at(run: &Run, said: Option<Said>) -> Self {
+        let is_to_stop = run.is_stop_wished().unwrap_or_default();
         Self {
             beat: run.beat().unwrap_or_default(),
             pulse: run.pulse().unwrap_or_default(),
-            is_to_stop: run.is_stop_wished().unwrap_or_default(),
+            is_to_stop,
+            said: match is_to_stop {
+                true => said,
+                false => said.map(|said| said.read_on(run)),
+            },
         }
     }
 }
@@ -407,6 +487,11 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
         shim: pulse.map_or(0, |pulse| pulse.shim),
         pulse: pulse.map_or(0, |pulse| pulse.count),
     }
+}
+
+/// Whether nobody and nothing has ended the program of a run.
+fn ended_by_itself(exit: &Exit) -> bool {
+    exit.reason == Reason::Exited && exit.signal.is_none()
 }
 
 /// When a run ended, by its own record: the same for every reader, however late. Without a time in the

@@ -84,7 +84,7 @@ const MOST_BYTES: u64 = 256 << 10;
 
 /// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
 /// prompt names it.
-const COMMON: [&str; 19] = [
+const COMMON: [&str; 20] = [
     "ticket",
     "title",
     "body",
@@ -104,6 +104,7 @@ const COMMON: [&str; 19] = [
     "parent",
     "is_apart",
     "is_leader",
+    "done_before",
 ];
 
 /// The beginning of the prompt after a step that something killed.
@@ -191,6 +192,8 @@ pub(crate) struct Facts {
     pub(crate) is_apart: bool,
     /// Whether its agent may delegate.
     pub(crate) is_leader: bool,
+    /// Its children that are done, where the prompt tells a new session of them.
+    pub(crate) done_before: Vec<ChildWords>,
     /// The rest of the ticket's budget, when the agent must come to an end.
     pub(crate) budget: Option<BudgetWords>,
 }
@@ -220,6 +223,9 @@ pub(crate) struct ReviewFacts {
     pub(crate) diff_command: String,
     /// Whether the diff is the beginning only.
     pub(crate) is_cut: bool,
+    /// The gatekeeper's questions that nobody answered in time.
+    #[serde(skip)]
+    pub(crate) unanswered: Vec<String>,
 }
 
 /// A commitment that a gatekeeper names as met.
@@ -259,9 +265,19 @@ pub(crate) struct ChildWords {
 }
 
 impl ChildWords {
-    fn of(result: &ChildResult) -> Self {
+    /// `kept`: the ref of its commits, where the branch has them not any more.
+    pub(crate) fn of(result: &ChildResult, kept: Option<&str>) -> Self {
         let end = match &result.end {
-            ChildEnd::Unified => "It is done.".to_owned(),
+            ChildEnd::Unified if let Some(kept) = kept => {
+                format!(
+                    "It is done, but its commits are not in this branch any more: crew keeps them as {kept}."
+                )
+            }
+            ChildEnd::Unified => match &result.work {
+                Some(work) if work.is_nothing() => "It says that it is done; it changed nothing.".to_owned(),
+                Some(work) => format!("It is done: {}.", work.words()),
+                None => "It is done.".to_owned(),
+            },
             ChildEnd::GivenUp { why } => format!("It was given up:\n{}", quoted(why)),
             ChildEnd::Ended { why } => format!("It was ended, and is not done:\n{}", quoted(why)),
         };
@@ -348,7 +364,7 @@ impl PartWords {
         Self {
             ticket: part.ticket.to_string(),
             title: text::sanitise::line(&part.title),
-            result: text::sanitise::line(part.result.as_deref().unwrap_or("it is not over")),
+            result: text::sanitise::line(part.result.as_deref().unwrap_or("is not over")),
         }
     }
 }
@@ -416,6 +432,11 @@ impl Facts {
             parent: if few { String::new() } else { "t-0".to_owned() },
             is_apart: !few,
             is_leader: !few,
+            done_before: if few {
+                Vec::new()
+            } else {
+                vec![ChildWords::example()]
+            },
             budget: Some(BudgetWords::of(budget)),
         }
     }
@@ -521,9 +542,20 @@ impl Prompts {
         self.render("instructions", facts, context! {})
     }
 
-    /// The prompt of a review.
+    /// The prompt of a review, and below it what came of the questions that were asked about the ticket. Its
+    /// author may have asked one of them: each line of a question is marked as somebody else's.
     pub(crate) fn review(&self, facts: &Facts, review: &ReviewFacts) -> Result<String> {
-        self.render("review", facts, minijinja::Value::from_serialize(review))
+        let mut said = vec![self.render("review", facts, minijinja::Value::from_serialize(review))?];
+        let answers = facts.answers.iter().map(|answered| Answered {
+            question: format!("\n{}", quoted(&answered.question)),
+            answer: answered.answer.clone(),
+        });
+        let answers: Vec<Answered> = answers.collect();
+        if !answers.is_empty() {
+            said.push(self.render("answered", facts, context! { answers })?);
+        }
+        said.extend(review.unanswered.iter().map(|question| nobody_answered(question)));
+        Ok(said.join("\n"))
     }
 
     /// The prompt of a step.
@@ -583,7 +615,8 @@ impl Prompts {
             | Prompt::Answer { .. }
             | Prompt::Wakeup { .. }
             | Prompt::Unify { .. }
-            | Prompt::Unanswered { .. } => said.push(self.about(prompt, facts)?),
+            | Prompt::Unanswered { .. }
+            | Prompt::ChangedAfter { .. } => said.push(self.about(prompt, facts)?),
         }
         if let Some(left_out) = facts.left_out.as_ref().filter(|_| is_sent_back(prompt)) {
             said.push(format!(
@@ -649,11 +682,18 @@ impl Prompts {
                 self.render("step", facts, context! {})?
             ),
             Prompt::Unify { results } => {
-                let children: Vec<ChildWords> = results.iter().map(ChildWords::of).collect();
+                let children: Vec<ChildWords> = results.iter().map(|result| ChildWords::of(result, None)).collect();
                 self.render("unify", facts, context! { children })?
             }
             Prompt::Wakeup { why } => format!(
                 "You asked to be woken: {why}\n\n{}",
+                self.render("step", facts, context! {})?
+            ),
+            Prompt::ChangedAfter { paths } => format!(
+                "You submitted your work on ticket {}, and went on to change files until your step had to be stopped: {paths}.\n\
+                 They may be half written, and nothing was submitted. Look at them, finish them or put them back, and submit again.\n\
+                 End your turn when you submit.\n\n{}",
+                facts.ticket,
                 self.render("step", facts, context! {})?
             ),
             Prompt::Unanswered { question } => format!(
@@ -678,6 +718,15 @@ impl Prompts {
         let context = context! { ..more, ..minijinja::Value::from_serialize(facts) };
         self.templates.get_template(name)?.render(context)
     }
+}
+
+/// Tells a gatekeeper that it has to decide without an answer.
+fn nobody_answered(question: &str) -> String {
+    format!(
+        "You asked:\n\n{}\n\nNobody has answered in time. Decide by what you know. Do not approve what only the answer could let \
+         pass: reject it, and say in the reason what a person has to decide.\n",
+        quoted(question)
+    )
 }
 
 /// Tells an agent which lines of its last step were meant for crew and could not be used.
@@ -720,7 +769,8 @@ fn is_sent_back(prompt: &Prompt) -> bool {
         | Prompt::Answer { .. }
         | Prompt::Wakeup { .. }
         | Prompt::Unify { .. }
-        | Prompt::Unanswered { .. } => false,
+        | Prompt::Unanswered { .. }
+        | Prompt::ChangedAfter { .. } => false,
     }
 }
 

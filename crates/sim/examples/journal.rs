@@ -95,6 +95,7 @@ impl Crew {
                 },
                 untouched: Vec::new(),
                 leftovers: model::ticket::Leftovers::default(),
+                absent: Box::default(),
                 resolves: None,
                 ahead: Box::default(),
             },
@@ -103,7 +104,10 @@ impl Crew {
                 Report::CheckSpawned
             }
             // Nobody delegates in it.
-            Effect::Unify { .. } => Report::Unified,
+            Effect::Unify { .. } => Report::Unified {
+                work: None,
+                absent: BTreeSet::new(),
+            },
             Effect::Attempt(attempt::Effect::CreateChild { .. }) => Report::Done,
             Effect::Land { candidate, .. } => Report::Landed {
                 commit: candidate.commit.clone(),

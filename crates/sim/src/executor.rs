@@ -8,7 +8,7 @@ mod start;
 
 use engine::Report;
 use model::attempt::{self, Class, Failure, StartPoint, Workspace};
-use model::ticket::{Effect, FileStatus, Spec};
+use model::ticket::{Delegated, Effect, FileStatus, Spec};
 use model::{AgentName, RunId, TicketId, Time};
 
 use crate::Plant;
@@ -40,6 +40,8 @@ pub(crate) struct Executor<'a> {
     pub(crate) rng: Rng,
     /// The workspace of another ticket in which this ticket's agent works.
     pub(crate) shared: Option<attempt::Shared>,
+    /// The delegation that the ticket is of.
+    pub(crate) delegated: Option<Delegated>,
     /// The engine dies in the middle: only the first part is done, and nothing is reported.
     pub(crate) half: bool,
 }
@@ -81,7 +83,9 @@ impl Executor<'_> {
             return Report::CouldNotRun { why };
         }
         match effect {
-            Effect::PrepareWorkspace { from, .. } if self.shared.is_some() => self.prepare_shared(from),
+            Effect::PrepareWorkspace { number, from, .. } if self.shared.is_some() => {
+                self.prepare_shared(ticket, *number, from)
+            }
             Effect::PrepareWorkspace {
                 agent, number, from, ..
             } => self.prepare(ticket, agent, *number, from),
@@ -101,7 +105,7 @@ impl Executor<'_> {
                 Report::Inspected { workspace }
             }
             Effect::Attempt(attempt::Effect::CreateChild { child }) => self.create_child(child),
-            Effect::Unify { .. } => self.unify(),
+            Effect::Unify { agent, number, .. } => self.unify(ticket, agent, *number),
             Effect::BuildCandidate {
                 agent,
                 number,
@@ -131,7 +135,12 @@ impl Executor<'_> {
                 Report::Done
             }
             Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
-            Effect::KeepWork { agent, number } => self.keep(ticket, agent, *number),
+            Effect::KeepWork { agent, number } => match self.delegated.clone() {
+                Some(delegated) if !delegated.is_apart => {
+                    self.end_turn(ticket, &delegated.workspace, *number)
+                }
+                Some(_) | None => self.keep(ticket, agent, *number),
+            },
             Effect::RemoveWorkspace { agent, number } => {
                 let key = (agent.clone(), ticket.clone());
                 if self.world.spaces.get(&key).is_some_and(|s| s.number == *number) {
@@ -208,6 +217,20 @@ impl Executor<'_> {
     }
 
     fn prepare(&mut self, ticket: &TicketId, agent: &AgentName, number: u32, from: &StartPoint) -> Report {
+        let key = (agent.clone(), ticket.clone());
+        let pin = format!("refs/crew/base/{ticket}/{number}");
+        let is_begun = self.world.git.refs.contains_key(&pin) && self.world.spaces.contains_key(&key);
+        let parents = match self.delegated.clone().filter(|it| it.is_apart && !is_begun) {
+            None => None,
+            Some(delegated) => match self.start_in_parent(&delegated) {
+                Some(start) => Some(start),
+                None => {
+                    return Report::WorkspaceFailed {
+                        why: "the workspace of its parent is gone".to_owned(),
+                    };
+                }
+            },
+        };
         let git = &mut self.world.git;
         let target = git.target();
         let earlier = match from {
@@ -218,9 +241,8 @@ impl Executor<'_> {
                 git.find(commit).filter(|at| !self.world.taken_back.contains(at))
             }
         };
-        let tip = earlier.unwrap_or(target);
-        let base = git.merge_base(tip, target);
-        let pin = format!("refs/crew/base/{ticket}/{number}");
+        let tip = earlier.unwrap_or(parents.map_or(target, |(_, tip)| tip));
+        let base = parents.map_or_else(|| git.merge_base(tip, target), |(base, _)| base);
         let base = *git.refs.entry(pin).or_insert(base);
         let ready = Report::WorkspaceReady {
             base: git.id(base),
@@ -229,7 +251,6 @@ impl Executor<'_> {
         if self.half {
             return ready;
         }
-        let key = (agent.clone(), ticket.clone());
         match self.world.spaces.get(&key) {
             Some(space) if space.number == number => ready,
             Some(space) => {
@@ -241,6 +262,7 @@ impl Executor<'_> {
                     number,
                     head: tip,
                     dirty: crate::git::Tree::new(),
+                    turns: Vec::new(),
                 };
                 self.world.spaces.insert(key, space);
                 ready
@@ -257,6 +279,7 @@ impl Executor<'_> {
             .get(&key)
             .is_some_and(|space| space.number == number);
         let tip = if mine {
+            self.end_turns(&key, ticket);
             self.world.save(&key)
         } else {
             self.world.git.refs.get(&name).copied()

@@ -20,6 +20,12 @@ pub struct Summary {
     pub landed: usize,
     /// Children whose work became their parent's.
     pub unified: u32,
+    /// Times that the branch of a child was merged into its parent's.
+    pub merged: u32,
+    /// Children whose work was in conflict with their parent's.
+    pub conflicted: u32,
+    /// Turns of children whose work was taken out of their parent's workspace.
+    pub put_back: u32,
     /// Tickets whose agents broke them up.
     pub broken_up: u32,
     /// Steps of which a silence, and its end, was recorded.
@@ -59,6 +65,9 @@ impl Default for Summary {
             inputs: 0,
             landed: 0,
             unified: 0,
+            merged: 0,
+            conflicted: 0,
+            put_back: 0,
             broken_up: 0,
             stirred: 0,
             rewound: 0,
@@ -89,6 +98,9 @@ impl Summary {
         self.inputs += other.inputs;
         self.landed += other.landed;
         self.unified += other.unified;
+        self.merged += other.merged;
+        self.conflicted += other.conflicted;
+        self.put_back += other.put_back;
         self.broken_up += other.broken_up;
         self.stirred += other.stirred;
         self.rewound += other.rewound;
@@ -124,8 +136,14 @@ impl fmt::Display for Summary {
         writeln!(f, "went wrong: {}", struck.join(", "))?;
         writeln!(
             f,
-            "{} children unified, {} tickets broken up, {} rewound, {} silent steps stirred",
-            self.unified, self.broken_up, self.rewound, self.stirred
+            "{} children unified, {} merged, {} in conflict, {} put back; {} tickets broken up, {} rewound, {} silent steps stirred",
+            self.unified,
+            self.merged,
+            self.conflicted,
+            self.put_back,
+            self.broken_up,
+            self.rewound,
+            self.stirred
         )?;
         write!(
             f,

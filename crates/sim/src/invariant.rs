@@ -95,6 +95,12 @@ pub(crate) struct Witness {
     pub(crate) broken_up: u32,
     pub(crate) rewound: u32,
     pub(crate) stirred: u32,
+    /// Children whose work has ever become their parent's.
+    ever_unified: BTreeSet<TicketId>,
+    /// Children that have landed with their parents since the last look at the world: the merges.
+    landed_with: Vec<(TicketId, Oid)>,
+    /// How many of `landed` were looked at for the work of children.
+    judged_landings: usize,
     /// Tickets that were opened again since the last look at the world, though not after somebody had dropped
     /// them.
     reopened: Vec<TicketId>,
@@ -167,6 +173,8 @@ impl Witness {
             self.references_belong_to_tickets(world)?;
             self.target_is_what_was_landed(world, options)?;
             self.closed_only_after_done(ledger, world)?;
+            self.only_done_children_land(world)?;
+            self.done_children_land_once(world)?;
             self.judged.is_just(world)?;
             self.turns.are_taken_one_by_one(&world.git)?;
             judged::no_failure_is_paid_twice(world, &options.settings)?;

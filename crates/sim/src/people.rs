@@ -319,7 +319,7 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
         },
         (78..86, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
             Some(agent) => {
-                let question = tickets.iter().find(|t| t.slot() == Some(&agent));
+                let question = tickets.iter().find(|t| t.slots().any(|(name, _)| *name == agent));
                 let question = question.and_then(|t| Question::of(t));
                 Command::Answer {
                     agent,
@@ -355,10 +355,7 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
 
 /// The agent that asks a person something.
 pub(crate) fn asking(ticket: &Ticket) -> Option<&AgentName> {
-    ticket
-        .attempt()
-        .filter(|a| matches!(a.state, model::attempt::State::WaitingForInput { .. }))
-        .map(|a| &a.claim.agent)
+    ticket.open_question().map(|open| open.agent)
 }
 
 /// The agent that sleeps.
@@ -447,9 +444,16 @@ pub(crate) fn tidy(world: &mut World, witness: &Witness, rng: &mut Rng) -> Optio
             let state = witness.tickets.get(of).map(|ticket| &ticket.state);
             matches!(state, Some(State::Done(done)) if !done.satisfies_dependents())
         };
-        new.spec
-            .deps
-            .retain(|dep| is_before(dep, &id) && known(dep) && !epic(dep) && !ended_badly(dep));
+        // A child that waits for a ticket of the queue keeps its parent's agent waiting, which may be the
+        // only one.
+        let parent = |of: &TicketId| {
+            let delegated = witness.tickets.get(of).and_then(Ticket::delegated);
+            delegated.map(|delegated| &delegated.by)
+        };
+        let is_reachable = |dep: &TicketId| parent(&id).is_none() || parent(dep) == parent(&id);
+        new.spec.deps.retain(|dep| {
+            is_before(dep, &id) && is_reachable(dep) && known(dep) && !epic(dep) && !ended_badly(dep)
+        });
         new.spec.recovers = None;
         if new.unreadable == file.unreadable && new.status == file.status && new.spec == file.spec {
             continue;

@@ -113,6 +113,12 @@ pub enum Plant {
     OldPlace,
     /// An agent goes on however often its steps have failed.
     Undaunted,
+    /// What a child leaves undone stays in its parent's workspace.
+    LeftIn,
+    /// The work of a child with a workspace of its own is said to be its parent's, and is not merged.
+    LeftOut,
+    /// The work of a child with a workspace of its own is merged twice.
+    MergedAgain,
 }
 
 /// Marks a refusal whose end was moved.
@@ -171,6 +177,9 @@ impl Plant {
         Self::LostNotice,
         Self::OldPlace,
         Self::Undaunted,
+        Self::LeftIn,
+        Self::LeftOut,
+        Self::MergedAgain,
     ];
 
     /// Changes the engine's settings.
@@ -266,6 +275,9 @@ impl Plant {
                 | Plant::LostNotice
                 | Plant::OldPlace
                 | Plant::Undaunted
+                | Plant::LeftIn
+                | Plant::LeftOut
+                | Plant::MergedAgain
                 | Plant::LeftChild
                 | Plant::Orphan
                 | Plant::Hasty

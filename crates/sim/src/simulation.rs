@@ -111,6 +111,9 @@ impl Simulation {
                 let summary = &mut self.summary;
                 summary.landed = self.witness.landed.len();
                 summary.unified = self.witness.unified;
+                summary.merged = self.world.merged;
+                summary.conflicted = self.world.conflicted;
+                summary.put_back = self.world.put_back;
                 summary.broken_up = self.witness.broken_up;
                 summary.stirred = self.witness.stirred;
                 summary.rewound = self.witness.rewound;

@@ -161,7 +161,7 @@ pub(crate) fn came(report: &Report) -> String {
         }
         Report::WorkspaceFailed { why } => format!("it could not be made: {why}"),
         Report::SetUpFailed { why, .. } => format!("it could not be set up: {why}"),
-        Report::Unified => "its work is its parent's".to_owned(),
+        Report::Unified { .. } => "its work is its parent's".to_owned(),
         Report::NotUnified { why } => format!("its work is not its parent's: {why}"),
         Report::StepSpawned => "it runs".to_owned(),
         Report::StepNotSpawned { failure } => format!("it did not start: {}", failure.message),

@@ -23,6 +23,18 @@ pub(crate) struct Space {
     pub(crate) head: usize,
     /// Files changed since.
     pub(crate) dirty: Tree,
+    /// The turns of children that work in it, the innermost last.
+    pub(crate) turns: Vec<Turn>,
+}
+
+/// The turn of a child in the workspace of its parent.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    pub(crate) ticket: TicketId,
+    /// The child's attempt.
+    pub(crate) number: u32,
+    /// The tip with which it began.
+    pub(crate) start: usize,
 }
 
 /// A call in the folder of its run, which nobody has seen.
@@ -76,6 +88,15 @@ pub(crate) struct World {
     pub(crate) lazy: BTreeSet<TicketId>,
     /// Commits that someone has taken back from the target.
     pub(crate) taken_back: BTreeSet<usize>,
+    /// The ticket whose agent has written a content.
+    pub(crate) authors: BTreeMap<u64, TicketId>,
+    /// The tip of the work of each child that became its parent's.
+    pub(crate) unified: BTreeMap<TicketId, usize>,
+    /// Children whose branches were merged into their parents', or were in conflict with them, and turns
+    /// that were taken back.
+    pub(crate) merged: u32,
+    pub(crate) conflicted: u32,
+    pub(crate) put_back: u32,
     /// The commits that crew has moved the target to.
     pub(crate) moved_to: BTreeSet<usize>,
     /// The target's branch is not there, until then.
@@ -114,6 +135,11 @@ impl World {
             first_tips: BTreeMap::new(),
             lazy: BTreeSet::new(),
             taken_back: BTreeSet::new(),
+            authors: BTreeMap::new(),
+            unified: BTreeMap::new(),
+            merged: 0,
+            conflicted: 0,
+            put_back: 0,
             moved_to: BTreeSet::new(),
             unborn_until: None,
             full_until: None,
@@ -288,6 +314,7 @@ impl World {
             return self.meddle(&id, status);
         }
         let (key, number) = process.space.clone();
+        let author = process.ticket.clone();
         if !self.spaces.contains_key(&key) {
             process.acts.clear();
             process.end.get_or_insert(process::failed(Class::Crash));
@@ -296,6 +323,7 @@ impl World {
         match act {
             Act::Edit(edits) => {
                 for (path, content) in edits {
+                    self.authors.insert(content, author.clone());
                     self.edit(&key, number, path, content);
                 }
             }

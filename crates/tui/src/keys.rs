@@ -342,12 +342,10 @@ impl App {
     fn ask_answer(&mut self) {
         let asking = |id: &TicketId| {
             let ticket = self.ticket(id)?;
-            let attempt = ticket.attempt()?;
-            let about = Question::answerable(ticket)?;
             // An answer that the agent has not been given yet can be replaced.
-            let earlier = ticket.answers.last().map(|answer| answer.question.as_str());
-            let question = attempt.question().or(earlier)?.to_owned();
-            Some((attempt.claim.agent.clone(), question, Some(about)))
+            let asked = ticket.answerable()?;
+            let about = Question::answerable(ticket)?;
+            Some((asked.agent.clone(), asked.text.to_owned(), Some(about)))
         };
         match self.chosen_ticket().and_then(asking) {
             Some((agent, question, about)) => {

@@ -99,7 +99,20 @@ impl Watcher {
         Ok(())
     }
 
-    /// Watches a folder no more; one that is not watched is no error.
+    /// Watches a file up to its next change, and no further: a file that is written all the time wakes nobody
+    /// before it is watched again. The notice has the file's own path.
+    ///
+    /// # Errors
+    /// There is no such file, or the system has no watch left to give.
+    pub fn watch_once(&self, file: &Path) -> io::Result<()> {
+        let changes = WatchFlags::MODIFY | WatchFlags::ONESHOT;
+        let mut folders = self.shared.folders();
+        let number = inotify::add_watch(&self.shared.inotify, file, changes)?;
+        folders.insert(number, file.to_owned());
+        Ok(())
+    }
+
+    /// Watches a folder or a file no more; one that is not watched is no error.
     pub fn unwatch(&self, folder: &Path) {
         self.shared.folders().retain(|number, watched| {
             let is_it = watched == folder;

@@ -111,3 +111,30 @@ fn its_thread_ends_with_it() {
             .is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Disconnected)
     );
 }
+
+#[test]
+fn a_file_is_watched_up_to_its_next_change() {
+    let (folder, watcher, told) = watched();
+    let below = folder.path().join("below");
+    fs::create_dir(&below).unwrap();
+    let file = below.join("out");
+    fs::write(&file, "one").unwrap();
+    watcher.watch_once(&file).unwrap();
+    for text in ["two", "three", "four"] {
+        fs::write(&file, text).unwrap();
+    }
+    fs::create_dir(folder.path().join("first")).unwrap();
+    let notices = until(&told, &folder.path().join("first"));
+    let changes = |notices: &[Notice]| {
+        notices
+            .iter()
+            .filter(|one| **one == of(&file, Kind::Changed))
+            .count()
+    };
+    assert_eq!(changes(&notices), 1, "{notices:?}");
+    watcher.watch_once(&file).unwrap();
+    fs::write(&file, "five").unwrap();
+    fs::create_dir(folder.path().join("last")).unwrap();
+    let notices = until(&told, &folder.path().join("last"));
+    assert_eq!(changes(&notices), 1, "{notices:?}");
+}

@@ -23,8 +23,9 @@ pub(crate) struct Noticed {
     pub(crate) gaps: Vec<f64>,
 }
 
-/// An agent that says nothing until its last step.
-const AGENT: &str = "#!/bin/sh\ncase $CREW_TICKET_ID in s-*) exec sleep 100000;; esac\ncount=PLACE/steps-$CREW_TICKET_ID\necho x >> $count\n[ $(wc -l < $count) -gt STEPS ] || exit 0\nmkdir -p tk && echo x > tk/$CREW_TICKET_ID.txt && git add tk && git commit -q -m work && echo DONE\n";
+/// An agent that says nothing until its last step. Each step changes a file: of steps that change nothing
+/// crew allows a few only.
+const AGENT: &str = "#!/bin/sh\ncase $CREW_TICKET_ID in s-*) exec sleep 100000;; esac\ncount=PLACE/steps-$CREW_TICKET_ID\necho x >> $count\nmkdir -p tk && cp $count tk/$CREW_TICKET_ID.txt\n[ $(wc -l < $count) -gt STEPS ] || exit 0\ngit add tk && git commit -q -m work && echo DONE\n";
 
 /// Lets an agent take its steps, one ticket after the other, while others work beside it.
 pub(crate) fn run(place: &Place, tickets: usize, beside: usize) -> Result<Noticed, String> {

@@ -1,10 +1,11 @@
-//! What was measured of streams, heartbeats and calls, in tables.
+//! What was measured of streams, a long transcript, heartbeats and calls, in tables.
 
 use super::beats::Beats;
 use super::calls::{BESIDE, Called};
 use super::quantile;
 use super::report::ratio;
 use super::streams::{STREAMS, Streamed};
+use super::transcript::{GOAL, Read};
 
 /// For the terminal.
 pub(crate) fn streamed(streams: &[Streamed]) -> String {
@@ -21,6 +22,24 @@ pub(crate) fn streamed(streams: &[Streamed]) -> String {
         ));
     }
     text
+}
+
+/// For the terminal.
+pub(crate) fn read(read: &Read) -> String {
+    let each: Vec<String> = rows(read)
+        .into_iter()
+        .map(|(what, memory)| format!("{what} {memory:.1}"))
+        .collect();
+    format!(
+        "\ntranscript of {} MB, MiB (goal {GOAL:.0}): {}",
+        read.bytes / 1_000_000,
+        each.join(", ")
+    )
+}
+
+fn rows(read: &Read) -> Vec<(&'static str, f64)> {
+    let first = [("the engine", read.engine), ("the step's shim", read.shim)];
+    first.into_iter().chain(read.commands.iter().copied()).collect()
 }
 
 /// For the terminal.
@@ -65,6 +84,23 @@ pub(crate) fn streams_page(streams: &[Streamed]) -> String {
             ratio(&stream.reader, &stream.skip),
             ratio(&stream.transcript, &stream.skip),
         ));
+    }
+    page
+}
+
+/// For the page: its section.
+pub(crate) fn transcript_page(read: Option<&Read>) -> String {
+    let Some(read) = read else {
+        return String::new();
+    };
+    let mut page = TRANSCRIPT_HEAD
+        .replace("BYTES", &(read.bytes / 1_000_000).to_string())
+        .replace("GOAL", &format!("{GOAL:.0}"));
+    for (what, memory) in rows(read) {
+        let what = what
+            .strip_prefix("crew")
+            .map_or(what.to_owned(), |_| format!("`{what}`"));
+        page.push_str(&format!("| {what} | {:.0} % |\n", 100.0 * memory / GOAL));
     }
     page
 }
@@ -124,6 +160,15 @@ The streams are made up, in the shapes of Claude Code. The three take turns.
 
 | stream | rounds | reader ÷ skip, goal ≥ 0.5 | transcript ÷ skip, goal ≥ 0.5 |
 |---|---|---|---|
+";
+
+const TRANSCRIPT_HEAD: &str = "
+## transcript
+
+The most memory (RSS) that each has while an agent prints BYTES MB in one step, and people look at it before that step ends.
+
+| | of GOAL MiB |
+|---|---|
 ";
 
 const BEATS_HEAD: &str = "

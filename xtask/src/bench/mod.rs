@@ -17,6 +17,7 @@ mod report;
 mod repository;
 mod streams;
 mod train;
+mod transcript;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -36,8 +37,18 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 10] = [
-    "drain", "dispatch", "exits", "idle", "recover", "append", "streams", "beats", "calls", "train",
+const PARTS: [&str; 11] = [
+    "drain",
+    "dispatch",
+    "exits",
+    "idle",
+    "recover",
+    "append",
+    "streams",
+    "transcript",
+    "beats",
+    "calls",
+    "train",
 ];
 
 impl Options {
@@ -62,8 +73,8 @@ impl Options {
 }
 
 /// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the
-/// page says how thoroughly. The sections of the train, the streams, the beats and the calls are also written
-/// when only they were measured.
+/// page says how thoroughly. The sections of the train, the streams, the transcript, the beats and the calls
+/// are also written when only they were measured.
 ///
 /// # Errors
 ///
@@ -143,6 +154,16 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         report.streams = streams::run(&place, &program, if options.quick { 5 } else { 25 })?;
         println!("{}", figures::streamed(&report.streams));
     }
+    if wants("transcript") {
+        let bytes = if options.quick {
+            transcript::QUICK
+        } else {
+            transcript::BYTES
+        };
+        let read = transcript::run(&place, bytes)?;
+        println!("{}", figures::read(&read));
+        report.transcript = Some(read);
+    }
     if wants("beats") {
         let program = example(root, &built, options.crew.is_some(), "process", "beats")?;
         for processes in beats::PROCESSES {
@@ -176,6 +197,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
                 .map(train::report::page)
                 .unwrap_or_default(),
             figures::streams_page(&report.streams),
+            figures::transcript_page(report.transcript.as_ref()),
             figures::beats_page(&report.beats),
             figures::calls_page(report.calls.as_ref()),
         ];

@@ -11,6 +11,7 @@ use super::place::Place;
 use super::recover::{COMMANDS, Recovered};
 use super::streams::Streamed;
 use super::train::{self, Trains};
+use super::transcript::Read;
 use super::{figures, median, quantile};
 
 /// All of a run.
@@ -24,6 +25,7 @@ pub(crate) struct Report {
     pub(crate) recovers: Vec<Recovered>,
     pub(crate) append: Option<Appended>,
     pub(crate) streams: Vec<Streamed>,
+    pub(crate) transcript: Option<Read>,
     pub(crate) beats: Vec<Beats>,
     pub(crate) calls: Option<Called>,
     pub(crate) trains: Option<Trains>,
@@ -325,6 +327,7 @@ impl Report {
             ));
         }
         page.push_str(&figures::streams_page(&self.streams));
+        page.push_str(&figures::transcript_page(self.transcript.as_ref()));
         page.push_str(&figures::beats_page(&self.beats));
         page.push_str(&figures::calls_page(self.calls.as_ref()));
         if let Some(trains) = &self.trains {

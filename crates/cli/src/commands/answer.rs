@@ -4,7 +4,6 @@ use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
 use model::AgentName;
-use model::attempt::Attempt;
 use model::command::{Command, Question};
 use model::ticket::Ticket;
 use model::view::Snapshot;
@@ -16,8 +15,10 @@ use crate::exit::Exit;
 use crate::ui;
 use crate::ui::Style;
 use client::error::Doing as _;
+use client::lookup::Either;
 use client::repository::journal;
 use client::{follow, lookup};
+use runtime::Place;
 
 /// Answer an agent's question; the answer opens its next step
 #[derive(Debug, Args)]
@@ -40,7 +41,7 @@ impl Answer {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let crew = follow::present(journal(&place).await?.as_ref()).await?;
-        let agent = lookup::agent_at(&crew, &place, &self.which)?;
+        let agent = self.asks_at(&crew, &place)?;
         let asked = asks(&crew, &agent);
         let text = match (self.text.is_empty(), asked) {
             (false, _) => self.text.join(" "),
@@ -73,17 +74,38 @@ impl Answer {
         };
         ask(context, place, command).await
     }
+
+    /// The agent that is meant by its own name, or by the ticket that it or its gatekeeper asks about.
+    fn asks_at(&self, crew: &Snapshot, place: &Place) -> Result<AgentName> {
+        let ticket = match lookup::either(crew, place, &self.which)? {
+            Either::Agent(name) => return Ok(name),
+            Either::Ticket(id) => crew.tickets.get(&id),
+        };
+        if let Some(asked) = ticket.and_then(|ticket| ticket.answerable()) {
+            return Ok(asked.agent.clone());
+        }
+        let closed = ticket.and_then(|ticket| Some((&ticket.id, ticket.closed_question.as_deref()?)));
+        let is_meant = |number: u32| self.question.is_none_or(|meant| meant == number);
+        if let Some((id, closed)) = closed.filter(|(_, closed)| is_meant(closed.number)) {
+            return Err(Error::refused(
+                closed.words(id),
+                "`crew inbox` shows who asks what",
+            ));
+        }
+        Ok(lookup::agent_at(crew, place, &self.which)?)
+    }
 }
 
-/// The ticket of an agent.
+/// The ticket of an agent, or of a gatekeeper.
 fn of_agent<'c>(crew: &'c Snapshot, agent: &AgentName) -> Option<&'c Ticket> {
     let mut tickets = crew.tickets.values().map(AsRef::as_ref);
-    tickets.find(|ticket: &&Ticket| ticket.slot() == Some(agent))
+    tickets.find(|ticket: &&Ticket| ticket.slots().any(|(name, _)| name == agent))
 }
 
 /// The ticket about which an agent asks something now, or asked something whose answer it has not been given.
 fn asks<'c>(crew: &'c Snapshot, agent: &AgentName) -> Option<&'c Ticket> {
-    of_agent(crew, agent).filter(|ticket| Question::answerable(ticket).is_some())
+    let is_its = |ticket: &&Ticket| ticket.answerable().is_some_and(|asked| asked.agent == agent);
+    of_agent(crew, agent).filter(is_its)
 }
 
 /// The reason why nobody is asked for an answer. The engine or the command that carries an answer out judges
@@ -108,9 +130,11 @@ fn read(context: &mut Context, ticket: &Ticket, agent: &AgentName) -> Result<Str
     let stdin = std::io::stdin();
     let mut text = String::new();
     if stdin.is_terminal() {
-        let asked = ticket.attempt().and_then(Attempt::question);
-        let earlier = ticket.answers.last().filter(|_| asked.is_none());
-        let question = asked.or(earlier.map(|answer| answer.question.as_str()));
+        let asked = ticket.answerable();
+        let (question, earlier) = (
+            asked.map(|asked| asked.text),
+            asked.and_then(|asked| asked.answer),
+        );
         let columns = context.out.terminal.columns;
         let head = format!("{agent} asks about {}: {}", ticket.id, ticket.spec.title);
         for line in ui::wrap(&head, columns, 3) {
@@ -120,10 +144,7 @@ fn read(context: &mut Context, ticket: &Ticket, agent: &AgentName) -> Result<Str
             context.out.line(&line)?;
         }
         if let Some(earlier) = earlier {
-            let says = format!(
-                "It was answered, and {agent} has not been given that yet: {}",
-                earlier.text
-            );
+            let says = format!("It was answered, and {agent} has not been given that yet: {earlier}");
             context.out.wrapped(&says, 2, Style::Dim)?;
         }
         context

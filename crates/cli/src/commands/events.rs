@@ -15,8 +15,9 @@ use crate::interrupts::interrupts;
 use crate::ui;
 use crate::ui::Style;
 use client::documents;
-use client::follow::Follow;
+use client::follow::{Changes, Follow};
 use client::repository::journal;
+use runtime::Place;
 
 /// Where a line goes on that is wider than the terminal: behind its number.
 const HANG: usize = 8;
@@ -48,12 +49,13 @@ const PAGE: u32 = 250;
 impl Events {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let Some(ledger) = journal(&place).await? else {
+        let ledger = match journal(&place).await? {
+            None if self.follow => first_journal(&place).await?,
+            ledger => ledger,
+        };
+        let Some(ledger) = ledger else {
             if self.follow {
-                return Err(Error::refused(
-                    "nothing has happened here yet, so there is nothing to follow",
-                    "`crew run` begins",
-                ));
+                return Ok(Exit::Interrupted);
             }
             if context.json && self.leader {
                 context.out.json(&documents::Notices { notices: Vec::new() })?;
@@ -132,6 +134,26 @@ impl Events {
                 () = rows.changed() => {}
                 _ = interrupt.recv() => return Ok(Exit::Interrupted),
             }
+        }
+    }
+}
+
+/// The journal, once there is one; none when the wait for it was interrupted.
+async fn first_journal(place: &Place) -> Result<Option<Ledger>> {
+    let mut interrupt = interrupts()?;
+    loop {
+        // The folder of the journal is made with it.
+        let folder = match place.crew_dir.is_dir() {
+            true => &place.crew_dir,
+            false => &place.root,
+        };
+        let mut changes = Changes::of(folder);
+        if let Some(ledger) = journal(place).await? {
+            return Ok(Some(ledger));
+        }
+        tokio::select! {
+            () = changes.wait() => {}
+            _ = interrupt.recv() => return Ok(None),
         }
     }
 }

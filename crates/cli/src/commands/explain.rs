@@ -1,20 +1,22 @@
 //! `crew explain`: why a ticket is, or is not, given out.
 
+mod lines;
+mod remedies;
+
 use clap::Args;
-use model::attempt::{self, Failure};
 use model::command::Question;
-use model::journal::{self, Fact, Stream};
 use model::policy::attention::{self, Need, Reason, attention};
 use model::policy::route::Refusal;
-use model::policy::{capacity, failure, review};
-use model::settings::Settings;
-use model::ticket::{CheckPlan, Done, Event, State, Ticket, Why, remedy};
-use model::view::{
-    self, CheckEnding, Failing, MEND, Snapshot, Standing, TrainEntry, UNSEEN, printed, standing_since,
-};
-use model::{AgentName, Look, Moment, RunId, TicketId};
-use store::Ledger;
+use model::policy::{failure, review};
+use model::ticket::{Done, State, Ticket, remedy};
+use model::view::{self, Failing, MEND, standing_since};
+use model::{AgentName, Moment, attempt};
 
+use self::lines::{
+    because, came_back_with, failure_of, messages, no_worker, of_its_check, place_in_train, submitted,
+    waiting_answer, without_tests,
+};
+use self::remedies::{file_hint, next};
 use crate::commands::ps;
 use crate::context::Context;
 use crate::error::Result;
@@ -81,6 +83,12 @@ impl Explain {
                 format!("it landed in {commit}, by an earlier journal")
             }
             (Some(Need::Person(reason)), _) => because(reason, look),
+            (Some(Need::Others(attention::Others::Parent(_))), _)
+                if let Some(ticket) = ticket.filter(|ticket| ticket.is_unified()) =>
+            {
+                let where_it_is = beside.standing(ticket, now).why;
+                format!("it is done: {}", where_it_is.unwrap_or_default())
+            }
             (Some(Need::Others(others)), _) => others.to_string(),
             (_, _) if let Some(of) = facts.renamed.get(&id) => {
                 format!("{id}.md seems to be the file of {of} under another name")
@@ -89,8 +97,8 @@ impl Explain {
                 submitted(&beside.standing(ticket, now))
             }
             (_, Some(Refusal::InProgress { agent })) if waits(agent) => format!("{agent} has it"),
-            (_, Some(refusal)) if ticket.is_some_and(Ticket::brought_nothing) => {
-                format!("{refusal}, {}", view::BROUGHT_NOTHING)
+            (_, Some(refusal)) if let Some(ticket) = ticket.filter(|ticket| ticket.brought_nothing()) => {
+                format!("{refusal}, {}", view::brought_nothing(ticket))
             }
             (_, Some(refusal @ Refusal::Done { .. }))
                 if let Some(State::Done(Done::Dropped { by, reason })) =
@@ -158,8 +166,8 @@ impl Explain {
                     .and_then(|agent| agent.progress.as_ref())
                     .map(documents::Progress::from),
                 answer: ticket
-                    .and_then(Ticket::attempt)
-                    .and_then(|attempt| Some(attempt.waiting_answer()?.to_owned())),
+                    .and_then(Ticket::answerable)
+                    .and_then(|asked| Some(asked.answer?.to_owned())),
                 mode: agent.and_then(|agent| agent.mode),
                 session: session.map(|session| session.id.clone()),
                 session_state: session.map(|session| session.state),
@@ -286,9 +294,7 @@ impl Explain {
             refusal,
             Some(Refusal::TargetRed { .. } | Refusal::TargetUnchecked { .. })
         );
-        let answer = ticket
-            .zip(agent)
-            .and_then(|(ticket, agent)| waiting_answer(ticket, &agent.name, is_in_the_way));
+        let answer = ticket.and_then(|ticket| waiting_answer(ticket, is_in_the_way));
         if let Some(answer) = answer {
             out.wrapped(&format!("  {answer}"), HANG, Style::Plain)?;
             let hint = format!("`crew answer {id} <text>` replaces it until then");
@@ -302,6 +308,13 @@ impl Explain {
             )?;
         }
         if let Some(words) = attempt::unusable_words(unusable).filter(|words| !says.contains(words)) {
+            out.wrapped(&format!("  in its last step, {words}"), HANG, Style::Yellow)?;
+        }
+        if let Some(paths) = ticket
+            .and_then(Ticket::attempt)
+            .and_then(attempt::Attempt::changed_after)
+        {
+            let words = attempt::changed_after_words(paths);
             out.wrapped(&format!("  in its last step, {words}"), HANG, Style::Yellow)?;
         }
         for one in commitments {
@@ -341,7 +354,8 @@ impl Explain {
         }
         // The agent of a ticket that waits for a person waits for that too, and the agent of submitted work
         // waits for the same as the work.
-        let is_told = runs && matches!(refusal, Some(Refusal::Submitted { .. }));
+        let is_told = runs && matches!(refusal, Some(Refusal::Submitted { .. }))
+            || matches!(need, Some(Need::Others(attention::Others::Children { .. })));
         if let Some(waits) = agent
             .and_then(|agent| agent.waiting(look))
             .filter(|_| reason.is_none() && !is_told)
@@ -411,321 +425,5 @@ impl Explain {
             out.wrapped(&format!("  in its file: {problem}"), HANG, Style::Yellow)?;
         }
         Ok(Exit::Done)
-    }
-}
-
-/// What the last attempt of an open ticket came back with, in one line: its next agent is told.
-/// The words of people that its agent gets with the next step.
-fn messages(ticket: Option<&Ticket>) -> impl Iterator<Item = String> {
-    let attempt = ticket.and_then(Ticket::attempt);
-    let messages = attempt.into_iter().flat_map(|attempt| {
-        let baited = attempt
-            .baited
-            .iter()
-            .map(|by| format!("{by}: this is your last step"));
-        let said = attempt.messages.iter().skip(attempt.messages_shown as usize);
-        baited.chain(said.map(|one| format!("{}: {}", one.by, one.text)))
-    });
-    messages.map(|one| text::sanitise::line(&one))
-}
-
-fn came_back_with(ticket: Option<&Ticket>) -> Option<&str> {
-    let is_back = |ticket: &&Ticket| matches!(ticket.state, State::Open) && ticket.held.is_none();
-    ticket.filter(is_back)?.feedback.last()?.lines().next()
-}
-
-/// Where submitted work stands, in words.
-fn submitted(standing: &Standing) -> String {
-    let why = standing.why.as_ref().map(|why| format!(": {why}"));
-    format!("it is submitted, {}{}", standing.word, why.unwrap_or_default())
-}
-
-/// The place of submitted work in the merge train, or before it; none where it is alone.
-fn place_in_train(train: &[TrainEntry], id: &TicketId) -> Option<String> {
-    let at = train.iter().position(|entry| entry.ticket == *id)?;
-    let entry = &train[at];
-    let is_alone = train.iter().filter(|entry| entry.place.is_some()).count() < 2;
-    Some(match (entry.place, &entry.ahead) {
-        (Some(place), Some(ahead)) => format!("place {place} in the merge train, merged on {ahead}"),
-        (Some(_), None) if is_alone => return None,
-        (Some(place), None) => format!("place {place} in the merge train, merged on the target"),
-        (None, _) if entry.word != "queued" => return None,
-        (None, _) => match at {
-            0 => "it is the next to be merged".to_owned(),
-            1 => "one ticket is before it".to_owned(),
-            before => format!("{before} tickets are before it"),
-        },
-    })
-}
-
-/// What a person can say about a change of the ticket's file that crew cannot explain.
-fn file_hint(is_done: bool) -> &'static str {
-    match is_done {
-        true => "`crew ticket close` leaves it done, `crew ticket reopen` has it done again",
-        false => "`crew ticket reopen` or `crew ticket close` says what you want, `crew drop` gives it up",
-    }
-}
-
-/// Why an agent that is ready for a step is not given one, or work no gatekeeper, where that is for want of a
-/// process or of a gatekeeper.
-fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Ticket>) -> Option<String> {
-    let ticket = ticket?;
-    let limits = capacity::Limits::new(&settings.agents, &settings.run);
-    let tickets = || facts.tickets.values().map(AsRef::as_ref);
-    let is_full = capacity::workers(tickets(), limits) == 0;
-    let is_ready = ticket
-        .attempt()
-        .is_some_and(|attempt| matches!(attempt.state, attempt::State::Ready));
-    let waits_for_gatekeeper = ticket.held.is_none()
-        && ticket
-            .reviewing()
-            .is_some_and(|reviewing| reviewing.open().is_none());
-    if (is_ready || waits_for_gatekeeper) && is_full {
-        let n = limits.workers;
-        return Some(format!(
-            "as many agent processes run as may: [run] max_workers = {n}"
-        ));
-    }
-    let reviews = tickets().flat_map(|other| other.open_reviews().map(move |review| (other, review)));
-    let busy: Vec<String> = reviews
-        .map(|(other, review)| format!("{} at {}", review.agent, other.id))
-        .collect();
-    (waits_for_gatekeeper && !busy.is_empty() && busy.len() >= settings.review.count as usize).then(|| {
-        let n = settings.review.count;
-        format!(
-            "no gatekeeper is free ([review] count = {n}): {}",
-            busy.join(", ")
-        )
-    })
-}
-
-/// The end of the output of the check for which a ticket is held, and its run.
-async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<(Option<String>, Option<RunId>)> {
-    let (mut last, mut failed, mut ended) = (None, None, None);
-    if ticket.held.is_some() {
-        let stream = Stream::Ticket(ticket.id.clone());
-        let each = |fold: store::Recorded| {
-            let held = match &fold.after {
-                journal::State::Ticket(after) => after.held == ticket.held,
-                journal::State::Project(_) => false,
-            };
-            if let Fact::Ticket(Event::CheckEnded { run, .. }) = &fold.fact {
-                ended = Some(run.clone());
-            }
-            if held && let Some(text) = printed(&fold.fact) {
-                (last, failed) = (Some(text.to_owned()), ended.clone());
-            }
-        };
-        ledger.each_of(&stream, 0, each).await?;
-    }
-    Ok((last, failed))
-}
-
-/// The checks that passed on a ticket's work without any test, by what they printed.
-fn without_tests(crew: &Snapshot, settings: &Settings, id: &TicketId) -> Vec<String> {
-    let names = CheckPlan::of(settings).names().into_iter();
-    let is_empty = |name: &String| {
-        let verdicts = crew.checks.of(name).map(|tally| tally.verdicts.as_slice());
-        let mut of_it = verdicts.unwrap_or_default().iter().rev();
-        let last = of_it.find(|verdict| verdict.ticket.as_ref() == Some(id) && verdict.tests.is_some());
-        last.is_some_and(|last| last.tests == Some(0) && last.end == CheckEnding::Passed)
-    };
-    names.filter(is_empty).collect()
-}
-
-/// The failure that holds a ticket whose agent was freed.
-fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
-    let ticket = ticket?;
-    match ticket.held.as_ref()?.why {
-        Why::Auth | Why::NoProgress => ticket.attempt()?.conversation.failure.as_ref(),
-        Why::Failed
-        | Why::Blocked
-        | Why::Killed
-        | Why::Reaped
-        | Why::CouldNotRun
-        | Why::Landing
-        | Why::TargetRed
-        | Why::Paths { .. }
-        | Why::Commitments { .. }
-        | Why::Tests { .. }
-        | Why::Conflict
-        | Why::Review
-        | Why::Diverged
-        | Why::Closed
-        | Why::Budget { .. } => None,
-    }
-}
-
-/// Why the ticket waits for a person, and when it goes on without one.
-fn because(reason: &Reason<'_>, look: Look) -> String {
-    let again = reason.until().and_then(|at| match reason {
-        Reason::Question { .. } => Some(format!("goes on without an answer {}", look.due(at)?)),
-        Reason::Proposal { .. } => look.looked_at_again(at),
-        Reason::Held(_)
-        | Reason::Edits(_)
-        | Reason::Failure(_)
-        | Reason::Impossible(_)
-        | Reason::Harness { .. }
-        | Reason::Dependency(_)
-        | Reason::File(_)
-        | Reason::Target(_) => look.tried_again(at),
-    });
-    format!("{reason}{}", look.added(again))
-}
-
-/// The answer that waits for the agent's next step, in words.
-fn waiting_answer(ticket: &Ticket, agent: &AgentName, is_target_in_the_way: bool) -> Option<String> {
-    let answer = ticket.attempt()?.waiting_answer()?;
-    let when = match is_target_in_the_way {
-        true => ", once the target passes its checks",
-        false => "",
-    };
-    Some(format!(
-        "the answer was taken, and {agent} gets it with the next step{when}: {answer}"
-    ))
-}
-
-/// Further help: the state of the tickets that it waits for, and a person's remedies.
-fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> Vec<(String, String)> {
-    let hint = |text: String| vec![("hint".to_owned(), text)];
-    match refusal {
-        Some(Refusal::WaitsFor { ids }) => ids
-            .iter()
-            .map(|dep| {
-                let state = facts
-                    .tickets
-                    .get(dep)
-                    .map_or_else(|| "unreadable".to_owned(), |ticket| ticket.state_name());
-                (dep.to_string(), state)
-            })
-            .collect(),
-        Some(Refusal::Cycle { .. }) => {
-            hint("break it with `crew ticket undep <ticket> <dependency>`".to_owned())
-        }
-        Some(Refusal::MissingDependency { id: missing }) => {
-            hint(format!("create it, or `crew ticket undep {id} {missing}`"))
-        }
-        Some(Refusal::MissingRecovered { recovers }) => hint(format!(
-            "create {recovers}, or remove `recovers` from the file of {id}"
-        )),
-        Some(Refusal::DependencyFailed {
-            id: failed, since, ..
-        }) => {
-            let since = ("since".to_owned(), ui::clock_time(*since));
-            let remedies = format!(
-                "`crew ticket reopen {failed}` has it done after all, `crew ticket undep {id} {failed}` goes on \
-                 without it, `crew drop {id}` gives this one up"
-            );
-            vec![since, ("hint".to_owned(), remedies)]
-        }
-        Some(Refusal::Held { retry_at: None, .. }) => {
-            hint(held(id, facts.tickets.get(id).map(AsRef::as_ref)))
-        }
-        Some(Refusal::Held {
-            retry_at: Some(_), ..
-        }) if facts
-            .tickets
-            .get(id)
-            .is_some_and(|held| held.has_unusable_promise()) =>
-        {
-            hint(format!(
-                "mend the command in its file, then `crew approve {id}`; `crew retry {id}` tries it as it is, `crew drop {id}` \
-             gives it up"
-            ))
-        }
-        Some(Refusal::Held {
-            retry_at: Some(_), ..
-        }) => hint(format!(
-            "`crew retry {id}` tries it at once, `crew drop {id}` gives it up"
-        )),
-        Some(Refusal::DayBudget { .. }) => {
-            hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
-        }
-        Some(Refusal::TargetRed { .. }) => {
-            let target = facts.target.as_ref();
-            let remedy = target.and_then(|target| target.remedy(look)).unwrap_or_default();
-            let mut lines = hint(format!("{remedy}; `crew run --anyway` starts them all the same"));
-            let again = target.and_then(|target| target.again(look));
-            let again = again.map(|again| ("next look".to_owned(), again));
-            lines.extend(again);
-            lines
-        }
-        Some(Refusal::Delegated { by }) => hint(format!(
-            "`crew explain {by}` says what its parent does; `crew drop {id}` has it done without this one"
-        )),
-        Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
-        Some(
-            Refusal::Unknown
-            | Refusal::Done { .. }
-            | Refusal::InProgress { .. }
-            | Refusal::Submitted { .. }
-            | Refusal::NoFile
-            | Refusal::Unreadable
-            | Refusal::FileClosed
-            | Refusal::FileUnheeded { .. }
-            | Refusal::Debouncing { .. }
-            | Refusal::Epic
-            | Refusal::NotDue { .. }
-            | Refusal::TargetUnchecked { .. }
-            | Refusal::RecoveryNotNeededYet { .. }
-            | Refusal::RecoveryNotNeeded { .. }
-            | Refusal::AssigneeBusy { .. }
-            | Refusal::NoAgentFree { .. },
-        )
-        | None => Vec::new(),
-    }
-}
-
-/// A person's remedies for a held ticket.
-fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
-    let why = ticket
-        .and_then(|ticket| ticket.held.as_ref())
-        .map(|held| &held.why);
-    let merged = ticket.is_some_and(|ticket| ticket.candidate().is_some());
-    let usual = format!("`crew retry {id}` tries it again, `crew drop {id}` gives it up");
-    let broken: Vec<String> = ticket
-        .into_iter()
-        .flat_map(Ticket::broken_commitments)
-        .map(|one| format!("`crew waive {id} --commitment {} <reason>`", one.id))
-        .collect();
-    let waive = format!("`crew waive {id} <reason>` {UNSEEN}");
-    match why {
-        Some(Why::Auth) => format!(
-            "log the agent's client in again, then `crew retry {id}`: every agent goes on; `crew drop {id}` gives it up"
-        ),
-        Some(Why::Budget { .. }) => format!(
-            "`crew retry {id}` grants as much again, `ticket_usd` in crew.toml raises it for all, `crew drop {id}` gives it up"
-        ),
-        Some(Why::NoProgress) if ticket.is_some_and(Ticket::is_refused) => format!(
-            "do what that says in the folder with the work, then `crew retry {id}`: crew looks at the branch first, \
-             and no step is paid for; `crew drop {id}` gives it up"
-        ),
-        Some(Why::Paths { .. }) => {
-            format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
-        }
-        Some(Why::Tests { .. }) => format!(
-            "`crew approve {id}` lets it go on with fewer tests, `crew reject {id} <why>` sends it back to its agent, \
-             `crew drop {id}` gives it up"
-        ),
-        Some(Why::Review) => format!(
-            "`crew approve {id}` or `crew reject {id} <why>` decides in the gatekeeper's place, `crew retry {id}` has it \
-             reviewed again, `crew drop {id}` gives it up"
-        ),
-        Some(Why::Commitments { .. }) => {
-            format!("`crew approve {id}` lets it go on, `crew drop {id}` gives it up")
-        }
-        Some(Why::Failed) if !broken.is_empty() => format!(
-            "{} excuses a commitment that is not met, and `crew retry {id}` then goes on with the work that is there; \
-             {usual}",
-            broken.join(", ")
-        ),
-        Some(_) | None if !broken.is_empty() => {
-            format!(
-                "{} excuses that commitment alone; {usual}; {waive}",
-                broken.join(", ")
-            )
-        }
-        Some(_) | None if merged => format!("{usual}; {waive}"),
-        Some(_) | None => usual,
     }
 }

@@ -190,7 +190,11 @@ fn tell(table: &mut Table, fold: &Recorded, effects: &[Effect], which: Option<&E
         table.below(4, &format!("│ {line}"), Style::Plain);
     }
     for effect in effects {
-        table.below(4, &format!("→ {}", describe_effect(effect)), Style::Dim);
+        table.below(
+            4,
+            &format!("→ {}", describe_effect(effect, &fold.after)),
+            Style::Dim,
+        );
     }
 }
 

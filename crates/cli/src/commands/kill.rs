@@ -13,7 +13,7 @@ use client::{follow, lookup};
 /// Stop an agent's process; its ticket goes back to the queue, held, its work kept
 #[derive(Debug, Args)]
 pub(crate) struct Kill {
-    /// The agent.
+    /// The agent, or the ticket that it is at.
     agent: String,
 }
 
@@ -21,7 +21,7 @@ impl Kill {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let crew = follow::present(journal(&place).await?.as_ref()).await?;
-        let agent = lookup::agent(&crew, &self.agent)?;
+        let agent = lookup::agent_at(&crew, &place, &self.agent)?;
         ask(context, place, Command::Kill { agent }).await
     }
 }

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::ui::{Style, Talk};
 use client::activity::Activity;
 use client::conversation::{Detail, Line, Reading};
+use client::outputs::Source;
 use client::repository::journal;
 use client::{documents, follow, lookup, outputs};
 
@@ -95,14 +96,14 @@ impl Peek {
             context.out.wrapped(&format!("it {reports}"), 2, Style::Dim)?;
         }
         let source = step.source(&place);
-        let shown = match Run::open(&source.dir) {
-            Ok(run) => last_lines(&run, source.is_of_agent(), self.full, self.lines)?,
-            Err(_) => VecDeque::new(),
+        let (has_times, shown) = match Run::open(&source.dir) {
+            Ok(run) => last_lines(&run, &source, self.full, self.lines)?,
+            Err(_) => (false, VecDeque::new()),
         };
         if shown.is_empty() && complained.is_empty() {
             context.out.styled("nothing was printed yet", Style::Dim)?;
         }
-        let mut talk = Talk::default();
+        let mut talk = Talk::new(has_times);
         for line in shown {
             talk.line(&mut context.out, line)?;
         }
@@ -114,13 +115,14 @@ impl Peek {
     }
 }
 
-/// The last lines, with one that is being written.
-fn last_lines(run: &Run, is_of_agent: bool, full: bool, most: usize) -> Result<VecDeque<Line>> {
+/// The last lines, with one that is being written; and whether times stand beside them.
+fn last_lines(run: &Run, source: &Source, full: bool, most: usize) -> Result<(bool, VecDeque<Line>)> {
     let detail = if full { Detail::Unfolded } else { Detail::Folded };
-    let (reading, mut last) = Reading::near_end(run, is_of_agent, detail, most)?;
+    let uncounted = &source.uncounted;
+    let (reading, mut last) = Reading::near_end(run, source.is_of_agent(), uncounted, detail, most)?;
     last.extend(reading.open().filter(|_| most > 0));
     while last.iter().filter(|line| !line.joins).count() > most {
         last.pop_front();
     }
-    Ok(last)
+    Ok((reading.has_times(), last))
 }

@@ -22,7 +22,7 @@ use client::outbox::Outbox;
 use client::outputs::SettingUp;
 use client::repository::journal;
 use client::{documents, follow, inbox};
-use runtime::Place;
+use runtime::{Place, WaitingHook};
 use store::{FailedHook, Ledger};
 
 /// Show the agents: state, ticket, step, tokens, cost
@@ -43,6 +43,10 @@ impl Ps {
         let locks = place.left_index_locks().unwrap_or_default();
         let settings = client::repository::settings(&place).unwrap_or_default();
         let failed_hooks = failed_hooks(ledger.as_ref(), &settings).await?;
+        let waiting_hooks = match &ledger {
+            Some(ledger) => runtime::waiting_hooks(ledger, &settings.hooks).await?,
+            None => Vec::new(),
+        };
         if context.json {
             context.out.json(&document(
                 &place,
@@ -50,7 +54,7 @@ impl Ps {
                 &outbox.failing,
                 engine.as_ref(),
                 queue,
-                (&locks, &failed_hooks),
+                (&locks, &failed_hooks, &waiting_hooks),
                 now,
             ))?;
             return Ok(Exit::Done);
@@ -84,6 +88,13 @@ impl Ps {
                 failed.notice
             );
             out.wrapped(&says, 2, Style::Yellow)?;
+        }
+        for waiting in &waiting_hooks {
+            let next = match engine {
+                Some(_) => "",
+                None => ": `crew run` delivers what it was not given",
+            };
+            out.wrapped(&format!("{}{next}", waiting.words()), 2, Style::Yellow)?;
         }
         for pause in crew.obstacles(look) {
             out.wrapped(&pause, 2, Style::Yellow)?;
@@ -202,7 +213,7 @@ fn document(
     failing: &[Failing],
     engine: Option<&Engine>,
     queue: Counts,
-    (locks, hooks): (&[PathBuf], &[(&'static str, FailedHook)]),
+    (locks, hooks, waiting): (&[PathBuf], &[(&'static str, FailedHook)], &[WaitingHook]),
     now: Time,
 ) -> documents::Ps {
     let one = |agent: Agent| {
@@ -228,6 +239,7 @@ fn document(
             .iter()
             .map(|(hook, failed)| documents::FailedHook::of(hook, failed))
             .collect(),
+        waiting_hooks: waiting.iter().map(documents::WaitingHook::of).collect(),
         pause: pause(crew, now).map(documents::Pause::of),
         target: crew.project.target.as_deref().map(documents::Target::of),
         seq: crew.seq,

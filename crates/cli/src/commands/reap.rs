@@ -13,7 +13,7 @@ use crate::exit::Exit;
 /// Give an agent up for good: its step is stopped, its ticket goes back, held, and its name is retired
 #[derive(Debug, Args)]
 pub(crate) struct Reap {
-    /// The agent.
+    /// The agent, or the ticket that it is at.
     agent: String,
 }
 
@@ -21,7 +21,7 @@ impl Reap {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let crew = follow::present(journal(&place).await?.as_ref()).await?;
-        let agent = lookup::agent(&crew, &self.agent)?;
+        let agent = lookup::agent_at(&crew, &place, &self.agent)?;
         ask(context, place, Command::Reap { agent }).await
     }
 }

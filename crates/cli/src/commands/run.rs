@@ -237,6 +237,21 @@ impl Live<'_, Journal> {
     }
 
     fn tell_waits(&mut self, waits: &[Waits], inbox: &[Item]) -> Result<()> {
+        let mut items: BTreeMap<&TicketId, &Item> = BTreeMap::new();
+        for item in inbox {
+            if let Some(ticket) = &item.ticket {
+                items.entry(ticket).or_insert(item);
+            }
+        }
+        // A child that nobody is asked about goes on, or lands, with its parent.
+        let is_of_parent = |ticket: &Ticket| ticket.delegated().is_some() && !items.contains_key(&ticket.id);
+        let tickets = &self.crew.tickets;
+        let own = |waits: &&Waits| {
+            !tickets
+                .get(&waits.ticket)
+                .is_some_and(|ticket| is_of_parent(ticket))
+        };
+        let waits: Vec<&Waits> = waits.iter().filter(own).collect();
         if waits.is_empty() {
             return Ok(());
         }
@@ -249,16 +264,10 @@ impl Live<'_, Journal> {
         };
         out.styled(&format!("{n} {what} {wait} for a person"), Style::Yellow)?;
         let mut table = Table::bare(2);
-        let mut items: BTreeMap<&TicketId, &Item> = BTreeMap::new();
-        for item in inbox {
-            if let Some(ticket) = &item.ticket {
-                items.entry(ticket).or_insert(item);
-            }
-        }
         // The fault of the target is told once, below.
         let target = self.crew.target_in_the_way();
         let (of_target, others): (Vec<&Waits>, Vec<&Waits>) = waits
-            .iter()
+            .into_iter()
             .partition(|waits| target.as_ref() == Some(&waits.why));
         for waits in others {
             let item = items.get(&waits.ticket).copied();

@@ -45,7 +45,7 @@ impl Tell for Story {
                 let parent = after.delegated().map(|delegated| &delegated.by);
                 Some((claimed(counts, &agent, parent), Style::Plain))
             }
-            Event::Unified => Some((
+            Event::Unified { .. } => Some((
                 format!("{agent} is done; what it did lands with the whole"),
                 Style::Plain,
             )),

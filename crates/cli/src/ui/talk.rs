@@ -18,6 +18,14 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
+    /// `has_times`: whether times have a column from the first line on.
+    pub(crate) fn new(has_times: bool) -> Self {
+        Self {
+            waits: None,
+            has_times,
+        }
+    }
+
     /// Prints the next line, or has it wait.
     pub(crate) fn line(&mut self, out: &mut Out, line: Line) -> Result<()> {
         self.has_times |= line.at.is_some();

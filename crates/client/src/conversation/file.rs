@@ -8,9 +8,11 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use harness::Transcript;
+use harness::entry::Entry;
 use process::{Run, Stream, Tail};
 
-use super::{Conversation, Detail, Line, Look, Shown};
+use super::calls::Calls;
+use super::{Conversation, Detail, Line, Look, Shown, Uncounted};
 use crate::error::Result;
 use crate::outputs;
 
@@ -30,25 +32,45 @@ pub struct Reading {
     tail: Tail,
     transcript: Transcript,
     conversation: Conversation,
+    /// The calls of crew's tools; none of a program that is no agent.
+    calls: Option<Calls>,
+    has_times: bool,
     detail: Detail,
 }
 
 impl Reading {
-    /// Of a run, from its beginning on. `is_of_agent`: whether it is an agent's step.
-    pub fn new(run: &Run, is_of_agent: bool, detail: Detail) -> Self {
-        Self::at(run, is_of_agent, detail, 0)
+    /// Of a run, from its beginning on. `is_of_agent`: whether it is an agent's step; `uncounted`: the words
+    /// of it that are known not to count.
+    pub fn new(run: &Run, is_of_agent: bool, uncounted: Uncounted, detail: Detail) -> Self {
+        Self::at(run, is_of_agent, uncounted, detail, 0)
     }
 
-    fn at(run: &Run, is_of_agent: bool, detail: Detail, offset: u64) -> Self {
+    fn at(run: &Run, is_of_agent: bool, uncounted: Uncounted, detail: Detail, offset: u64) -> Self {
+        let calls = is_of_agent.then(|| {
+            let mut calls = Calls::of(run);
+            calls.look();
+            calls.skip(offset);
+            calls
+        });
         Self {
             tail: Tail::new(run, Stream::Out, offset),
             transcript: match is_of_agent {
                 true => Transcript::of_agent(),
                 false => Transcript::of_program(),
             },
-            conversation: Conversation::default(),
+            conversation: Conversation {
+                uncounted,
+                ..Conversation::default()
+            },
+            has_times: calls.as_ref().is_some_and(|calls| calls.next().is_some()),
+            calls,
             detail,
         }
+    }
+
+    /// Whether times stand beside the lines from the first one on, as far as is known.
+    pub fn has_times(&self) -> bool {
+        self.has_times
     }
 
     /// Of a run, from its last lines on: `most` of them, if there are so many within its last 16 MiB.
@@ -58,6 +80,7 @@ impl Reading {
     pub fn near_end(
         run: &Run,
         is_of_agent: bool,
+        uncounted: &Uncounted,
         detail: Detail,
         most: usize,
     ) -> Result<(Self, VecDeque<Line>)> {
@@ -66,7 +89,7 @@ impl Reading {
         let mut window = NEAR;
         loop {
             let offset = line_start(&path, length.saturating_sub(window));
-            let mut reading = Self::at(run, is_of_agent, detail, offset);
+            let mut reading = Self::at(run, is_of_agent, uncounted.clone(), detail, offset);
             let mut last = Last::of(most, detail);
             reading.more(&mut |line| last.push(line))?;
             if last.count == most || offset == 0 || window >= FAR {
@@ -82,20 +105,48 @@ impl Reading {
     /// The output cannot be read.
     pub fn more(&mut self, each: &mut dyn FnMut(Line)) -> Result<bool> {
         let mut is_any = false;
+        if let Some(calls) = &mut self.calls {
+            calls.look();
+            self.conversation.uncounted.result = calls.result().map(str::to_owned);
+        }
         loop {
+            let read = self.tail.offset();
             let bytes = self.tail.read(PIECE)?;
+            is_any |= !bytes.is_empty();
+            let mut rest = bytes.as_slice();
+            // Each call stands behind what was printed before it. A line that is not whole then stands behind
+            // the call.
+            while let Some(at) = self.calls.as_ref().and_then(Calls::next)
+                && let Ok(before) = usize::try_from(at.saturating_sub(read))
+                && before <= bytes.len()
+            {
+                let (first, others) = rest.split_at(before.saturating_sub(bytes.len() - rest.len()));
+                rest = others;
+                self.feed(first, each);
+                self.calls_up_to(at, each);
+                is_any = true;
+            }
+            self.feed(rest, each);
             if bytes.is_empty() {
                 return Ok(is_any);
             }
-            is_any = true;
-            let (conversation, detail) = (&mut self.conversation, self.detail);
-            self.transcript.feed(&bytes, |entry| {
-                conversation.read(entry, &mut |line| {
-                    if detail.wants(line.shown) {
-                        each(line);
-                    }
-                });
-            });
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line)) {
+        let mut shown = Shower {
+            conversation: &mut self.conversation,
+            calls: self.calls.as_mut(),
+            detail: self.detail,
+            each,
+        };
+        self.transcript.feed(bytes, |entry| shown.entry(entry));
+    }
+
+    fn calls_up_to(&mut self, read: u64, each: &mut dyn FnMut(Line)) {
+        let calls = self.calls.as_mut().map(|calls| calls.up_to(read));
+        for call in calls.iter().flatten() {
+            self.conversation.call(call, &mut wanted(self.detail, each));
         }
     }
 
@@ -114,14 +165,45 @@ impl Reading {
 
     /// Ends the output: calls `each` for the lines of its last, unfinished line.
     pub fn end(&mut self, each: &mut dyn FnMut(Line)) {
-        let (conversation, detail) = (&mut self.conversation, self.detail);
-        self.transcript.end(|entry| {
-            conversation.read(entry, &mut |line| {
-                if detail.wants(line.shown) {
-                    each(line);
-                }
-            });
-        });
+        let mut shown = Shower {
+            conversation: &mut self.conversation,
+            calls: self.calls.as_mut(),
+            detail: self.detail,
+            each,
+        };
+        self.transcript.end(|entry| shown.entry(entry));
+        let calls = self.calls.as_mut().map(Calls::rest);
+        for call in calls.iter().flatten() {
+            self.conversation.call(call, &mut wanted(self.detail, each));
+        }
+    }
+}
+
+/// Shows entries, with the calls before them.
+struct Shower<'r> {
+    conversation: &'r mut Conversation,
+    calls: Option<&'r mut Calls>,
+    detail: Detail,
+    each: &'r mut dyn FnMut(Line),
+}
+
+impl Shower<'_> {
+    fn entry(&mut self, entry: Entry) {
+        let mut each = wanted(self.detail, self.each);
+        let calls = self.calls.as_mut().map(|calls| calls.before(&entry));
+        for call in calls.iter().flatten() {
+            self.conversation.call(call, &mut each);
+        }
+        self.conversation.read(entry, &mut each);
+    }
+}
+
+/// Passes on the lines that are wanted.
+fn wanted(detail: Detail, each: &mut dyn FnMut(Line)) -> impl FnMut(Line) {
+    move |line| {
+        if detail.wants(line.shown) {
+            each(line);
+        }
     }
 }
 
@@ -189,6 +271,11 @@ pub fn last_line(dir: &Path, is_of_agent: bool) -> String {
         false => Transcript::of_program(),
     };
     let mut conversation = Conversation::default();
+    if let Some(run) = is_of_agent.then(|| Run::open(dir)).and_then(Result::ok) {
+        let mut calls = Calls::of(&run);
+        calls.look();
+        conversation.uncounted.result = calls.result().map(str::to_owned);
+    }
     let mut last = String::new();
     let mut read = |entry| {
         conversation.read(entry, &mut |line: Line| {

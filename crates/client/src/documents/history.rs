@@ -52,7 +52,7 @@ impl HistoryEvent {
     /// The document of a row, with the effects that it ordered.
     pub fn of(fold: &Recorded, effects: &[Effect]) -> Self {
         let ordered = effects.iter().map(|effect| Ordered {
-            says: describe_effect(effect),
+            says: describe_effect(effect, &fold.after),
             effect: serde_json::to_value(effect).unwrap_or_default(),
         });
         Self {

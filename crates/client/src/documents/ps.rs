@@ -30,6 +30,8 @@ pub struct Ps {
     pub index_locks: Vec<String>,
     /// The hooks of the settings whose program failed on the last notice that it got.
     pub failed_hooks: Vec<FailedHook>,
+    /// The hooks of the settings that were not given all their notices: `crew run` delivers them.
+    pub waiting_hooks: Vec<WaitingHook>,
     /// The pause, while no step is started at all.
     pub pause: Option<Pause>,
     /// The bare target; `null` before an engine has seen one with checks.
@@ -64,6 +66,26 @@ pub struct Paused {
     since: Moment,
     /// The ticket whose step was refused.
     ticket: TicketId,
+}
+
+/// A hook that was not given all its notices.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WaitingHook {
+    /// Its key in the settings.
+    hook: &'static str,
+    /// The notices that wait for it; of very many not all are counted.
+    notices: u32,
+}
+
+impl WaitingHook {
+    /// The document of a hook.
+    #[must_use]
+    pub fn of(waiting: &runtime::WaitingHook) -> Self {
+        Self {
+            hook: waiting.name,
+            notices: waiting.notices,
+        }
+    }
 }
 
 /// A hook whose program failed on the last notice that it got.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use model::attempt::{self, AfterStop, Mode};
 use model::call::{Call, MOST_GENERATIONS, MOST_TICKETS, MOST_TICKETS_OF_ONE, Role};
-use model::commitment::{By, MOST};
+use model::commitment::By;
 use model::policy::delegation::LEADER_TAG;
-use model::ticket::{Event, NewTicket, PART_PROMISES_NOTHING, ReviewEvent, Ticket};
+use model::ticket::{Event, NewTicket, ReviewEvent, Ticket};
 use model::{Actor, AgentName, Fence, RunId, TicketId};
 
 use super::commands::Answer;
@@ -40,6 +40,9 @@ impl Core {
             None if self.is_leader(ticket, &agent) => Role::Leader,
             None => Role::Worker,
         };
+        if let (Call::Delegate { .. }, Some(why)) = (&call, self.too_deep(ticket)) {
+            return Err(why);
+        }
         if let Some(why) = role.refusal(call.name()) {
             return Err(why);
         }
@@ -65,6 +68,11 @@ impl Core {
                 let mode = Mode::from(mode);
                 message = format!("your mode is {}", mode.name());
                 Event::Attempt(attempt::Event::ModeSet { mode, by })
+            }
+            Call::CreateTicket { .. } if let Some(id) = self.made_before(&agent, &call) => {
+                return Ok(format!(
+                    "made {id} before: it has this title, and no other one is made"
+                ));
             }
             Call::CreateTicket { .. } => {
                 let ticket = self.made_ticket(ticket, agent, call)?;
@@ -111,17 +119,29 @@ impl Core {
 
     /// The event of a commitment that an agent makes; none where the ticket has it.
     fn promised(&self, ticket: &Ticket, agent: AgentName, call: &Call) -> Result<Option<Event>, String> {
-        if ticket.delegated().is_some() {
-            return Err(PART_PROMISES_NOTHING.to_owned());
+        if let Some(why) = ticket.cannot_promise() {
+            return Err(why.to_owned());
         }
         let Some(promise) = call.promise().filter(|promise| !ticket.has_promised(promise)) else {
             return Ok(None);
         };
-        if ticket.commitments.len() >= MOST {
-            return Err(format!("the ticket has {MOST} commitments, which are the most"));
-        }
         let by = By::Agent(agent);
         Ok(Some(Event::CommitmentAdded { by, promise }))
+    }
+
+    /// The ticket with the title of this call that the same agent has made before and that is not over: a
+    /// step that is repeated makes its tickets again.
+    fn made_before(&self, agent: &AgentName, call: &Call) -> Option<TicketId> {
+        let Call::CreateTicket { title, .. } = call else {
+            return None;
+        };
+        let is_it = |other: &Ticket| {
+            !other.is_done()
+                && other.spec.made_by.as_deref() == Some(agent.as_str())
+                && other.spec.title.trim() == title.trim()
+        };
+        let mut all = self.tickets.all().values();
+        all.find(|other| is_it(other)).map(|other| other.id.clone())
     }
 
     /// The ticket that an agent makes. What decides about reviews of its own work does for this too.
@@ -158,6 +178,15 @@ impl Core {
         }
         if let Some(missing) = deps.iter().find(|id| !self.folder.has(id)) {
             return Err(format!("there is no ticket {missing}, which it would wait for"));
+        }
+        let is_part = ticket
+            .attempt()
+            .is_some_and(|attempt| attempt.mode == Mode::BreakUp);
+        if is_part && deps.contains(&ticket.id) {
+            return Err(format!(
+                "it would be a part of {of}, which waits for its parts, and wait for {of} itself: leave {of} out of its deps",
+                of = ticket.id
+            ));
         }
         if tags.iter().any(|tag| tag == LEADER_TAG) {
             return Err(format!(

@@ -3,6 +3,8 @@
 //! Everything is found in the tickets' states after every input, so that a crash at any point changes
 //! nothing.
 
+use std::collections::BTreeSet;
+
 use model::attempt::{self, AfterChildren, AfterStop, Attempt, ChildEnd, ChildResult};
 use model::policy::capacity;
 use model::policy::route::{self, Refusal};
@@ -29,6 +31,8 @@ impl Core {
                     fence: attempt.claim.fence,
                     workspace: attempt.workspace(&parent.id),
                     is_apart: attempt.apart.contains(id),
+                    depth: parent.depth() + 1,
+                    work: None,
                 },
             }],
             None => vec![Event::Dropped {
@@ -88,13 +92,14 @@ impl Core {
                 let stage = self.ticket(id).and_then(Ticket::stage);
                 matches!(stage, Some(Stage::Unified { .. }))
             };
-            let open: Vec<&TicketId> = ids.iter().filter(|id| !is_unified(id)).collect();
+            let is_child = |id: &&TicketId| self.ticket(id).is_some_and(|it| it.delegated().is_some());
+            let open: Vec<&TicketId> = ids.iter().filter(|id| is_child(id) && !is_unified(id)).collect();
             for id in open {
                 self.end_child(id, &reason);
             }
         }
         let is_over = |id: &TicketId| match self.ticket(id) {
-            Some(child) => is_over(child),
+            Some(child) => child.is_over_for_parent(),
             // It does not begin any more.
             None => ending.is_some(),
         };
@@ -145,7 +150,7 @@ impl Core {
         if attempt.open_children().iter().any(|id| self.ticket(id).is_none()) {
             return true;
         }
-        let is_open = |id: &&TicketId| !self.ticket(id).is_some_and(is_over);
+        let is_open = |id: &&TicketId| !self.ticket(id).is_some_and(Ticket::is_over_for_parent);
         let open: Vec<TicketId> = attempt.open_children().iter().filter(is_open).cloned().collect();
         self.in_turn(&open).iter().any(|id| {
             let Some(child) = self.ticket(id) else { return true };
@@ -166,10 +171,17 @@ impl Core {
         let others = parent.map_or(&[][..], Attempt::open_children).iter();
         let is_at_work = |other: &TicketId| {
             let other = self.ticket(other);
-            other.is_some_and(|other| other.attempt().is_some() && !is_over(other))
+            other.is_some_and(|other| other.attempt().is_some() && !other.is_over_for_parent())
         };
         let mut beside = others.filter(|other| *other != id && is_at_work(other));
         beside.all(|other| is_apart(id) && is_apart(other))
+    }
+
+    /// The event with which a ticket learns which of its children's commits are not in its branch; none where
+    /// that is known.
+    pub(super) fn children_absent(&self, id: &TicketId, absent: BTreeSet<TicketId>) -> Option<Event> {
+        let known = self.ticket(id).is_some_and(|ticket| ticket.absent == absent);
+        (!known).then_some(Event::ChildrenAbsent { absent })
     }
 
     fn children_over(&mut self, parent: &TicketId, ids: &[TicketId], then: Option<AfterChildren>) {
@@ -202,17 +214,35 @@ impl Core {
                 },
                 summary: None,
                 cost_micro_usd: 0,
+                work: None,
+                tags: BTreeSet::new(),
             };
         };
         let end = match (&child.held, &child.state) {
+            (_, State::Open | State::InProgress(_) | State::Verify(_)) if child.delegated().is_none() => {
+                ChildEnd::Ended {
+                    why: "it was opened again, as a ticket of its own".to_owned(),
+                }
+            }
+            // Somebody's word comes before what it was held for.
+            (_, State::Done(Done::Dropped { by, reason })) if *by != Actor::Engine => ChildEnd::Ended {
+                why: match reason.as_str() {
+                    "" => format!("dropped by {by}"),
+                    reason => format!("dropped by {by}: {reason}"),
+                },
+            },
             (Some(held), _) => ChildEnd::GivenUp {
-                why: held.note.clone(),
+                // What a person can do about a budget is not for the parent's agent.
+                why: if let Why::Budget { budget } = &held.why {
+                    format!("{budget} of the budget of the whole are spent")
+                } else {
+                    held.note.clone()
+                },
             },
             (None, State::Verify(_)) => ChildEnd::Unified,
             (None, State::Done(done)) => ChildEnd::Ended {
                 why: match done {
-                    Done::Dropped { by, reason } if *by == Actor::Engine => reason.clone(),
-                    Done::Dropped { by, reason } => format!("dropped by {by}: {reason}"),
+                    Done::Dropped { reason, .. } => reason.clone(),
                     Done::ClosedByPerson => "a person closed it".to_owned(),
                     Done::Landed { .. } | Done::Failed { .. } | Done::NotNeeded | Done::Replaced { .. } => {
                         done.name().replace('_', " ")
@@ -233,6 +263,8 @@ impl Core {
             end,
             summary: attempt.and_then(|attempt| attempt.summary.clone()),
             cost_micro_usd: child.spent.since_grant_micro_usd,
+            work: child.delegated().and_then(|it| it.work.clone()),
+            tags: child.spec.tags.union(&child.tags_given).cloned().collect(),
         }
     }
 
@@ -285,23 +317,32 @@ impl Core {
         let attempt = parent.and_then(|parent| parent.claim(delegated.fence));
         let is_awaited = attempt.is_some_and(|attempt| attempt.open_children().contains(id));
         let is_unified = matches!(child.stage(), Some(Stage::Unified { .. })) && child.held.is_none();
-        if is_awaited || attempt.is_some() && is_unified {
+        // Its parent's next attempt begins with its work: it is a part of that one.
+        let is_part = parent.is_some_and(|parent| !parent.is_done() && parent.unified(id).is_some());
+        if is_awaited || is_unified && (attempt.is_some() || is_part) {
             return;
         }
         let by = delegated.by.clone();
-        if let Some(State::Done(Done::Landed { commit, .. })) = parent.map(|parent| &parent.state)
-            && child.is_unified()
-        {
-            let event = Event::LandedWithParent {
-                parent: by,
-                commit: commit.clone(),
-            };
+        let landed = match parent.map(|parent| (parent, &parent.state)) {
+            Some((parent, State::Done(Done::Landed { commit, .. }))) if child.is_unified() => {
+                Some((commit.clone(), parent.absent.contains(id)))
+            }
+            Some(_) | None => None,
+        };
+        if let Some((commit, false)) = landed {
+            let event = Event::LandedWithParent { parent: by, commit };
             return self.apply_or_note(id, event, "its parent has landed");
         }
-        let reason = match (&child.held, attempt) {
-            (Some(held), _) => held.note.clone(),
-            (None, Some(_)) => format!("{by} goes on without it"),
-            (None, None) => format!("the attempt at {by} that it was a part of has ended"),
+        let reason = match (&child.held, landed, attempt) {
+            (_, Some((commit, _)), _) => {
+                format!(
+                    "its commits are not in {}, as which {by} has landed",
+                    commit.short()
+                )
+            }
+            (Some(held), None, _) => held.note.clone(),
+            (None, None, Some(_)) => format!("{by} goes on without it"),
+            (None, None, None) => format!("the attempt at {by} that it was a part of has ended"),
         };
         self.end_child(id, &reason);
     }
@@ -333,16 +374,6 @@ impl Core {
         };
         self.apply_or_note(id, event, "it belongs to an attempt that ends, or goes on");
     }
-}
-
-/// Whether nothing of a child is at work any more, and its parent need not wait for it: its work is the
-/// parent's, it is over, or only a person could move it on.
-pub(super) fn is_over(child: &Ticket) -> bool {
-    if child.live_run().is_some() {
-        return false;
-    }
-    let is_given_up = child.held.as_ref().is_some_and(|held| held.retry_at.is_none());
-    is_given_up || child.is_done() || child.is_unified()
 }
 
 /// Whether the agent of a child has a place: it is at work.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use model::attempt::{self, Attempt, Child};
 use model::call::Task;
 use model::policy::delegation;
-use model::ticket::{Event, Ticket};
+use model::ticket::{Event, State, Ticket};
 use model::{Actor, AgentName, TicketId};
 
-use super::children::is_over;
 use super::commands::Answer;
 use super::{Core, WriteMeta};
 
+/// Said of a child to its parent's agent, whose step runs.
+const BEGINS: &str = "begins when your step is over: end your turn now";
 /// The longest title of a task, in bytes.
 const MAX_TITLE: usize = 200;
 
@@ -39,25 +40,27 @@ impl Core {
             .all()
             .values()
             .filter(|ticket| self.parent_of(ticket) == Some(id));
+        let open = self
+            .ticket(id)
+            .and_then(Ticket::attempt)
+            .map_or(&[][..], Attempt::open_children);
         let line = |child: &Arc<Ticket>| {
             let held = child.held.as_ref().map(|held| format!(": {}", held.note));
+            let begins =
+                (open.contains(&child.id) && child.state == State::Open).then(|| format!(", {BEGINS}"));
             format!(
                 "{} ({}): {}{}",
                 child.id,
                 child.spec.title,
                 child.state_name(),
-                held.unwrap_or_default()
+                held.or(begins).unwrap_or_default()
             )
         };
         let lines: Vec<String> = children.map(line).collect();
-        let open = self
-            .ticket(id)
-            .and_then(Ticket::attempt)
-            .map_or(&[][..], Attempt::open_children);
         let unseen = open.iter().filter(|child| self.ticket(child).is_none());
         let lines: Vec<String> = lines
             .into_iter()
-            .chain(unseen.map(|child| format!("{child}: ordered")))
+            .chain(unseen.map(|child| format!("{child}: {BEGINS}")))
             .collect();
         Ok(match lines.is_empty() {
             true => "you have delegated nothing on this ticket".to_owned(),
@@ -105,14 +108,10 @@ impl Core {
             return Err("nothing was delegated: name at least one task".to_owned());
         }
         let limits = self.settings.delegate;
-        let depth = self.depth(id);
-        if depth >= limits.depth {
-            return Err(format!(
-                "nothing was delegated: {id} is {depth} deep, and `[delegate] depth` in crew.toml is {}; do it yourself",
-                limits.depth
-            ));
+        if let Some(why) = self.too_deep(ticket) {
+            return Err(why);
         }
-        let is_open = |id: &&TicketId| !self.ticket(id).is_some_and(is_over);
+        let is_open = |id: &&TicketId| !self.ticket(id).is_some_and(Ticket::is_over_for_parent);
         let at_once = attempt.open_children().iter().filter(is_open).count() + tasks.len();
         if at_once > limits.breadth as usize {
             return Err(format!(
@@ -157,13 +156,18 @@ impl Core {
 
     /// Whether an agent may delegate parts of a ticket, as the settings stand.
     pub(super) fn is_leader(&self, ticket: &Ticket, agent: &AgentName) -> bool {
-        delegation::may_delegate(&self.settings.agents.leaders, ticket, agent)
+        delegation::may_delegate(&self.settings, ticket, agent)
     }
 
-    /// The number of tickets above it, which were delegated one by another.
-    fn depth(&self, id: &TicketId) -> u32 {
-        let above = self.above(id).count();
-        u32::try_from(above).unwrap_or(u32::MAX)
+    /// Why parts of a ticket would be deeper than the settings let them be, for its agent.
+    pub(super) fn too_deep(&self, ticket: &Ticket) -> Option<String> {
+        let (depth, most) = (ticket.depth(), self.settings.delegate.depth);
+        (depth >= most).then(|| {
+            format!(
+                "nothing was delegated: {} is {depth} deep, and `[delegate] depth` in crew.toml is {most}; do it yourself",
+                ticket.id
+            )
+        })
     }
 
     /// The tickets above it, the nearest first. No ticket is above itself: a child is younger than its
@@ -173,19 +177,14 @@ impl Core {
         std::iter::successors(self.ticket(id).and_then(parent), move |ticket| parent(ticket))
     }
 
-    /// The ids of further children.
+    /// The ids of further children: the next numbers that no ticket has.
     fn child_ids(&self, ticket: &Ticket, count: usize) -> Result<Vec<TicketId>, String> {
-        let numbers = (ticket.children.saturating_add(1)..).take(count);
-        let ids = numbers.map(|n| {
-            let id = TicketId::new(format!("{}-c{n}", ticket.id)).map_err(|error| error.to_string())?;
-            if self.ticket(&id).is_some() || self.folder.has(&id) {
-                return Err(format!(
-                    "nothing was delegated: there is a ticket {id} already, which is nobody's child; rename it"
-                ));
-            }
-            Ok(id)
-        });
-        ids.collect()
+        let ids = (ticket.children.saturating_add(1)..).map(|n| TicketId::new(format!("{}-c{n}", ticket.id)));
+        let is_free = |id: &TicketId| self.ticket(id).is_none() && !self.folder.has(id);
+        ids.filter(|id| id.as_ref().map_or(true, is_free))
+            .take(count)
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())
     }
 
     /// The agent that a task names.

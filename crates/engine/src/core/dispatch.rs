@@ -317,7 +317,7 @@ impl Core {
             TimerKey::Due | TimerKey::Step | TimerKey::Review => return,
             TimerKey::Retry => Event::RetryDue,
             TimerKey::Wakeup => Event::Attempt(attempt::Event::Woken),
-            TimerKey::Answer => Event::Attempt(attempt::Event::WaitTimedOut),
+            TimerKey::Answer => self.wait_timed_out(&id),
             TimerKey::Land => Event::LandingRetried,
             TimerKey::Proposal => Event::LookOrdered,
         };

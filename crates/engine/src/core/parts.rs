@@ -1,8 +1,9 @@
 //! Tickets that their agents broke up: which tickets are the parts, and what came of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use model::attempt::{Mode, Signal};
+use model::attempt::{Attempt, Mode, Signal};
 use model::ticket::{Done, Event, Part, State, Ticket};
 use model::{TicketId, Time};
 
@@ -10,16 +11,23 @@ use super::Core;
 
 impl Core {
     /// What the end of a step means: done in the mode break_up is a ticket that waits for its parts.
-    /// `made` are the tickets of its agent that were found in the folder when the step had ended.
-    pub(super) fn with_parts(&self, id: &TicketId, signal: Signal, made: Vec<Part>) -> Signal {
+    /// `made` are the tickets of its agent that were found in the folder when the step had ended, `announced`
+    /// the announcements of modes in its output that come before its end: the tickets of the step are its
+    /// parts whether they were made before or after anybody read those.
+    pub(super) fn with_parts(
+        &self,
+        id: &TicketId,
+        announced: &[Event],
+        signal: Signal,
+        made: Vec<Part>,
+    ) -> Signal {
         let Some(ticket) = self.ticket(id) else {
             return signal;
         };
-        let attempt = ticket.attempt();
-        let Some(attempt) = attempt.filter(|attempt| attempt.mode == Mode::BreakUp) else {
+        let Some(attempt) = ticket.attempt() else {
             return signal;
         };
-        if signal != Signal::Done {
+        if signal != Signal::Done || mode_after(attempt, announced) != Mode::BreakUp {
             return signal;
         }
         let agent = attempt.claim.agent.as_str();
@@ -56,7 +64,9 @@ impl Core {
             let known = self.ticket(&part.ticket);
             Part {
                 title: known.map_or_else(|| part.title.clone(), |known| known.spec.title.clone()),
-                result: Some(known.map_or_else(|| "there is no such ticket any more".to_owned(), result)),
+                result: Some(
+                    known.map_or_else(|| "is gone: there is no such ticket any more".to_owned(), result),
+                ),
                 ticket: part.ticket.clone(),
             }
         });
@@ -66,10 +76,23 @@ impl Core {
     }
 }
 
+/// The mode of an attempt after these announcements of its agent.
+fn mode_after(attempt: &Attempt, announced: &[Event]) -> Mode {
+    let mut attempt = Cow::Borrowed(attempt);
+    for event in announced {
+        if let Event::Attempt(event) = event
+            && let Ok((after, _, _)) = attempt.after(event)
+        {
+            attempt = Cow::Owned(after);
+        }
+    }
+    attempt.mode
+}
+
 /// What came of a ticket, in words.
 fn result(ticket: &Ticket) -> String {
     let State::Done(done) = &ticket.state else {
-        return "it is not over, and nothing waits for it any more".to_owned();
+        return "is not over, and nothing waits for it any more".to_owned();
     };
     match done {
         Done::Landed { commit, .. } => format!("landed as {}", commit.short()),

@@ -260,7 +260,10 @@ impl Core {
                     },
                 })
             }
-            Report::Unified => event(Event::Unified),
+            Report::Unified { work, absent } => {
+                let missing = self.children_absent(id, absent);
+                Meaning::Events(missing.into_iter().chain([Event::Unified { work }]).collect())
+            }
             Report::NotUnified { why } => event(Event::NotUnified { why }),
             Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
             Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
@@ -275,6 +278,7 @@ impl Core {
                 untouched,
                 leftovers,
                 ahead,
+                absent,
                 ..
             } => {
                 let refused = self
@@ -287,8 +291,9 @@ impl Core {
                     .ticket(id)
                     .is_some_and(|ticket| ticket.leftovers != leftovers);
                 let found = is_news.then_some(Event::LeftoversFound { leftovers });
+                let missing = self.children_absent(id, *absent);
                 let built = self.candidate_built(id, candidate, &untouched);
-                Meaning::Events(found.into_iter().chain(built).collect())
+                Meaning::Events(found.into_iter().chain(missing).chain(built).collect())
             }
             // Nobody asked for more of it: its person wants it closed.
             Report::NoCommits => event(match self.closed_while_built(id) {

@@ -217,6 +217,7 @@ impl Core {
                 None => ticket.attempt().and_then(|attempt| self.pause_of(attempt)),
             },
             blocker,
+            children: None,
         };
         let need = attention(ticket, facts);
         match self.is_child_about_to_begin(ticket) {

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use model::attempt::{AfterStop, Class, Failure, Usage};
+use model::attempt::{AfterStop, Class, Failure, Signal, Usage};
 use model::machine::Rejected;
 use model::policy::{backoff, failure, review};
 use model::project::HarnessPause;
-use model::ticket::{AfterReview, Candidate, Clearance, Event, Review, ReviewEvent, State, Ticket, Verdict};
+use model::ticket::{
+    AfterReview, Asking, Candidate, Clearance, Event, Review, ReviewEvent, State, Ticket, Verdict,
+};
 use model::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 use super::commands::Answer;
@@ -26,6 +28,7 @@ impl Core {
             if let (State::Verify(verify), Some(reviewing)) = (&ticket.state, ticket.reviewing())
                 && reviewing.then.is_none()
                 && !reviewing.is_live()
+                && ticket.open_question().is_none()
             {
                 waiting.push((verify.submitted_at, id.clone()));
                 let pause = self.pause_of_review(ticket).and_then(|(_, pause)| pause.until);
@@ -70,7 +73,10 @@ impl Core {
                 }
                 let busy: BTreeSet<&AgentName> =
                     self.at_work().flat_map(Ticket::slots).map(|s| s.0).collect();
-                let eligible = review::eligible(&self.settings.review, ticket, reviewing);
+                // A gatekeeper that waits for a person keeps its review, and another one takes its place.
+                let waiting = self.at_work().filter(|ticket| ticket.open_question().is_some());
+                let waiting = waiting.filter(|ticket| ticket.reviewing().is_some()).count();
+                let eligible = review::eligible(&self.settings.review, waiting, ticket, reviewing);
                 let Some(agent) = eligible.into_iter().find(|name| !busy.contains(name)) else {
                     return;
                 };
@@ -180,7 +186,7 @@ impl Core {
             (Some(AfterStop::Release { .. } | AfterStop::Reap { .. } | AfterStop::Drop { .. }), _) => {
                 stopped(Class::KilledByUs, "it was stopped")
             }
-            (_, End::Finished(_)) => Ok(ended.verdict),
+            (_, End::Finished(signal)) => Ok((ended.verdict, asked(signal))),
             (Some(AfterStop::Pause), End::Failed(_)) => stopped(Class::KilledByUs, "the engine was stopped"),
             (Some(AfterStop::Retry { class }), End::Failed(_)) => {
                 stopped(class, "its step did not end in time")
@@ -191,9 +197,10 @@ impl Core {
         let mut pause = None;
         let mut events = Vec::new();
         let mut verdict = None;
+        let mut question = None;
         let mut is_over = true;
         match end {
-            Ok(found) => {
+            Ok((found, asked)) => {
                 events.push(Event::Review {
                     fence,
                     event: ReviewEvent::Finished {
@@ -201,6 +208,8 @@ impl Core {
                         total_micro_usd: usage.1,
                     },
                 });
+                // Whoever has decided does not wait for an answer.
+                question = asked.filter(|_| found.is_none());
                 verdict = found;
             }
             Err(failure) => {
@@ -230,6 +239,9 @@ impl Core {
         }
         match (self.after_review(id), is_over) {
             (Some(then), _) => events.push(then),
+            (None, true) if let Some(question) = question => {
+                events.push(self.review_asks(id, fence, question));
+            }
             (None, true) => events.extend(self.verdict_of_review(id, fence, (verdict, unusable), &events)),
             (None, false) => {}
         }
@@ -238,6 +250,32 @@ impl Core {
             self.pause_harness(harness, pause);
         }
         Ok(())
+    }
+
+    /// The event that follows a step of a review which has ended with a question. A gatekeeper that could ask
+    /// without a step left would never come to a verdict.
+    fn review_asks(&self, id: &TicketId, fence: Fence, question: String) -> Event {
+        let steps = self
+            .review_of(id, fence)
+            .map_or(0, |review| review.conversation.steps + 1);
+        let most = self.settings.run.max_steps;
+        if let Some(ticket) = self.ticket(id).filter(|_| steps >= most) {
+            let (left, due) = self.review_tries(ticket);
+            let why = format!("it asks in the last of its {most} steps: {question}");
+            return Event::ReviewGaveUp {
+                fence,
+                why,
+                left,
+                due,
+            };
+        }
+        let asks = Asking {
+            question,
+            until: self.answer_by(),
+            since: self.now,
+        };
+        let event = ReviewEvent::Asked { asks };
+        Event::Review { fence, event }
     }
 
     /// The events that follow the end of a review: those of its verdict, or of its lack.
@@ -471,6 +509,18 @@ impl Core {
         Err(format!(
             "{agent} is the name of a gatekeeper, and no worker's; {remedy}"
         ))
+    }
+}
+
+/// The question that a step ended with.
+fn asked(signal: Signal) -> Option<String> {
+    match signal {
+        Signal::Asked { question } => Some(question),
+        Signal::None
+        | Signal::Done
+        | Signal::Blocked { .. }
+        | Signal::WakeupSet { .. }
+        | Signal::BrokenUp { .. } => None,
     }
 }
 

@@ -74,7 +74,7 @@ impl Core {
                 ),
                 End::Finished(signal),
             ) => {
-                let signal = self.with_parts(id, signal, std::mem::take(&mut ended.made));
+                let signal = self.with_parts(id, &announced, signal, std::mem::take(&mut ended.made));
                 events.push(self.finished_step(id, usage, (ended.summary, unusable, repeat), signal));
             }
             (None | Some(AfterStop::Conclude), End::Failed(failure)) => {
@@ -166,13 +166,20 @@ impl Core {
             usage,
             total_micro_usd,
             unusable,
-            repeat: repeat.filter(|_| signal == Signal::None),
+            repeat: repeat.filter(|repeat| match signal {
+                Signal::None => repeat.of.changed_after().is_none(),
+                Signal::Done => repeat.of.changed_after().is_some(),
+                Signal::Blocked { .. }
+                | Signal::Asked { .. }
+                | Signal::WakeupSet { .. }
+                | Signal::BrokenUp { .. } => false,
+            }),
             signal,
             summary,
             steps_left: self.steps_left(id).saturating_sub(1),
             attempts_left: self.attempts_left(id),
             reopen_at: self.reopen_at(id),
-            answer_by: self.settings.run.answer_within.map(|within| self.now + within),
+            answer_by: self.answer_by(),
         }
     }
 
@@ -195,6 +202,12 @@ impl Core {
             self.apply_or_note(&id, event, "its agent has called its result, and it did not exit");
             return true;
         }
+        // It has its result: its silence is only that of a process that does not end.
+        let has_called = called.is_some();
+        let sample = &stall::Sample {
+            stated: sample.stated.or(has_called.then_some(0)),
+            ..sample.clone()
+        };
         let limits = stall::Limits {
             stall_after: self.settings.run.stall_after,
             exit_within: self.settings.run.exit_within,

@@ -2,8 +2,9 @@
 
 use model::attempt::{self, AfterChildren, Attempt, Prompt};
 use model::command::Question;
-use model::ticket::{Event, Ticket};
-use model::{Actor, AgentName, TicketId};
+use model::policy::review::is_gatekeeper;
+use model::ticket::{ClosedQuestion, Event, ReviewEvent, Reviewing, Ticket};
+use model::{Actor, AgentName, TicketId, Time};
 
 use super::Core;
 use super::commands::Answer;
@@ -18,16 +19,23 @@ impl Core {
         text: String,
         question: Option<&Question>,
     ) -> Answer {
-        let id = self.waiting(agent, question.map(|question| &question.ticket))?;
-        let Some(asked) = self.ticket(&id).and_then(Question::answerable) else {
-            let stands = self.ticket(&id).and_then(Ticket::attempt).map(answerless);
+        let id = self.at(agent, question.map(|question| &question.ticket))?;
+        let ticket = self.ticket(&id);
+        let asked = ticket.and_then(Question::answerable);
+        let answerable = ticket.and_then(Ticket::answerable);
+        let (Some(ticket), Some(asked), Some(answerable)) = (ticket, asked, answerable) else {
+            let closed = ticket.and_then(|ticket| ticket.closed_question.as_deref());
+            if let Some(why) = closed.and_then(|closed| closed_words(&id, closed, (agent, question))) {
+                return Err(why);
+            }
+            let stands = ticket.map(|ticket| answerless(ticket, agent));
             return Err(format!("{agent} asks nothing: {}", stands.unwrap_or_default()));
         };
-        let ticket = self.ticket(&id);
-        let open = ticket.and_then(Ticket::attempt).and_then(Attempt::question);
-        let earlier = ticket.and_then(|ticket| ticket.answers.last());
-        let asks = open.or(earlier.map(|answer| answer.question.as_str()));
-        let asks = asks.unwrap_or_default().to_owned();
+        let asks = answerable.text.to_owned();
+        if answerable.agent != agent {
+            let other = answerable.agent;
+            return Err(format!("{agent} asks nothing: {other} asks about {id}: {asks}"));
+        }
         if let Some(meant) = question.filter(|meant| **meant != asked) {
             let number = asked.number;
             let what = match meant.number > number {
@@ -38,18 +46,46 @@ impl Core {
                 "{what}; question {number} is: {asks} (`crew answer {id} --question {number} <text>`)"
             ));
         }
-        let instead = match open {
-            Some(_) => "",
-            None => ", and not the answer before it",
+        let instead = match answerable.answer {
+            None => "",
+            Some(_) => ", and not the answer before it",
         };
+        let (fence, by) = (answerable.fence, by.clone());
+        if ticket.reviewing().is_some() {
+            let message = format!("{agent} hears it at its next step of the review of {id}{instead}");
+            let event = ReviewEvent::Answered {
+                by,
+                text,
+                question: asks,
+            };
+            return self.act(&id, Event::Review { fence, event }, message);
+        }
         let event = attempt::Event::Answered {
-            by: by.clone(),
+            by,
             text,
             question: asks,
         };
         let message = format!("{agent} hears it at its next step on {id}{instead}");
         let answer = self.act(&id, Event::Attempt(event), message)?;
         Ok(self.with_wait_for_target(&id, answer))
+    }
+
+    /// The end of the time for which a question about the ticket is waited for.
+    pub(super) fn wait_timed_out(&self, id: &TicketId) -> Event {
+        let ticket = self.ticket(id);
+        let of_review = ticket.filter(|ticket| ticket.reviewing().is_some());
+        match of_review.and_then(Ticket::open_question) {
+            Some(open) => Event::Review {
+                fence: open.fence,
+                event: ReviewEvent::WaitTimedOut,
+            },
+            None => Event::Attempt(attempt::Event::WaitTimedOut),
+        }
+    }
+
+    /// Until when a question that is asked now is waited for; none for as long as it takes.
+    pub(super) fn answer_by(&self) -> Option<Time> {
+        self.settings.run.answer_within.map(|within| self.now + within)
     }
 
     /// Wakes an agent before its time.
@@ -101,18 +137,49 @@ impl Core {
     /// The ticket that an agent is at, which is the meant one, if one is.
     fn waiting(&self, agent: &AgentName, meant: Option<&TicketId>) -> Result<TicketId, String> {
         self.expect_worker(agent)?;
+        self.at(agent, meant)
+    }
+
+    /// The ticket that a worker is at, or that a gatekeeper reviews, which is the meant one, if one is.
+    fn at(&self, agent: &AgentName, meant: Option<&TicketId>) -> Result<TicketId, String> {
         match (self.tickets.of_agent(agent), meant) {
             (Some(at), Some(meant)) if at != meant => {
                 Err(format!("{agent} is at work on {at} by now, not on {meant}"))
             }
             (Some(at), _) => Ok(at.clone()),
+            // The question of a review that is over, perhaps: its ticket knows why.
+            (None, Some(meant)) if is_gatekeeper(agent) => Ok(meant.clone()),
             (None, _) => Err(self.idle(agent)),
         }
     }
 }
 
+/// That a question was closed, for a person whose answer comes too late; none where another question is
+/// meant.
+fn closed_words(
+    id: &TicketId,
+    closed: &ClosedQuestion,
+    (agent, meant): (&AgentName, Option<&Question>),
+) -> Option<String> {
+    let is_meant = match meant {
+        Some(meant) => meant.number == closed.number,
+        None => closed.agent == *agent,
+    };
+    is_meant.then(|| closed.words(id))
+}
+
 /// Why there is nothing to be answered.
-fn answerless(attempt: &Attempt) -> String {
+fn answerless(ticket: &Ticket, agent: &AgentName) -> String {
+    if is_gatekeeper(agent) {
+        let review = ticket.reviewing().and_then(Reviewing::open);
+        return match review.filter(|review| review.agent == *agent) {
+            Some(_) => "its review goes on".to_owned(),
+            None => "its review is over".to_owned(),
+        };
+    }
+    let Some(attempt) = ticket.attempt() else {
+        return format!("{} is {}", ticket.id, ticket.state_name());
+    };
     match &attempt.state {
         attempt::State::Working(working) if matches!(working.next, Prompt::Answer { .. }) => {
             "it has its answer, and goes on".to_owned()

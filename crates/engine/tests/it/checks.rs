@@ -104,6 +104,7 @@ fn a_waived_commit_is_not_checked_again() {
             candidate,
             untouched: Vec::new(),
             leftovers: model::ticket::Leftovers::default(),
+            absent: Box::default(),
             resolves: None,
             ahead: Box::default(),
         },

@@ -1,12 +1,14 @@
 //! Delegation: children of an attempt, their turns, and what becomes of them and of their parent.
 
+use std::collections::BTreeSet;
+
 use engine::{End, Report};
 use model::attempt::{Class, Signal};
 use model::call::{Call, Task};
 use model::command::Command;
 use model::money::Usd;
 use model::settings::Settings;
-use model::ticket::Done;
+use model::ticket::{Done, FileStatus};
 
 use crate::scene::{Scene, failed, id, name, oid, secs};
 use crate::states::cost;
@@ -52,10 +54,18 @@ pub(crate) fn begins(scene: &mut Scene, child: &str) {
     assert_eq!(scene.state(child), "in_progress/working");
 }
 
+/// Its work is in its parent's workspace; what it did is not told.
+pub(crate) fn unified() -> Report {
+    Report::Unified {
+        work: None,
+        absent: BTreeSet::new(),
+    }
+}
+
 /// The child is done, and its work is its parent's.
 pub(crate) fn unifies(scene: &mut Scene, child: &str) {
     scene.finishes(child, Signal::Done);
-    scene.report(child, "unify", Report::Unified);
+    scene.report(child, "unify", unified());
     assert_eq!(scene.state(child), "verify/unified");
 }
 
@@ -127,8 +137,11 @@ fn a_file_that_calls_itself_a_child_is_a_ticket_like_any_other() {
     let mut scene = leading(|_| {});
     scene.add("t-1-c1");
     assert_eq!(scene.state("t-1-c1"), "in_progress/preparing");
-    let told = refused(&mut scene, &[task("One")]);
-    assert!(told.contains("there is a ticket t-1-c1 already"), "{told}");
+    let told = scene.delegates("t-1", &[task("One"), task("Two")]).unwrap();
+    assert!(told.contains("t-1-c2, t-1-c3"), "{told}");
+    scene.children_written("t-1");
+    scene.finishes("t-1", Signal::None);
+    begins(&mut scene, "t-1-c2");
 }
 
 #[test]
@@ -315,19 +328,6 @@ fn the_whole_tree_spends_of_one_budget() {
 }
 
 #[test]
-fn children_of_an_attempt_that_is_over_are_dropped_with_it() {
-    let mut scene = waiting(|_| {});
-    unifies(&mut scene, "t-1-c1");
-    begins(&mut scene, "t-1-c2");
-    unifies(&mut scene, "t-1-c2");
-    let why = "it cannot be brought together".to_owned();
-    scene.finishes("t-1", Signal::Blocked { why });
-    for child in ["t-1-c1", "t-1-c2"] {
-        assert_eq!(scene.state(child), "done/dropped");
-    }
-}
-
-#[test]
 fn a_child_that_is_seen_when_nobody_waits_for_it_any_more_is_dropped() {
     let mut scene = leading(|_| {});
     scene.delegates("t-1", &[task("One")]).unwrap();
@@ -370,7 +370,7 @@ fn a_child_opened_again_is_a_ticket_like_any_other() {
     begins(&mut scene, "t-1-c2");
     unifies(&mut scene, "t-1-c2");
     scene.files_written("t-1-c1");
-    scene.set_status("t-1-c1", model::ticket::FileStatus::Open);
+    scene.set_status("t-1-c1", FileStatus::Open);
     assert_eq!(scene.state("t-1-c1"), "in_progress/preparing");
     assert!(scene.core.ticket(&id("t-1-c1")).unwrap().delegated().is_none());
 }
@@ -397,7 +397,9 @@ fn a_leader_lists_its_children_and_takes_one_back_that_has_not_begun() {
     scene.delegates("t-1", &[task("One"), task("Two")]).unwrap();
     scene.children_written("t-1");
     let list = scene.calls("t-1", Call::TeamList {}).unwrap();
-    assert_eq!(list, "t-1-c1 (One): open\nt-1-c2 (Two): open");
+    let says = "begins when your step is over: end your turn now";
+    let expected = format!("t-1-c1 (One): open, {says}\nt-1-c2 (Two): open, {says}");
+    assert_eq!(list, expected);
     let kill = |ticket: &str| Call::TeamKill {
         ticket: ticket.to_owned(),
         why: "not needed".to_owned(),
@@ -450,7 +452,7 @@ fn children_with_workspaces_of_their_own_work_side_by_side_in_their_turn() {
     );
     scene.finishes("t-1-c3", Signal::Done);
     assert_eq!(scene.state("t-1-c4"), "open", "the other one is at work still");
-    scene.report("t-1-c3", "unify", Report::Unified);
+    scene.report("t-1-c3", "unify", unified());
     assert!(
         scene.all_pending("t-1-c3").contains(&"keep_work"),
         "its workspace goes"
@@ -498,4 +500,33 @@ fn an_engine_is_at_rest_while_a_child_waits_behind_one_that_asks() {
     scene.finishes("t-1-c1", Signal::Asked { question });
     assert_eq!(scene.state("t-1-c2"), "open");
     assert!(!scene.core.rest().moving, "only a person can move it on");
+}
+
+#[test]
+fn a_child_that_is_opened_again_while_its_parent_waits_is_a_ticket_of_its_own() {
+    let mut scene = waiting(|_| {});
+    scene.ask(Command::Drop {
+        ticket: id("t-1-c2"),
+        reason: "not now".to_owned(),
+    });
+    scene.files_written("t-1-c2");
+    scene.set_status("t-1-c2", FileStatus::Open);
+    begins(&mut scene, "t-1-c2");
+    let opened = scene.core.ticket(&id("t-1-c2")).unwrap();
+    assert!(opened.shared_workspace().is_none(), "beside its sibling");
+    unifies(&mut scene, "t-1-c1");
+    assert_eq!(scene.state("t-1"), "in_progress/working");
+    assert_eq!(scene.state("t-1-c2"), "in_progress/working");
+    let (_, effect) = scene.pending("t-1", "start_step").unwrap();
+    let said = format!("{effect:?}");
+    assert!(said.contains("as a ticket of its own"), "{said}");
+}
+
+#[test]
+fn a_child_may_depend_on_one_of_the_same_agent_which_is_done_only_with_its_parent() {
+    let mut scene = waiting(|_| {});
+    scene.write("t-1-c2", |file| drop(file.spec.deps.replace(id("t-1-c1"))));
+    assert_eq!(scene.state("t-1-c2"), "open");
+    unifies(&mut scene, "t-1-c1");
+    begins(&mut scene, "t-1-c2");
 }

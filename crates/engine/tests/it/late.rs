@@ -73,6 +73,7 @@ fn a_merge_of_a_submission_that_was_dropped_is_refused() {
                 candidate,
                 untouched: Vec::new(),
                 leftovers: model::ticket::Leftovers::default(),
+                absent: Box::default(),
                 resolves: None,
                 ahead: Box::default(),
             }

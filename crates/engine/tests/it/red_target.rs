@@ -362,6 +362,7 @@ fn is_checked_after_a_skip_on(verdict: OfTarget) -> bool {
             candidate,
             untouched,
             leftovers: model::ticket::Leftovers::default(),
+            absent: Box::default(),
             resolves: None,
             ahead: Box::default(),
         },

@@ -45,6 +45,7 @@ fn every_report() -> Vec<(&'static str, Report)> {
                 candidate: candidate('b'),
                 untouched: Vec::new(),
                 leftovers: model::ticket::Leftovers::default(),
+                absent: Box::default(),
                 resolves: None,
                 ahead: Box::default(),
             },

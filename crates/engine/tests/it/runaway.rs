@@ -54,7 +54,7 @@ fn a_leader_whose_steps_go_on_failing_pays_for_children_once() {
     let ready = engine::Report::WorkspaceReady { base, earlier_work };
     scene.report("t-1-c1", "prepare_workspace", ready);
     scene.finishes("t-1-c1", Signal::Done);
-    scene.report("t-1-c1", "unify", engine::Report::Unified);
+    scene.report("t-1-c1", "unify", crate::delegation::unified());
     for number in 2..=3 {
         scene.wait(secs(1000));
         assert_eq!(scene.state("t-1"), "in_progress/working", "{number}");
@@ -115,6 +115,26 @@ fn an_agent_makes_no_leaders_and_no_endless_row_of_tickets() {
 }
 
 #[test]
+fn a_part_does_not_wait_for_its_whole() {
+    let mut scene = leading();
+    let on_the_whole = || Call::CreateTicket {
+        title: "A part".to_owned(),
+        description: None,
+        acceptance: None,
+        tags: <_>::default(),
+        deps: [id("t-1")].into(),
+        priority: None,
+    };
+    // What is to be done afterwards is no part.
+    scene.calls("t-1", on_the_whole()).unwrap();
+    for mode in [ChosenMode::Plan, ChosenMode::BreakUp] {
+        scene.calls("t-1", Call::SetMode { mode }).unwrap();
+    }
+    let told = scene.calls("t-1", on_the_whole()).unwrap_err();
+    assert!(told.contains("leave t-1 out of its deps"), "{told}");
+}
+
+#[test]
 fn a_part_promises_nothing_is_not_rewound_and_is_not_broken_up() {
     let mut scene = leading();
     scene.delegates("t-1", &[task("One")]).unwrap();
@@ -142,7 +162,7 @@ fn a_part_promises_nothing_is_not_rewound_and_is_not_broken_up() {
     });
     assert!(told.contains("`crew commit-to t-1 …`"), "{told}");
     scene.finishes("t-1-c1", Signal::Done);
-    scene.report("t-1-c1", "unify", engine::Report::Unified);
+    scene.report("t-1-c1", "unify", crate::delegation::unified());
     let told = answer(&mut scene, |ticket| Command::Rewind {
         ticket,
         commit: crate::scene::oid('a'),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use engine::{AtRemote, End, Input, RunEnd};
 use model::attempt::{Class, Failure, Prompt, Signal, State, Usage};
+use model::call::Call;
 use model::command::{Command, OnStop};
 use model::policy::stall::Sample;
 use model::ticket::Why;
@@ -276,6 +277,23 @@ fn a_step_that_stays_after_its_result_is_taken_at_its_word() {
     for (_, end) in ends() {
         assert_eq!(stated(end.clone()), exited(end));
     }
+}
+
+#[test]
+fn a_step_that_has_called_its_result_is_not_silent_while_its_process_stays() {
+    let mut scene = states::working_with(|settings| {
+        settings.run.stall_after = secs(20);
+        settings.run.exit_within = secs(100);
+    });
+    let call = Call::SubmitWork {
+        summary: "it is done".to_owned(),
+        output: None,
+        acceptance_test_result: None,
+    };
+    scene.calls("t-1", call).unwrap();
+    let lines = watch(&mut scene, secs(120));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("stop_ordered, then conclude"), "{lines:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use model::call::{Call, Task};
 use model::command::{Command, Outcome};
 use model::journal::EffectId;
 use model::settings::{Harness, HarnessKind, Settings, Train};
-use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Fingerprint, Origin, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Filing, Fingerprint, Listed, Origin, Spec};
 use model::{Actor, AgentName, Oid, TicketId, Time};
 
 use crate::journal::Journal;
@@ -429,6 +429,15 @@ impl Scene {
         }))
     }
 
+    /// The step that runs submits, changes a file after that, and has to be stopped.
+    pub(crate) fn run_changes_after(&mut self, ticket: &str, path: &str) -> Decided {
+        let left = Fingerprint::ChangedAfter {
+            paths: Listed::of([path.to_owned()]),
+        };
+        let end = End::Finished(Signal::Done);
+        self.run_over(ticket, (end, None), Usage::default(), Some(left))
+    }
+
     /// The step that runs ends, and its output states an end.
     pub(crate) fn run_ends_as(&mut self, ticket: &str, end: End, stated: Option<End>) -> Decided {
         self.run_over(ticket, (end, stated), Usage::default(), None)
@@ -467,6 +476,11 @@ impl Scene {
     }
 
     pub(crate) fn built(&mut self, ticket: &str, tip: char) -> Decided {
+        self.built_without(ticket, tip, &[])
+    }
+
+    /// The candidate is built, and has not the commits of these children any more.
+    pub(crate) fn built_without(&mut self, ticket: &str, tip: char, absent: &[&str]) -> Decided {
         let candidate = candidate(tip);
         self.report(
             ticket,
@@ -475,6 +489,7 @@ impl Scene {
                 candidate,
                 untouched: Vec::new(),
                 leftovers: model::ticket::Leftovers::default(),
+                absent: Box::new(absent.iter().map(|child| id(child)).collect()),
                 resolves: None,
                 ahead: Box::default(),
             },

@@ -63,6 +63,7 @@ fn merges_as(scene: &mut Scene, ticket: &str, why: Option<&str>, untouched: &[&s
         candidate,
         untouched,
         leftovers: model::ticket::Leftovers::default(),
+        absent: Box::default(),
         resolves: None,
         ahead: Box::default(),
     };

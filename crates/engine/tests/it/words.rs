@@ -447,5 +447,6 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Wakeup { .. } => "wakeup",
         Prompt::Unanswered { .. } => "unanswered",
         Prompt::Unify { .. } => "unify",
+        Prompt::ChangedAfter { .. } => "changed after submission",
     }
 }

@@ -15,6 +15,23 @@ pub(super) fn has_below(paths: &BTreeSet<Vec<u8>>, folder: &[u8]) -> bool {
     from.next().is_some_and(|path| path.starts_with(&inside))
 }
 
+/// Whether a folder is one of those to keep, which are named by their path from the root or, without a `/`,
+/// by their name alone.
+pub(super) fn is_kept(folder: &[u8], kept: &[String]) -> bool {
+    let name = folder.rsplit(|byte| *byte == b'/').next().unwrap_or(folder);
+    kept.iter().any(|kept| match kept.contains('/') {
+        true => folder == kept.as_bytes(),
+        false => name == kept.as_bytes(),
+    })
+}
+
+/// Whether a file lies in a folder that is to be kept.
+pub(super) fn is_in_kept(file: &[u8], kept: &[String]) -> bool {
+    let ends = file.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    ends.map(|(end, _)| &file[..end])
+        .any(|folder| is_kept(folder, kept))
+}
+
 /// Calls `visit` with every file and folder in `tree` that has nothing of `tracked`: with its path from the
 /// root, and whether it is a folder. A folder's entries follow where `visit` gives true. Links are not
 /// followed, and git's own folder is left out, as are folders that `tracked` has.

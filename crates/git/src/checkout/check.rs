@@ -60,9 +60,10 @@ impl CheckCheckout {
 
 impl Repository {
     /// Makes `<folder>/tree` a checkout of the commit, with attributes and filters: tracked files are exactly
-    /// those of the commit, and of all others only those that `stay` names are left. Safe to repeat after a
-    /// kill at any point. `folder` (absolute) must be crew's own. The checks can write the tree, so crew
-    /// never reads its `.git`, which is made anew each time, detached at the commit.
+    /// those of the commit, written by its attributes alone, and of all others only those that `stay` names
+    /// are left. Safe to repeat after a kill at any point. `folder` (absolute) must be crew's own. The checks
+    /// can write the tree, so crew never reads its `.git`, which is made anew each time, detached at the
+    /// commit.
     ///
     /// # Errors
     /// [`Error::CheckBusy`] when it is in use; [`Error::CheckUnequal`] when it cannot be made equal;
@@ -174,11 +175,11 @@ impl Repository {
     }
 
     fn fill(&self, place: &Place, commit: &Oid, stay: Stay<'_>, files: &FilesOf) -> Result<Option<String>> {
-        let call = |subcommand| self.check_call(place, subcommand);
         failpoint::hit("check.begun");
         place.note_settings()?;
         remove_if_there(&place.filled)?;
-        call("read-tree")
+        self.check_call(place, "read-tree")
+            .attributes_from(commit.as_str())
             .args([
                 "--reset",
                 "-u",
@@ -200,7 +201,7 @@ impl Repository {
         if let Stay::Named { files, folders } = stay {
             self.clear(place, files, folders)?;
         }
-        if let Some(path) = self.still_differs(place)? {
+        if let Some(path) = self.still_differs(place, commit)? {
             return Ok(Some(String::from_utf8_lossy(&path).into_owned()));
         }
         let git_dir = place.tree.join(".git");
@@ -225,28 +226,31 @@ impl Repository {
     /// A file that differs is written once more. One that differs all the same is as git writes it: its blob
     /// is not what the attributes make of the file, which happens wherever a rule came after the file, and
     /// which every clone shows as a change.
-    fn still_differs(&self, place: &Place) -> Result<Option<Vec<u8>>> {
-        let differing = self.differing(place)?;
+    fn still_differs(&self, place: &Place, commit: &Oid) -> Result<Option<Vec<u8>>> {
+        let differing = self.differing(place, commit)?;
         if differing.is_empty() {
             return Ok(None);
         }
         let mut paths = differing.join(&0);
         paths.push(0);
         self.check_call(place, "checkout-index")
+            .attributes_from(commit.as_str())
             .args(["--force", "--index", "-z", "--stdin"])
             .input(&paths)?
             .ok()?;
-        let again = self.differing(place)?;
+        let again = self.differing(place, commit)?;
         Ok(again.into_iter().find(|path| !differing.contains(path)))
     }
 
     /// The files of which git makes other blobs than those of the commit.
-    fn differing(&self, place: &Place) -> Result<Vec<Vec<u8>>> {
+    fn differing(&self, place: &Place, commit: &Oid) -> Result<Vec<Vec<u8>>> {
         self.check_call(place, "update-index")
+            .attributes_from(commit.as_str())
             .args(["-q", "--ignore-submodules", "--refresh"])
             .run()?;
         let changed = self
             .check_call(place, "diff-files")
+            .attributes_from(commit.as_str())
             .args(["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"])
             .ok()?;
         Ok(fields(&changed).map(<[u8]>::to_vec).collect())
@@ -255,16 +259,13 @@ impl Repository {
     /// Deletes all files that are neither of the commit nor among those that stay.
     fn clear(&self, place: &Place, files: &BTreeSet<Vec<u8>>, folders: &[String]) -> Result<()> {
         let tracked = self.tracked(place)?;
-        let is_named = |path: &[u8]| {
-            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-            folders.iter().any(|folder| match folder.contains('/') {
-                true => path == folder.as_bytes(),
-                false => name == folder.as_bytes(),
-            })
-        };
         additions::walk(&place.tree, &tracked, &mut |path, is_folder| {
-            if files.contains(path) || (is_folder && is_named(path)) {
+            if is_folder && additions::is_kept(path, folders) {
                 return Ok(false);
+            }
+            if files.contains(path) {
+                // A folder among them was empty.
+                return Ok(is_folder);
             }
             let inside = [path, b"/"].concat();
             let holds_named = || {
@@ -333,8 +334,8 @@ impl Repository {
 }
 
 /// Where the parts of a check checkout stand.
-struct Place {
-    tree: PathBuf,
+pub(super) struct Place {
+    pub(super) tree: PathBuf,
     index: PathBuf,
     /// The git directories of submodules, while the tree's own is made anew.
     modules: PathBuf,
@@ -353,7 +354,7 @@ struct Place {
 }
 
 impl Place {
-    fn of(folder: &Path) -> Self {
+    pub(super) fn of(folder: &Path) -> Self {
         Self {
             tree: folder.join("tree"),
             index: folder.join("index"),

@@ -84,10 +84,8 @@ impl Repository {
     /// # Errors
     /// [`Error::Failed`] when the commit is gone from which the work started.
     pub fn made_from(&self, workspace: &Workspace) -> Result<Oid> {
-        let record = std::fs::read_to_string(workspace.beside().join(MADE)).unwrap_or_default();
-        let start = record.lines().find_map(|line| line.strip_prefix("start="));
         // A workspace without a record was never handed to an agent.
-        let start = start.map_or_else(|| Ok(workspace.base.clone()), Oid::parse)?;
+        let start = workspace.started_at()?.unwrap_or_else(|| workspace.base.clone());
         Ok(self
             .fork(&start, &workspace.base)?
             .unwrap_or_else(|| workspace.base.clone()))

@@ -1,6 +1,8 @@
 //! Check checkouts: clean ones, whatever a check left there.
 
-use git::{Error, Id, Stay};
+use std::path::Path;
+
+use git::{Error, Id, Made, Stay};
 
 use crate::support::{CLEAN, NOTHING_MADE, World, merged, put};
 
@@ -80,6 +82,12 @@ fn attributes_count_and_a_change_of_them_alone_too() {
     assert_eq!(read(&first), "echo\n");
     assert_eq!(read(&second), "echo\r\n");
     assert_eq!(read(&first), "echo\n");
+    // A check leaves attributes behind, and the next commit changes the file.
+    put(&folder.join("tree/.gitattributes"), "*.bat text eol=crlf\n");
+    world.git(&["rm", "-q", ".gitattributes"]);
+    world.write("run.bat", "echo two\n");
+    let third = world.commit_all("third");
+    assert_eq!(read(&third), "echo two\n");
 }
 
 #[test]
@@ -191,6 +199,58 @@ fn of_ignored_files_only_those_stay_that_set_up_made_or_that_lie_in_a_kept_folde
     assert_eq!(repository.check_additions(&folder).unwrap(), expected);
     drop(repository.check_checkout(&folder, &head, Stay::Nothing).unwrap());
     assert_eq!(repository.check_additions(&folder).unwrap(), *NOTHING_MADE);
+}
+
+#[test]
+fn what_the_set_up_made_is_known_as_changed_and_what_a_check_adds_goes() {
+    let world = World::new();
+    world.write(".gitignore", "deps/\ntarget/\ntmp/\n");
+    let head = world.commit_all("first");
+    let repository = world.open();
+    let folder = world.folder.path().join("check");
+    let checkout = repository.check_checkout(&folder, &head, Stay::Nothing).unwrap();
+    let tree = checkout.path().to_owned();
+    drop(checkout);
+    put(&tree.join("deps/a"), "a1");
+    put(&tree.join("target/built"), "b1");
+    put(&world.folder.path().join("store"), "s1");
+    std::fs::hard_link(world.folder.path().join("store"), tree.join("deps/linked")).unwrap();
+    std::fs::create_dir_all(tree.join("tmp")).unwrap();
+    let made = repository.made_by_set_up(&folder).unwrap();
+    let kept = ["target".to_owned()];
+    let changed = || made.first_changed(&folder, &kept);
+    assert_eq!(Made::read(&made.to_bytes()), made);
+    assert_eq!(changed(), None);
+    // Another project links the same file of the store.
+    std::fs::hard_link(tree.join("deps/linked"), world.folder.path().join("other")).unwrap();
+    // A check adds files, and builds in a folder that is kept.
+    put(&tree.join("deps/cache"), "c");
+    put(&tree.join("tmp/left"), "left");
+    put(&tree.join("target/built"), "b2");
+    assert_eq!(changed(), None);
+    let files = made.paths();
+    let stay = Stay::Named {
+        files: &files,
+        folders: &kept,
+    };
+    drop(repository.check_checkout(&folder, &head, stay).unwrap());
+    assert!(!tree.join("deps/cache").exists() && !tree.join("tmp/left").exists());
+    assert!(tree.join("tmp").is_dir() && tree.join("target/built").exists());
+    assert_eq!(changed(), None);
+    // A check writes what is as long, and gives it the time that it had.
+    let path = tree.join("deps/a");
+    let time = std::fs::metadata(&path).unwrap().modified().unwrap();
+    put(&path, "a2");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(time).unwrap();
+    assert_eq!(changed().as_deref(), Some(Path::new("deps/a")));
+    let made = repository.made_by_set_up(&folder).unwrap();
+    assert_eq!(made.first_changed(&folder, &kept), None);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(
+        made.first_changed(&folder, &kept).as_deref(),
+        Some(Path::new("deps/a"))
+    );
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod removing;
 mod repositories;
 mod resolutions;
 mod saving;
+mod submitted;
 mod support;
 mod taken_back;
 mod too_large;

@@ -80,6 +80,7 @@ fn of_record(record: Record) -> Content {
         Record::Usage(usage) => Content::Usage(usage),
         Record::Failure(Failure { class, message, .. }) => Content::Signal {
             text: format!("failure ({}): {message}", class.name()),
+            states_result: true,
         },
         Record::Commitment(made) => signal::of_commitment(Ok(made)),
         Record::Invalid { what, why } => Content::Unusable {

@@ -61,8 +61,10 @@ fn plain(line: &str) -> Content {
 }
 
 fn signal(text: &str) -> Content {
+    let others = ["MODE:", "SUMMARY:", "commitment:"];
     Content::Signal {
         text: text.to_owned(),
+        states_result: !others.iter().any(|other| text.starts_with(other)),
     }
 }
 

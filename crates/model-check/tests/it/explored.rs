@@ -17,6 +17,8 @@ pub(crate) const CALM: Bounds = Bounds {
     edits: 0,
     failures: 0,
     holds: 0,
+    children: 0,
+    questions: 0,
 };
 
 /// Work is reviewed by the one gatekeeper.
@@ -198,4 +200,41 @@ fn a_lease_that_runs_out_does_not_take_a_landing_back() {
             ..bounds
         });
     }
+}
+
+/// One ticket whose agent delegates two children.
+pub(crate) const TEAM: Bounds = Bounds {
+    tickets: 1,
+    children: 2,
+    ..CALM
+};
+
+#[test]
+fn a_leader_with_two_children_an_engine_killed_and_one_of_them_dropped() {
+    let summary = holds(Bounds {
+        stops: 1,
+        drops: 1,
+        ..TEAM
+    });
+    assert!(summary.states > 1_000, "it explores what it says: {summary:?}");
+}
+
+#[test]
+fn a_leader_with_two_children_a_process_lost_and_a_question_asked() {
+    holds(Bounds {
+        stops: 1,
+        losses: 1,
+        questions: 1,
+        ..TEAM
+    });
+}
+
+#[test]
+fn without_the_wait_for_the_processes_of_children_it_falls() {
+    let hasty = Guards {
+        waits: false,
+        ..Guards::ALL
+    };
+    let woken = Bounds { drops: 1, ..TEAM };
+    assert_eq!(falls(hasty, woken).invariant, "T5");
 }

@@ -1,12 +1,15 @@
 //! Children: tickets that an agent delegates while it has its own one, and what they come to.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::event::Effect;
 use super::{AfterStop, Attempt, Event, Prompt, Raised, Shared, State, Working, mode};
 use crate::machine::Rejected;
 use crate::money::Usd;
-use crate::{Actor, AgentName, TicketId, Time};
+use crate::ticket::Listed;
+use crate::{Actor, AgentName, Oid, TicketId, Time};
 
 /// A ticket that an agent has delegated, as it was ordered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +56,48 @@ pub struct ChildResult {
     pub summary: Option<String>,
     /// Its cost, and that of its own children, in millionths of a US dollar.
     pub cost_micro_usd: u64,
+    /// What it did to its parent's branch; none where it is not done, or where crew could not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Box<ChildWork>>,
+    /// The tags that it has, and had when agents were given it: what decides about reviews of its work
+    /// decides about its parent's.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tags: BTreeSet<String>,
+}
+
+/// What a child did to the branch of its parent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildWork {
+    /// The tip of the branch before.
+    pub from: Oid,
+    /// The tip with its work.
+    pub tip: Oid,
+    /// The commits that it added.
+    pub commits: usize,
+    /// The files in which the two tips differ.
+    pub files: Listed,
+}
+
+impl ChildWork {
+    /// True if it changed no file.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// What it did, in words: `2 commits, 3 files: a, b, c`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let files = self.files.first.len() + self.files.more;
+        let [commits, files] = [(self.commits, "commit"), (files, "file")].map(|(count, what)| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        });
+        match self.is_nothing() {
+            true => "it changed nothing".to_owned(),
+            false => format!("{commits}, {files}: {}", self.files),
+        }
+    }
 }
 
 /// How a child ended.
@@ -105,7 +150,10 @@ impl ChildResult {
     #[must_use]
     pub fn words(&self) -> String {
         let end = match &self.end {
-            ChildEnd::Unified => "done".to_owned(),
+            ChildEnd::Unified => match &self.work {
+                Some(work) => format!("done ({})", work.words()),
+                None => "done".to_owned(),
+            },
             ChildEnd::GivenUp { why } => format!("given up: {why}"),
             ChildEnd::Ended { why } => format!("ended: {why}"),
         };

@@ -67,7 +67,8 @@ pub enum Event {
         /// The lines of the agent's that crew could not use, each in a message for the agent.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unusable: Vec<String>,
-        /// How often in a row a step came to the same, of one without a signal.
+        /// How often in a row a step came to the same, of one without a signal, or of one that has changed
+        /// files after its submission.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<Repeat>,
         /// Steps left after this one.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ChildResult;
-use crate::ticket::Part;
+use crate::ticket::{Listed, Part};
 use crate::{Oid, Time};
 
 /// The prompt of a step.
@@ -74,6 +74,11 @@ pub enum Prompt {
         /// What each of them came to.
         results: Vec<ChildResult>,
     },
+    /// It changed files after it had submitted, and was stopped while it did.
+    ChangedAfter {
+        /// The paths.
+        paths: Listed,
+    },
 }
 
 impl Prompt {
@@ -96,7 +101,29 @@ impl Prompt {
             | Prompt::Answer { .. }
             | Prompt::Wakeup { .. }
             | Prompt::Unify { .. }
-            | Prompt::Unanswered { .. } => false,
+            | Prompt::Unanswered { .. }
+            | Prompt::ChangedAfter { .. } => false,
+        }
+    }
+
+    /// Its kind, as the program of the step gets it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Prompt::Init => "init",
+            Prompt::Resume => "resume",
+            Prompt::Step => "step",
+            Prompt::ChecksFailed { .. } => "checks_failed",
+            Prompt::CommitmentUnmet { .. } => "commitment_unmet",
+            Prompt::NothingCommitted => "nothing_committed",
+            Prompt::MergeConflict { .. } => "merge_conflict",
+            Prompt::Returned { .. } => "returned",
+            Prompt::LastChance => "last_chance",
+            Prompt::Answer { .. } => "answer",
+            Prompt::Wakeup { .. } => "wakeup",
+            Prompt::Unanswered { .. } => "unanswered",
+            Prompt::Unify { .. } => "unify",
+            Prompt::ChangedAfter { .. } => "changed_after",
         }
     }
 
@@ -118,6 +145,12 @@ pub fn unusable_words(lines: &[String]) -> Option<String> {
             lines.join("; ")
         )
     })
+}
+
+/// The files that a step changed after it had submitted, in a sentence.
+#[must_use]
+pub fn changed_after_words(paths: &Listed) -> String {
+    format!("it changed files after it had submitted, until it was stopped: {paths}")
 }
 
 /// The end of a step that ended well.

@@ -183,7 +183,8 @@ impl Attempt {
                     | Prompt::Answer { .. }
                     | Prompt::Wakeup { .. }
                     | Prompt::Unify { .. }
-                    | Prompt::Unanswered { .. } => self.conflict = None,
+                    | Prompt::Unanswered { .. }
+                    | Prompt::ChangedAfter { .. } => self.conflict = None,
                 }
                 self.take_mode(event, super::mode::Event::Returned)?;
                 self.returned = prompt.says_why_it_came_back().then(|| Box::new(prompt.clone()));

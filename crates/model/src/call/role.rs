@@ -18,7 +18,7 @@ const TOOLS: &[(&str, &[Role])] = &[
     ("report_progress", &[Role::Worker]),
     ("submit_work", &[Role::Worker]),
     ("report_blocked", &[Role::Worker]),
-    ("ask", &[Role::Worker]),
+    ("ask", &[Role::Worker, Role::Gatekeeper]),
     ("sleep_until", &[Role::Worker]),
     ("add_commitment", &[Role::Worker]),
     ("set_mode", &[Role::Worker]),
@@ -104,7 +104,7 @@ mod tests {
         let gatekeeper = tools(Role::Gatekeeper);
         assert_eq!(
             gatekeeper,
-            ["ticket_show", "approve_work", "reject_work", "fail_work"]
+            ["ticket_show", "ask", "approve_work", "reject_work", "fail_work"]
         );
         for (role, tools) in [
             (Role::Worker, worker),

@@ -11,7 +11,6 @@ pub use reason::{Reason, edits, refused};
 use std::fmt;
 
 use crate::TicketId;
-use crate::attempt;
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
 use crate::ticket::{Done, Stage, State, Ticket};
@@ -27,6 +26,8 @@ pub struct Facts<'a> {
     pub pause: Option<(&'a str, &'a HarnessPause)>,
     /// The ticket that [`blocker`] finds.
     pub blocker: Option<&'a TicketId>,
+    /// Those of the tickets that its agent has delegated which are not over; none where that is not known.
+    pub children: Option<&'a [TicketId]>,
 }
 
 /// The next thing that a ticket needs in order to go on.
@@ -57,8 +58,13 @@ pub enum Others<'a> {
     Blocker(&'a TicketId),
     /// The ticket that it is a part of.
     Parent(&'a TicketId),
-    /// The tickets that its agent has delegated.
-    Children(&'a [TicketId]),
+    /// Those of the tickets that its agent has delegated which are not over, and how many it has delegated.
+    Children {
+        /// Those that are not over.
+        open: &'a [TicketId],
+        /// The number of all.
+        all: usize,
+    },
 }
 
 impl fmt::Display for Others<'_> {
@@ -70,12 +76,21 @@ impl fmt::Display for Others<'_> {
             }
             Others::Recovered(id) => write!(f, "it recovers {id}, which has not failed"),
             Others::Parent(id) => write!(f, "it goes on with {id}, whose agent has delegated it"),
-            Others::Children(ids) => {
-                let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
-                write!(f, "its agent waits for {}", ids.join(", "))
-            }
+            Others::Children { open, all } => write!(f, "its agent waits for {}", unfinished(open, *all)),
             Others::Blocker(id) => write!(f, "it waits for {id}, which lands first and cannot go on"),
         }
+    }
+}
+
+/// The children that an agent waits for: those that are not over, of so many.
+#[must_use]
+pub fn unfinished(open: &[TicketId], all: usize) -> String {
+    let over = all.saturating_sub(open.len());
+    let ids: Vec<&str> = open.iter().map(TicketId::as_str).collect();
+    match (ids.is_empty(), over) {
+        (true, _) => "what it has delegated".to_owned(),
+        (false, 0) => ids.join(", "),
+        (false, over) => format!("{} ({over} of {all} are over)", ids.join(", ")),
     }
 }
 
@@ -115,7 +130,13 @@ pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
                 Need::Person(Reason::Target(refusal))
             }
             // Each of them moves by itself, or waits for a person.
-            (_, _) if attempt.waits_for_children() => Need::Others(Others::Children(attempt.open_children())),
+            (_, _) if attempt.waits_for_children() => {
+                let all = attempt.open_children();
+                Need::Others(Others::Children {
+                    open: facts.children.unwrap_or(all),
+                    all: all.len(),
+                })
+            }
             (_, _) => Need::Time,
         },
         State::Verify(verify) => {
@@ -141,23 +162,14 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
     if let Some(held) = &ticket.held {
         return Some(Reason::Held(held));
     }
+    if let Some(open) = ticket.open_question() {
+        return Some(Reason::Question {
+            agent: open.agent,
+            question: open.text,
+            until: open.until,
+        });
+    }
     match &ticket.state {
-        State::InProgress(attempt) => match &attempt.state {
-            attempt::State::WaitingForInput { question, until } => Some(Reason::Question {
-                agent: &attempt.claim.agent,
-                question,
-                until: *until,
-            }),
-            // crew looks at the workspace of a stuck agent by itself, unless the ticket is held.
-            attempt::State::Preparing
-            | attempt::State::Ready
-            | attempt::State::Working(_)
-            | attempt::State::WaitingForWakeup { .. }
-            | attempt::State::WaitingForChildren { .. }
-            | attempt::State::Verifying
-            | attempt::State::Done
-            | attempt::State::Stuck { .. } => None,
-        },
         State::Verify(verify) => match &verify.stage {
             Stage::Landing { waiting, .. } => waiting.as_ref().map(Reason::Edits),
             Stage::Queued
@@ -172,7 +184,8 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
                 request.map(|request| Reason::Proposal { request, proposal })
             }
         },
-        State::New | State::Open | State::Done(_) => None,
+        // crew looks at the workspace of a stuck agent by itself, unless the ticket is held.
+        State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
     }
 }
 

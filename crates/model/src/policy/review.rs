@@ -29,6 +29,10 @@ pub fn is_gatekeeper(name: &AgentName) -> bool {
 pub fn is_wanted(settings: &Settings, ticket: &Ticket, candidate: Option<&Candidate>) -> bool {
     settings.review.wants(&ticket.spec.tags)
         || settings.review.wants(&ticket.tags_given)
+        || ticket
+            .unified
+            .iter()
+            .any(|child| settings.review.wants(&child.tags))
         || settings.review.is_by_change() && candidate.is_some_and(|candidate| candidate.review.is_some())
 }
 
@@ -50,17 +54,35 @@ pub fn why(settings: &Settings, ticket: &Ticket) -> Option<String> {
         ReviewWhen::Always => Some("all work is reviewed".to_owned()),
         ReviewWhen::Some(_) => {
             let tag = settings.review.tag_of(&ticket.spec.tags);
-            tag.map(|tag| format!("it has the tag {tag}")).or(shown)
+            let of_child = || {
+                let tagged = ticket
+                    .unified
+                    .iter()
+                    .map(|child| (child, settings.review.tag_of(&child.tags)));
+                tagged.into_iter().find_map(|(child, tag)| {
+                    Some(format!("{}, a part of it, has the tag {}", child.id, tag?))
+                })
+            };
+            tag.map(|tag| format!("it has the tag {tag}"))
+                .or_else(of_child)
+                .or(shown)
         }
     }
 }
 
 /// The gatekeepers that may review the candidate of a ticket, busy or not: none of them is an author of the
-/// work, and none has approved of it already.
+/// work, and none has approved of it already. `waiting`: the number of gatekeepers that wait for a person's
+/// answer, which are not busy: for each of them there is one more.
 #[must_use]
-pub fn eligible(review: &settings::Review, ticket: &Ticket, reviewing: &Reviewing) -> Vec<AgentName> {
+pub fn eligible(
+    review: &settings::Review,
+    waiting: usize,
+    ticket: &Ticket,
+    reviewing: &Reviewing,
+) -> Vec<AgentName> {
     let approved: BTreeSet<&AgentName> = reviewing.approvers().collect();
-    let pool = (1..=review.count).filter_map(gatekeeper);
+    let more = u32::try_from(waiting).unwrap_or(0);
+    let pool = (1..=review.count.saturating_add(more)).filter_map(gatekeeper);
     pool.filter(|name| !ticket.authors.contains(name) && !approved.contains(name))
         .collect()
 }
@@ -71,7 +93,7 @@ pub fn nobody(settings: &Settings, ticket: &Ticket, reviewing: &Reviewing) -> Op
     if settings.harness_of_new_reviews().is_none() {
         return Some("crew.toml names no harness for gatekeepers: [review] harness");
     }
-    eligible(&settings.review, ticket, reviewing)
+    eligible(&settings.review, 0, ticket, reviewing)
         .is_empty()
         .then_some("each gatekeeper is an author of the work or has approved of it: [review] count")
 }
@@ -104,6 +126,12 @@ mod tests {
         let mut approved = samples::ticket::review(name("gate-2"), Fence(2));
         approved.verdict = Some(samples::ticket::approve());
         reviewing.reviews.push(approved);
-        assert_eq!(eligible(&review, &ticket, &reviewing), [name("gate-3")]);
+        assert_eq!(eligible(&review, 0, &ticket, &reviewing), [name("gate-3")]);
+        let more = [name("gate-3"), name("gate-4")];
+        assert_eq!(
+            eligible(&review, 1, &ticket, &reviewing),
+            more,
+            "one of them waits"
+        );
     }
 }

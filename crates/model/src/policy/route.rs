@@ -131,6 +131,10 @@ fn look(queue: Queue<'_>, id: &TicketId, by: By) -> Result<(), Refusal> {
         });
     }
     if let Some(delegated) = ticket.delegated().filter(|_| by != By::Parent) {
+        // Its parent waits for that too.
+        if let Some(until) = ticket.due.filter(|due| *due > queue.now) {
+            return Err(Refusal::NotDue { until });
+        }
         return Err(Refusal::Delegated {
             by: delegated.by.clone(),
         });
@@ -427,6 +431,7 @@ fn depends(queue: Queue<'_>, ticket: &Ticket) -> Result<(), Refusal> {
                     });
                 }
             }
+            (Some(dep), _) if is_beside(dep, ticket) => {}
             (
                 None,
                 Some(File {
@@ -443,6 +448,13 @@ fn depends(queue: Queue<'_>, ticket: &Ticket) -> Result<(), Refusal> {
     } else {
         Err(Refusal::WaitsFor { ids: waits })
     }
+}
+
+/// True if the work of a child is in the workspace in which another child of the same attempt works, or
+/// begins: neither of them is done before that attempt has landed.
+fn is_beside(dep: &Ticket, child: &Ticket) -> bool {
+    let of = |ticket: &Ticket| ticket.delegated().map(|it| (it.by.clone(), it.fence));
+    dep.is_unified() && of(child).is_some_and(|parent| of(dep) == Some(parent))
 }
 
 mod cycles;

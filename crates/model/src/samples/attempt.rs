@@ -1,5 +1,7 @@
 //! The attempt machine's alphabet.
 
+use std::collections::BTreeSet;
+
 use super::{Alphabet, EARLY, LATE, agent, harness, oid, other_harness, run, session_id};
 use crate::attempt::{
     AfterChildren, AfterStop, Attempt, Child, ChildEnd, ChildResult, Claim, Class, Event, Failure,
@@ -358,6 +360,8 @@ pub fn child_result() -> ChildResult {
         end: ChildEnd::Unified,
         summary: Some("what was done".to_owned()),
         cost_micro_usd: 7,
+        work: None,
+        tags: BTreeSet::new(),
     }
 }
 

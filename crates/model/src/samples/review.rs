@@ -2,11 +2,11 @@
 
 use super::ticket::{approve, review, untested};
 use super::{Alphabet, EARLY, LATE, agent, session_id};
-use crate::Fence;
 use crate::attempt::{AfterStop, Class, Failure, Quiet, Silence, Usage};
 use crate::call::Call;
 use crate::machine::{self, Explored, Machine as _, Sample};
-use crate::ticket::{Review, ReviewEvent, ReviewMachine, Verdict};
+use crate::ticket::{Asking, Review, ReviewEvent, ReviewMachine, Verdict};
+use crate::{Actor, Fence};
 
 /// A description for the page.
 pub const ABOUT: &str = "A review is one gatekeeper at work on a candidate, up to its verdict: a second claim on a ticket that is in \
@@ -50,6 +50,19 @@ pub fn alphabet(fence: Fence) -> Vec<Sample<ReviewEvent>> {
         },
         at: EARLY,
     })
+    .event(ReviewEvent::Asked {
+        asks: Asking {
+            question: why(),
+            until: Some(LATE),
+            since: EARLY,
+        },
+    })
+    .event(ReviewEvent::Answered {
+        by: Actor::person("pat"),
+        text: why(),
+        question: why(),
+    })
+    .event(ReviewEvent::WaitTimedOut)
     .when("approve", verdict(approve()))
     .when("untested", verdict(untested()))
     .when(

@@ -136,7 +136,14 @@ fn every_state_is_reached_and_every_event_accepted_somewhere(pictures: &[Picture
 
     let review = reached("review");
     let verdicts = ["approved", "rejected", "failed"];
-    let at_work = ["claimed", "at_work", "stopping", "between_steps"];
+    let at_work = [
+        "claimed",
+        "at_work",
+        "stopping",
+        "between_steps",
+        "asked",
+        "answered",
+    ];
     let states: BTreeSet<&str> = review.states.iter().map(String::as_str).collect();
     assert_eq!(states, verdicts.into_iter().chain(at_work).collect());
     every_event_is_accepted_somewhere(review);

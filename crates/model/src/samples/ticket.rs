@@ -131,6 +131,8 @@ pub fn delegated() -> Delegated {
             number: 1,
         },
         is_apart: false,
+        depth: 1,
+        work: None,
     }
 }
 
@@ -647,8 +649,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .event(Event::Delegated {
             delegated: delegated(),
         })
-        .event(Event::Unified)
+        .event(Event::Unified { work: None })
         .event(Event::NotUnified { why: why() })
+        .event(Event::ChildrenAbsent {
+            absent: BTreeSet::from([delegated().by]),
+        })
         .event(Event::LandedWithParent {
             parent: delegated().by,
             commit: oid('d'),

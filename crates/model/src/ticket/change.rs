@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Effect, Event, Label, Machine, Note, Stage, State, Ticket};
+use super::{Done, Effect, Event, Held, Label, Machine, Note, Stage, State, Ticket, Why};
 use crate::attempt;
 use crate::machine::{Machine as _, Rejected};
 use crate::{AgentName, Fence, TicketId, Time};
@@ -181,10 +181,10 @@ impl Ticket {
             ticket.spent.add(at, usage.cost_micro_usd);
         }
         if let Some(held) = &mut ticket.held {
-            let same = self
-                .held
-                .as_ref()
-                .filter(|h| h.why == held.why && h.note == held.note);
+            // The same budget is the same hold, however it is worded.
+            let is_same =
+                |h: &&Held| h.why == held.why && (h.note == held.note || matches!(h.why, Why::Budget { .. }));
+            let same = self.held.as_deref().filter(is_same);
             held.since = same.map_or(at, |h| h.since);
         }
         if let (State::Verify(verify), false) = (&mut ticket.state, matches!(self.state, State::Verify(_))) {
@@ -247,7 +247,11 @@ impl Ticket {
                 | Stage::Checking(_)
                 | Stage::InTrain(_)
                 | Stage::Unified { .. } => None,
-                Stage::Reviewing(reviewing) => reviewing.waits_until().and_then(|t| at(TimerKey::Review, t)),
+                Stage::Reviewing(reviewing) => {
+                    let asks = reviewing.open().is_some_and(|open| open.asks.is_some());
+                    let key = if asks { TimerKey::Answer } else { TimerKey::Review };
+                    reviewing.waits_until().and_then(|t| at(key, t))
+                }
                 Stage::Landing { waiting, .. } => {
                     waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at))
                 }

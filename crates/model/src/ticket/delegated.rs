@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Stage, State, Ticket};
-use crate::attempt::{Attempt, Shared};
+use crate::attempt::{Attempt, ChildResult, ChildWork, Shared};
 use crate::{Fence, TicketId};
 
 /// The attempt by which a ticket was delegated, and where its agent works.
@@ -18,6 +18,11 @@ pub struct Delegated {
     /// Whether its agent works in a workspace of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_apart: bool,
+    /// The number of tickets above it.
+    pub depth: u32,
+    /// What it did to its parent's branch, once it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Box<ChildWork>>,
 }
 
 impl Ticket {
@@ -31,6 +36,33 @@ impl Ticket {
     #[must_use]
     pub fn is_unified(&self) -> bool {
         matches!(self.stage(), Some(Stage::Unified { is_saved: true }))
+    }
+
+    /// The number of tickets above it, each of which was delegated by the agent of the next one.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.delegated().map_or(0, |delegated| delegated.depth)
+    }
+
+    /// The child that is done and a part of its work, over all of its attempts.
+    #[must_use]
+    pub fn unified(&self, child: &TicketId) -> Option<&ChildResult> {
+        self.unified.iter().find(|result| result.id == *child)
+    }
+
+    /// True if nothing of a child is at work any more, and its parent need not wait for it: its work is its
+    /// parent's, it is over, or only a person could move it on. One that was opened again is a ticket like
+    /// any other, and no child.
+    #[must_use]
+    pub fn is_over_for_parent(&self) -> bool {
+        if self.delegated().is_none() {
+            return true;
+        }
+        if self.live_run().is_some() {
+            return false;
+        }
+        let is_given_up = self.held.as_ref().is_some_and(|held| held.retry_at.is_none());
+        is_given_up || self.is_done() || self.is_unified()
     }
 
     /// True if its agent waits for its children.

@@ -1,5 +1,7 @@
 //! Events of a ticket, and its orders.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -7,7 +9,7 @@ use super::{
     CheckTask, Coupling, Delegated, FewerTests, InTheWay, KeptWork, Leftovers, NewTicket, Part, PullRequest,
     Repeat, ReviewEvent, Seen, Spec, Unheeded, WhyUncoupled,
 };
-use crate::attempt::{self, HarnessId};
+use crate::attempt::{self, ChildWork, HarnessId};
 use crate::commitment::{By, Promise};
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
@@ -541,7 +543,11 @@ pub enum Event {
         delegated: Delegated,
     },
     /// Its work is in its parent's workspace.
-    Unified,
+    Unified {
+        /// What it did to its parent's branch; none where crew could not tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work: Option<Box<ChildWork>>,
+    },
     /// Its parent has landed, with its work.
     LandedWithParent {
         /// Its parent.
@@ -582,6 +588,11 @@ pub enum Event {
     NotUnified {
         /// The reason, in words.
         why: String,
+    },
+    /// Its branch was looked at, and has not the commits of these children that were unified.
+    ChildrenAbsent {
+        /// Those children; empty where all are there again.
+        absent: BTreeSet<TicketId>,
     },
 }
 
@@ -981,7 +992,8 @@ impl Event {
             Event::BudgetSpent { .. } => "budget_spent",
             Event::BudgetRaised { .. } => "budget_raised",
             Event::Delegated { .. } => "delegated_by",
-            Event::Unified => "unified",
+            Event::Unified { .. } => "unified",
+            Event::ChildrenAbsent { .. } => "children_absent",
             Event::LandedWithParent { .. } => "landed_with_parent",
             Event::Commented { .. } => "commented",
             Event::TicketMade { .. } => "ticket_made",

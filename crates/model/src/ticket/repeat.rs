@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Listed;
 use crate::Oid;
 use crate::attempt::unusable_words;
 
@@ -53,6 +54,11 @@ pub enum Fingerprint {
         /// The tip of the target.
         target: Oid,
     },
+    /// It was submitted, and changed these files after that, until its step was stopped.
+    ChangedAfter {
+        /// The paths.
+        paths: Listed,
+    },
 }
 
 impl Fingerprint {
@@ -82,7 +88,24 @@ impl Fingerprint {
             (Fingerprint::Refused { why }, Fingerprint::Refused { why: its }) => {
                 without_ids(why).eq(without_ids(its))
             }
+            // A file that is half written is another one each time.
+            (Fingerprint::ChangedAfter { .. }, Fingerprint::ChangedAfter { .. }) => true,
             _ => self == other,
+        }
+    }
+
+    /// The files that were changed after a submission, where that is it.
+    #[must_use]
+    pub fn changed_after(&self) -> Option<&Listed> {
+        match self {
+            Fingerprint::ChangedAfter { paths } => Some(paths),
+            Fingerprint::NothingCommitted
+            | Fingerprint::Step { .. }
+            | Fingerprint::Unusable { .. }
+            | Fingerprint::Check { .. }
+            | Fingerprint::Commitment { .. }
+            | Fingerprint::Refused { .. }
+            | Fingerprint::Conflict { .. } => None,
         }
     }
 
@@ -119,6 +142,9 @@ impl Fingerprint {
                 tip.short(),
                 target.short()
             ),
+            Fingerprint::ChangedAfter { paths } => {
+                format!("its agent submitted, went on to change files ({paths}), and had to be stopped")
+            }
         }
     }
 }

@@ -44,6 +44,27 @@ pub struct Review {
     /// The verdict; none while the review goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// The question that the gatekeeper has asked a person, while it waits for the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<Asking>,
+    /// A person has answered, and the gatekeeper has not been given the answer yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_answered: bool,
+    /// Its questions that nobody answered in time: each of its prompts says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<String>,
+}
+
+/// A question of a gatekeeper that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asking {
+    /// The question, as the gatekeeper put it.
+    pub question: String,
+    /// The time at which the review goes on without an answer; none when it waits for as long as it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+    /// The time since which it waits.
+    pub since: Time,
 }
 
 /// The verdict of a gatekeeper.
@@ -167,6 +188,22 @@ pub enum ReviewEvent {
     WentQuiet(Quiet),
     /// The step that was silent shows signs of life again.
     Stirred,
+    /// Its step has ended with a question to a person, and the review waits for the answer.
+    Asked {
+        /// The question.
+        asks: Asking,
+    },
+    /// A person answered.
+    Answered {
+        /// The actor who did it.
+        by: Actor,
+        /// The answer.
+        text: String,
+        /// The question, which the ticket keeps with the answer.
+        question: String,
+    },
+    /// Nobody answered in time: the review goes on without an answer.
+    WaitTimedOut,
 }
 
 impl ReviewEvent {
@@ -183,6 +220,9 @@ impl ReviewEvent {
             ReviewEvent::Called { .. } => "review_called",
             ReviewEvent::WentQuiet(_) => "review_went_quiet",
             ReviewEvent::Stirred => "review_stirred",
+            ReviewEvent::Asked { .. } => "review_asked",
+            ReviewEvent::Answered { .. } => "review_answered",
+            ReviewEvent::WaitTimedOut => "review_wait_timed_out",
         }
     }
 
@@ -197,7 +237,10 @@ impl ReviewEvent {
             | ReviewEvent::VerdictNoted { .. }
             | ReviewEvent::Called { .. }
             | ReviewEvent::WentQuiet(_)
-            | ReviewEvent::Stirred => None,
+            | ReviewEvent::Stirred
+            | ReviewEvent::Asked { .. }
+            | ReviewEvent::Answered { .. }
+            | ReviewEvent::WaitTimedOut => None,
         }
     }
 }
@@ -259,6 +302,7 @@ impl Reviewing {
     pub fn waits_until(&self) -> Option<Time> {
         match self.open() {
             Some(open) if open.conversation.has_live_worker() => None,
+            Some(open) if let Some(asks) = &open.asks => asks.until,
             Some(open) => open.due,
             None => self.due,
         }
@@ -276,13 +320,17 @@ impl Review {
             since: at,
             due: None,
             verdict: None,
+            asks: None,
+            is_answered: false,
+            unanswered: Vec::new(),
         }
     }
 
     /// True if a step of it may be started at `now`.
     #[must_use]
     pub fn can_step(&self, now: Time) -> bool {
-        self.verdict.is_none() && self.conversation.is_idle() && self.due.is_none_or(|due| due <= now)
+        let waits = self.verdict.is_some() || self.asks.is_some();
+        !waits && self.conversation.is_idle() && self.due.is_none_or(|due| due <= now)
     }
 
     /// Takes an event of its own. Answers the run to start, with whether its session is new to the client, or
@@ -296,8 +344,9 @@ impl Review {
         }
         match event {
             ReviewEvent::Started { run } => {
+                self.expect_no_question()?;
                 let new_session = self.conversation.start(run, None)?;
-                self.due = None;
+                (self.due, self.is_answered) = (None, false);
                 return Ok(Order::Start { new_session });
             }
             ReviewEvent::Spawned => self.conversation.spawned()?,
@@ -319,7 +368,28 @@ impl Review {
                 self.conversation.fail(failure, *usage, *total_micro_usd, fresh)?;
                 self.due = Some(*retry_at);
             }
+            ReviewEvent::Asked { asks } => {
+                self.expect_no_question()?;
+                if !self.conversation.is_idle() {
+                    return Err("a step of it is running".into());
+                }
+                if self.conversation.runs == 0 {
+                    return Err("no step of it was started".into());
+                }
+                self.asks = Some(asks.clone());
+            }
+            ReviewEvent::Answered { .. } => {
+                if self.asks.is_none() && !self.is_answered {
+                    return Err("it has asked nothing".into());
+                }
+                (self.asks, self.is_answered) = (None, true);
+            }
+            ReviewEvent::WaitTimedOut => {
+                let asks = self.asks.take().ok_or("it does not wait for an answer")?;
+                self.unanswered.push(asks.question);
+            }
             ReviewEvent::VerdictNoted { verdict } => {
+                self.expect_no_question()?;
                 if let Verdict::Approve { acceptance_test, .. } = verdict
                     && acceptance_test.trim().is_empty()
                 {
@@ -329,6 +399,15 @@ impl Review {
             }
         }
         Ok(Order::Nothing)
+    }
+}
+
+impl Review {
+    fn expect_no_question(&self) -> Result<(), Refused> {
+        match self.asks {
+            Some(_) => Err("it waits for a person's answer".into()),
+            None => Ok(()),
+        }
     }
 }
 

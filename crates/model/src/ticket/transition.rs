@@ -39,6 +39,7 @@ impl machine::Machine for Machine {
         next.end_left_check(state);
         next.end_left_reviews(state);
         next.end_left_commitment()?;
+        next.ticket.close_question(state, event);
         Ok(Step {
             state: next.ticket,
             effects: next.effects,
@@ -134,7 +135,8 @@ impl Draft<'_> {
             Event::BudgetSpent { budget } => self.spend_budget(*budget),
             Event::BudgetRaised { slot_free } => self.raise_budget(*slot_free),
             Event::Delegated { delegated } => self.delegated(delegated),
-            Event::Unified => self.unify(),
+            Event::Unified { work } => self.unify(work.as_deref()),
+            Event::ChildrenAbsent { absent } => self.miss_children(absent),
             Event::NotUnified { why } => self.fail_to_unify(why),
             Event::LandedWithParent { parent, commit } => self.land_with_parent(parent, commit),
             Event::Commented { by, text } => self.comment(by, text),
@@ -335,7 +337,7 @@ impl Draft<'_> {
             Event::ProposalClosed => self.close_proposal(),
 
             Event::PartsOver { parts } => self.parts_over(parts),
-            Event::Rewound { commit, .. } => self.rewind(commit),
+            Event::Rewound { by, commit, .. } => self.rewind(by, commit),
 
             Event::Landed { commit } => self.landed(commit),
             Event::TargetMoved => {
@@ -454,6 +456,8 @@ impl Draft<'_> {
         // It begins anew: what its former attempts left is no part of the task.
         ticket.kept.clear();
         ticket.parts.clear();
+        ticket.unified.clear();
+        ticket.absent.clear();
         ticket.pull_request = None;
         let listed = ticket.spec.commitments.clone();
         ticket.take_from_file(&listed);

@@ -207,7 +207,10 @@ impl Charge {
             | ReviewEvent::VerdictNoted { .. }
             | ReviewEvent::Called { .. }
             | ReviewEvent::WentQuiet(_)
-            | ReviewEvent::Stirred => None,
+            | ReviewEvent::Stirred
+            | ReviewEvent::Asked { .. }
+            | ReviewEvent::Answered { .. }
+            | ReviewEvent::WaitTimedOut => None,
         };
         let conversation = &review.conversation;
         Some(Self {

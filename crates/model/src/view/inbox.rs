@@ -177,6 +177,8 @@ pub struct Context {
     pub blocker: Option<TicketId>,
     /// The bare target, where its checks keep agents from being started.
     pub target: Option<Box<Target>>,
+    /// Of each ticket whose agent waits for what it has delegated: that which is not over.
+    pub children: BTreeMap<TicketId, Vec<TicketId>>,
 }
 
 impl Context {
@@ -192,6 +194,7 @@ impl Context {
             failure: failing.map(|failing| failing.why.as_str()),
             pause: pause.map(|(harness, pause)| (harness.as_str(), pause)),
             blocker: self.blocker.as_ref(),
+            children: self.children.get(ticket).map(Vec::as_slice),
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Row, describe_with};
 use crate::attempt::{self, Signal};
 use crate::journal::{Fact, State};
 use crate::ticket::{self, AfterLanding, Done, Event, ReviewEvent, Ticket, Why};
-use crate::{AgentName, Moment, TicketId, Time, project};
+use crate::{Actor, AgentName, Moment, TicketId, Time, project};
 
 /// Something that whoever leads the agents wants to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -115,9 +115,20 @@ pub fn notice(row: Row<'_>) -> Option<Notice> {
         kind,
         ticket: ticket.map(|ticket| ticket.id.clone()),
         title: ticket.map(|ticket| ticket.spec.title.clone()),
-        agent: ticket.and_then(agent).cloned(),
+        agent: ticket
+            .and_then(agent)
+            .filter(|_| !is_note_of_others(row.fact))
+            .cloned(),
         says,
     })
+}
+
+/// Whether somebody else than an agent has written a note: its words name who.
+fn is_note_of_others(fact: &Fact) -> bool {
+    let Fact::Ticket(Event::Commented { by, .. }) = fact else {
+        return false;
+    };
+    !matches!(by, Actor::Agent { .. })
 }
 
 fn agent(ticket: &Ticket) -> Option<&AgentName> {
@@ -134,9 +145,11 @@ fn agent(ticket: &Ticket) -> Option<&AgentName> {
         | ticket::State::Open => None,
         ticket::State::InProgress(_) | ticket::State::Verify(_) => {
             let open = ticket.reviewing().and_then(ticket::Reviewing::open);
-            let silent = open.filter(|review| review.conversation.quiet.is_some());
+            let speaks =
+                |review: &&ticket::Review| review.conversation.quiet.is_some() || review.asks.is_some();
+            let of_review = open.filter(speaks);
             let attempt = ticket.attempt().map(|attempt| &attempt.claim.agent);
-            silent.map(|review| &review.agent).or(attempt)
+            of_review.map(|review| &review.agent).or(attempt)
         }
     }
 }
@@ -190,7 +203,8 @@ fn after_failure(ticket: &Ticket) -> Option<Kind> {
 fn of_step(event: &attempt::Event, ticket: &Ticket) -> Option<Kind> {
     match event {
         attempt::Event::StepFinished { signal, .. } => match (&ticket.state, signal) {
-            (ticket::State::Verify(_), _) => Some(Kind::Completed),
+            // The work of a child is done once it is its parent's.
+            (ticket::State::Verify(_), _) => ticket.delegated().is_none().then_some(Kind::Completed),
             (ticket::State::InProgress(attempt), Signal::Asked { .. }) if attempt.question().is_some() => {
                 Some(Kind::Question)
             }
@@ -235,6 +249,7 @@ fn of_ticket(event: &Event, ticket: &Ticket) -> Option<Kind> {
         Event::Attempt(event) => of_step(event, ticket),
         Event::Review { event, .. } => match event {
             ReviewEvent::WentQuiet(_) => Some(Kind::Stuck),
+            ReviewEvent::Asked { .. } => Some(Kind::Question),
             ReviewEvent::Started { .. }
             | ReviewEvent::Spawned
             | ReviewEvent::StopOrdered { .. }
@@ -242,14 +257,19 @@ fn of_ticket(event: &Event, ticket: &Ticket) -> Option<Kind> {
             | ReviewEvent::Failed { .. }
             | ReviewEvent::VerdictNoted { .. }
             | ReviewEvent::Called { .. }
-            | ReviewEvent::Stirred => None,
+            | ReviewEvent::Stirred
+            | ReviewEvent::Answered { .. }
+            | ReviewEvent::WaitTimedOut => None,
         },
-        Event::Submitted { .. } | Event::Unified | Event::RecoveryNotNeeded | Event::ClosedByPerson { .. } => {
-            Some(Kind::Completed)
-        }
+        Event::Submitted { .. } => ticket.delegated().is_none().then_some(Kind::Completed),
+        Event::Unified { .. } | Event::RecoveryNotNeeded | Event::ClosedByPerson { .. } => Some(Kind::Completed),
         Event::RecoveryLanded { replaces, .. } => replaces.then_some(Kind::Completed),
         Event::Landed { .. } | Event::LandedWithParent { .. } => Some(Kind::Landed),
+        // A child that crew drops is one that its parent goes on without: what was wrong with it was told.
+        Event::Dropped { by: Actor::Engine, .. } if ticket.delegated().is_some() => None,
         Event::WorkFailed { .. } | Event::Dropped { .. } => Some(Kind::Failed),
+        // Its first ancestor is held for the same budget, and goes on by a person's word.
+        Event::BudgetSpent { .. } if ticket.delegated().is_some() => None,
         Event::Released { .. }
         | Event::ChecksFailed { .. }
         | Event::TrialFailed { .. }
@@ -322,6 +342,7 @@ fn of_ticket(event: &Event, ticket: &Ticket) -> Option<Kind> {
         | Event::TicketMade { .. }
         // Its parent's agent decides.
         | Event::NotUnified { .. }
+        | Event::ChildrenAbsent { .. }
         | Event::PartsOver { .. }
         | Event::Rewound { .. } => None,
         Event::Commented { .. } => Some(Kind::Comment),
@@ -344,7 +365,7 @@ fn more(event: &Event, ticket: &Ticket) -> Option<String> {
         return Some("its attempt is over".to_owned());
     }
     // The end of a step has it in its words already.
-    let is_said = !matches!(event, Event::Submitted { .. });
+    let is_said = !matches!(event, Event::Submitted { .. } | Event::Unified { .. });
     let attempt = ticket.attempt().filter(|_| !is_said);
     attempt.and_then(|attempt| attempt.summary.clone())
 }

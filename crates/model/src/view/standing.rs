@@ -1,9 +1,10 @@
 //! Standing: the state of a ticket in a word or two, and the reason.
 
-use super::agent::after_failure;
+use super::agent::{after_failure, for_process};
 use super::checking::checking;
 use crate::attempt::{self, Attempt};
-use crate::policy::attention::{Facts, Need, Others, Reason, attention};
+use crate::policy::attention::{Facts, Need, Others, Reason, attention, unfinished};
+use crate::policy::review::is_gatekeeper;
 use crate::policy::route::Refusal;
 use crate::ticket::{Done, Entry, Label, Proposal, Reviewing, Stage, State, Ticket, Trial, Verify};
 use crate::{AgentName, Look, TicketId, Time};
@@ -70,10 +71,10 @@ impl Standing {
         let mut standing = match &ticket.state {
             State::InProgress(attempt) => match facts.refusal {
                 Some(Refusal::TargetUnchecked { .. }) if attempt.needs_target() => of_refusal(facts.refusal),
-                Some(_) | None => of_attempt(attempt, look),
+                Some(_) | None => of_attempt(attempt, facts.children, look),
             },
             State::Verify(verify) => of_stage(ticket, verify, look.now),
-            State::Done(done) => of_end(done),
+            State::Done(done) => of_end(ticket, done),
             State::Open | State::New => return of_refusal(facts.refusal),
         };
         if let Some(change) = &ticket.unheeded {
@@ -105,7 +106,10 @@ fn of_reason(reason: &Reason<'_>, look: Look) -> Standing {
     let why = format!("{reason}{}", look.added(again));
     let (sign, word, why) = match reason {
         Reason::Held(_) => (Sign::Wrong, "held", why),
-        // The agent's name is shown next to it.
+        // The name of the agent at work is shown next to it.
+        Reason::Question { agent, .. } if is_gatekeeper(agent) => {
+            (Sign::Asks, "asks", format!("{agent}: {}", reason.words()))
+        }
         Reason::Question { .. } => (Sign::Asks, "asks", reason.words()),
         Reason::Edits(_) => (Sign::InTheWay, "landing", why),
         Reason::Proposal { .. } => {
@@ -129,7 +133,8 @@ fn new(sign: Sign, word: &'static str, why: Option<String>) -> Standing {
     Standing { sign, word, why }
 }
 
-fn of_attempt(attempt: &Attempt, look: Look) -> Standing {
+/// `children`: those of its children that are not over, where that is known.
+fn of_attempt(attempt: &Attempt, children: Option<&[TicketId]>, look: Look) -> Standing {
     let failure = || {
         let failure = attempt.conversation.failure.as_ref();
         failure.map(|failure| format!("{}: {}", failure.class.name(), failure.message))
@@ -138,21 +143,24 @@ fn of_attempt(attempt: &Attempt, look: Look) -> Standing {
         attempt::State::WaitingForInput { question, .. } => new(Sign::Asks, "asks", Some(question.clone())),
         attempt::State::WaitingForWakeup { why, .. } => new(Sign::Waits, "sleeps", Some(why.clone())),
         attempt::State::WaitingForChildren { ids, .. } => {
-            let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
-            new(
-                Sign::Waits,
-                "delegates",
-                Some(format!("waits for {}", ids.join(", "))),
-            )
+            let open = unfinished(children.unwrap_or(ids), ids.len());
+            new(Sign::Waits, "delegates", Some(format!("waits for {open}")))
         }
         state @ attempt::State::Stuck { .. } => new(Sign::Wrong, state.name(), failure()),
         state @ (attempt::State::Preparing | attempt::State::Ready) => {
             new(Sign::Preparing, state.name(), None)
         }
         state @ attempt::State::Working(working) => {
+            let conversation = &attempt.conversation;
+            if let Some(waits) = for_process(conversation).filter(|_| conversation.has_live_worker()) {
+                return new(
+                    Sign::Working,
+                    state.name(),
+                    Some(format!("waits for {}", waits.what)),
+                );
+            }
             // A step that runs hides the failure of the one before it, and a harness that asks for time is
             // shown once, for all tickets.
-            let conversation = &attempt.conversation;
             let waits = !conversation.has_live_worker() && conversation.throttled.is_none();
             let failed = waits.then(|| after_failure(attempt, working)).flatten();
             let why = failed.map(|what| {
@@ -204,6 +212,12 @@ fn of_stage(ticket: &Ticket, verify: &Verify, now: Time) -> Standing {
 pub(super) fn unified(ticket: &Ticket, is_saved: bool) -> String {
     let parent = ticket.delegated().map_or("its parent", |it| it.by.as_str());
     match is_saved {
+        true if let Some(work) = ticket.delegated().and_then(|it| it.work.as_ref()) => {
+            match work.is_nothing() {
+                true => format!("it changed nothing, and is over with {parent}"),
+                false => format!("its work is in {parent}, and lands with it ({})", work.words()),
+            }
+        }
         true => format!("its work is in {parent}, and lands with it"),
         false => format!("its work is committed for {parent}"),
     }
@@ -268,7 +282,7 @@ pub(super) fn in_train(entry: &Entry) -> String {
     }
 }
 
-fn of_end(done: &Done) -> Standing {
+fn of_end(ticket: &Ticket, done: &Done) -> Standing {
     match done {
         Done::Landed {
             commit,
@@ -277,7 +291,7 @@ fn of_end(done: &Done) -> Standing {
         } => {
             let as_commit = format!("as {}", commit.short());
             let says = match brought_nothing {
-                true => format!("{as_commit}, {}", super::words::BROUGHT_NOTHING),
+                true => format!("{as_commit}, {}", super::words::brought_nothing(ticket)),
                 false => as_commit,
             };
             new(Sign::Landed, "landed", Some(says))

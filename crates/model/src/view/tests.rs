@@ -3,6 +3,7 @@ mod archive;
 mod cost;
 mod inbox;
 mod notice;
+mod team;
 
 use super::*;
 use crate::attempt::{Class, Event as A, Failure, Signal};

@@ -1,6 +1,7 @@
 //! Trees: children below the ticket whose agent has delegated them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{Agent, Snapshot};
 use crate::TicketId;
@@ -89,6 +90,14 @@ fn in_trees<T>(
         open.extend(children.into_iter().flatten().rev().map(|at| (depth + 1, at)));
     }
     ordered
+}
+
+/// The tickets that a ticket's agent has delegated and that are not over, in the order of their turns.
+#[must_use]
+pub fn open_children(tickets: &BTreeMap<TicketId, Arc<Ticket>>, of: &Ticket) -> Vec<TicketId> {
+    let all = of.attempt().map_or(&[][..], |attempt| attempt.open_children());
+    let is_over = |id: &TicketId| tickets.get(id).is_some_and(|child| child.is_over_for_parent());
+    all.iter().filter(|id| !is_over(id)).cloned().collect()
 }
 
 #[cfg(test)]

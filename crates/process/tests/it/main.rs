@@ -9,6 +9,7 @@
 mod adopt;
 mod end;
 mod frozen;
+mod look;
 mod output;
 mod stop;
 mod support;

@@ -1,7 +1,7 @@
-//! Notices of new calls: one watcher for the folders of all runs, since the system has few of them.
+//! Notices of new calls and of new output: one watcher for all runs, since the system has few of them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
@@ -33,7 +33,8 @@ impl Notices {
             let waiting = told.lock().unwrap_or_else(PoisonError::into_inner);
             match notice {
                 Notice::Of { path, .. } => {
-                    let changed = path.parent().and_then(|folder| waiting.get(folder));
+                    let of_folder = || path.parent().and_then(|folder| waiting.get(folder));
+                    let changed = waiting.get(&path).or_else(of_folder);
                     changed.into_iter().for_each(|changed| changed.notify_one());
                 }
                 Notice::Lost => waiting.values().for_each(|changed| changed.notify_one()),
@@ -63,6 +64,60 @@ impl Notices {
     }
 }
 
+impl Notices {
+    fn forget(&self, path: &Path) {
+        if let Some(watcher) = &self.watcher {
+            watcher.unwatch(path);
+        }
+        let waiting = self.waiting.lock();
+        waiting.unwrap_or_else(PoisonError::into_inner).remove(path);
+    }
+}
+
+/// A file that is written to, watched until this is dropped.
+pub(crate) struct Written {
+    notices: Arc<Notices>,
+    file: PathBuf,
+    changed: Arc<Notify>,
+}
+
+impl Notices {
+    /// Watches a file that is written to. [`Written::look_out`] begins.
+    pub(crate) fn output(self: &Arc<Self>, file: PathBuf) -> Written {
+        let changed = Arc::new(Notify::new());
+        let waiting = self.waiting.lock();
+        waiting
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(file.clone(), Arc::clone(&changed));
+        Written {
+            notices: Arc::clone(self),
+            file,
+            changed,
+        }
+    }
+}
+
+impl Written {
+    /// Has the next change of the file told. To be called before each reading: what is written after it has
+    /// begun is told. Where the system gives no notice, whoever reads looks again in a while anyway.
+    pub(crate) fn look_out(&self) {
+        if let Some(watcher) = &self.notices.watcher {
+            let _ = watcher.watch_once(&self.file);
+        }
+    }
+
+    /// Waits until the file has changed since the last [`Written::look_out`].
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        self.notices.forget(&self.file);
+    }
+}
+
 impl Watched {
     /// Whether the system gives notices of this folder.
     pub(crate) fn is_told(&self) -> bool {
@@ -77,13 +132,6 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        let notices = &self.notices;
-        if let Some(watcher) = &notices.watcher {
-            watcher.unwatch(&self.folder);
-        }
-        let waiting = notices.waiting.lock();
-        waiting
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&self.folder);
+        self.notices.forget(&self.folder);
     }
 }

@@ -1,12 +1,11 @@
 //! The check slot: the checkout in which checks run, and notes beside it on what has set it up and what runs
 //! in it.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use git::{CheckCheckout, Stay};
+use git::{CheckCheckout, Made, Stay};
 use model::settings::{self, Input};
 use model::ticket::{CheckSlot, CheckTask};
 
@@ -20,7 +19,7 @@ const SET_UP: &str = "set-up";
 const SETTING_UP: &str = "set-up.begun";
 /// The commit for which the set-up was made.
 const SET_UP_ON: &str = "set-up.commit";
-/// The files that the set-up has made, each ended by a NUL.
+/// What the set-up has made, as [`git::Made`] writes it.
 const MADE: &str = "set-up.made";
 /// The commands that run in the checkout, one after the other, and the commit that they run on.
 const SEQUENCE: &str = "sequence";
@@ -71,11 +70,9 @@ impl Notes<'_> {
         }
     }
 
-    /// The files that the set-up has made.
-    fn made(&self) -> BTreeSet<Vec<u8>> {
-        let bytes = fs::read(self.path(MADE)).unwrap_or_default();
-        let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
-        paths.map(<[u8]>::to_vec).collect()
+    /// What the set-up has made.
+    fn made(&self) -> Made {
+        Made::read(&fs::read(self.path(MADE)).unwrap_or_default())
     }
 }
 
@@ -123,6 +120,18 @@ impl Executor {
             return Ok(None);
         }
         let (made, keep) = (notes.made(), &self.settings.checks.keep);
+        let begins = check.task != CheckTask::SetUp && check.passed == 0;
+        if begins && let Some(changed) = made.first_changed(&folder, keep) {
+            // It would stay for other work, whose verdict then depends on a check that is not its own.
+            tracing::warn!(
+                "a check has changed {}, which the set-up of the checks had made: the set-up runs anew; \
+                 a folder that checks may change is named in [checks] keep",
+                text::quoted(&changed.to_string_lossy())
+            );
+            notes.forget();
+            return Ok(None);
+        }
+        let made = made.paths();
         let stay = match check.task {
             CheckTask::SetUp => Stay::Everything,
             CheckTask::Candidate | CheckTask::Commitment | CheckTask::Target if check.passed == 0 => {
@@ -183,8 +192,8 @@ impl Executor {
 
     /// Notes what the set-up has made, and then that it has ended.
     fn finish_set_up(&self, notes: &Notes<'_>) -> Result<()> {
-        let made: Vec<Vec<u8>> = self.repository.check_additions(notes.0)?.into_iter().collect();
-        write(&notes.path(MADE), made.join(&0))?;
+        let made = self.repository.made_by_set_up(notes.0)?;
+        write(&notes.path(MADE), made.to_bytes())?;
         let begun = notes.path(SETTING_UP);
         fs::rename(&begun, notes.path(SET_UP)).map_err(|source| Error::Io {
             doing: "rename",

@@ -38,7 +38,9 @@ impl Dispatcher {
 
     /// Ends what ends with the engine, and leaves everything in order for the next one.
     pub(super) async fn wind_up(&mut self) -> Result<()> {
-        self.hooks.finish().await;
+        self.hooks
+            .finish(&self.ledger, &self.executor.settings.hooks)
+            .await;
         self.end_target_check().await;
         self.set_ups.ended().await;
         match self.state_file.finish(&self.ledger).await {

@@ -6,6 +6,7 @@ use model::attempt::Shared;
 use model::ticket::Ticket;
 use model::{AgentName, TicketId};
 
+use super::children::unified;
 use super::perform::{could_not, crew};
 use super::save::{git_time, refused_by_a_filter, saves, too_large};
 use crate::executor::Executor;
@@ -55,9 +56,11 @@ impl Executor {
     ) -> Report {
         match self.try_merge_into_parent(ticket, agent, number, parent) {
             Ok(report) => report,
-            Err(error @ (git::Error::Refused { .. } | git::Error::Unrelated { .. })) => Report::NotUnified {
-                why: text::with_causes(&error),
-            },
+            Err(crate::Error::Git(error @ (git::Error::Refused { .. } | git::Error::Unrelated { .. }))) => {
+                Report::NotUnified {
+                    why: text::with_causes(&error),
+                }
+            }
             Err(error) => could_not(error),
         }
     }
@@ -68,7 +71,7 @@ impl Executor {
         agent: &AgentName,
         number: u32,
         parent: &Shared,
-    ) -> git::Result<Report> {
+    ) -> crate::Result<Report> {
         let refused = |why: String| Ok(Report::NotUnified { why });
         let Some(parents) = self.workspace_of(parent)? else {
             return refused(format!("the workspace of {} is gone", parent.of));
@@ -96,10 +99,18 @@ impl Executor {
         if let Some(delegated) = ticket.delegated() {
             self.end_turns(parent, &parents, &delegated.by)?;
         }
+        let began = own.started_at()?;
+        let done = || -> crate::Result<Report> {
+            let work = match &began {
+                Some(began) => self.work_between(began, &tip)?,
+                None => None,
+            };
+            Ok(unified(work, self.absent_from(&tip, ticket)?))
+        };
         loop {
             let onto = self.save_parent(parent, &parents)?;
             if self.repository.is_ancestor(&tip, &onto)? {
-                return Ok(Report::Unified);
+                return done();
             }
             let message = Message {
                 subject: format!(
@@ -129,7 +140,7 @@ impl Executor {
                         parent.of
                     ));
                 }
-                Err(Outcome::Candidate(_) | Outcome::NoCommits) => return Ok(Report::Unified),
+                Err(Outcome::Candidate(_) | Outcome::NoCommits) => return done(),
             };
             match self.repository.move_workspace(&parents, &onto, &merged)? {
                 // The next turn finds the merge there, and takes the branch over.

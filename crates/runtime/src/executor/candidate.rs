@@ -1,12 +1,14 @@
 //! The merged result of a branch and the target: what is checked is what lands.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use engine::Report;
 use git::{Limits, Message, Outcome, Workspace};
+use model::attempt::ChildResult;
 use model::ticket::{Candidate, Coupling, Fingerprint, Ticket};
-use model::{AgentName, Oid};
+use model::{AgentName, Oid, TicketId};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
 use super::remote::Base;
@@ -29,10 +31,35 @@ pub(super) struct Merge<'a> {
     pub(super) coupling: Option<&'a Coupling>,
 }
 
+/// The children whose work a merge has, each with its agent.
+fn parts(ticket: &Ticket, absent: &BTreeSet<TicketId>) -> Vec<(String, String)> {
+    let is_there = |child: &&ChildResult| {
+        let is_nothing = child.work.as_ref().is_some_and(|work| work.is_nothing());
+        !is_nothing && !absent.contains(&child.id)
+    };
+    let named = ticket.unified.iter().filter(is_there).map(|child| {
+        let by = child.agent.as_ref().map(|agent| format!(" by {agent}"));
+        (
+            "Part".to_owned(),
+            format!("{}{}", child.id, by.unwrap_or_default()),
+        )
+    });
+    named.collect()
+}
+
 impl Executor {
     pub(super) fn build(&self, ticket: &Ticket, merge: &Merge<'_>) -> Report {
         let (agent, number) = (merge.agent, merge.number);
-        match self.try_build(ticket, merge) {
+        let built = self.try_build(ticket, merge).and_then(|mut report| {
+            if let Report::Built {
+                candidate, absent, ..
+            } = &mut report
+            {
+                **absent = self.absent_from(&git_oid(&candidate.tip)?, ticket)?;
+            }
+            Ok(report)
+        });
+        match built {
             Ok(report) => report,
             Err(git::Error::Refused { refusals, workspace }) => Report::ImportRefused {
                 why: self.refused(ticket, agent, number, &refusals, &workspace),
@@ -159,6 +186,7 @@ impl Executor {
                 leftovers,
                 resolves: None,
                 ahead: Box::default(),
+                absent: Box::default(),
             });
         }
         if repository.brings_back(workspace.base(), &target, &tip)? {
@@ -211,6 +239,7 @@ impl Executor {
                 ("Attempt".to_owned(), number.to_string()),
             ]
             .into_iter()
+            .chain(parts(ticket, &self.absent_from(&tip, ticket)?))
             .chain(place)
             .chain(model_oid(&tip).ok().and_then(|tip| commitments(ticket, &tip)))
             .collect(),
@@ -289,8 +318,9 @@ impl Executor {
                         },
                         untouched,
                         leftovers,
-                        resolves,
+                        resolves: resolves.map(Vec::into_boxed_slice),
                         ahead,
+                        absent: Box::default(),
                     }),
                     (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
                 }

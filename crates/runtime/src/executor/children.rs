@@ -1,16 +1,21 @@
 //! Children: the files of tickets that an agent delegates, and their work in its workspace.
 
+use std::collections::BTreeSet;
+
 use engine::Report;
 use jiff::Timestamp;
-use model::attempt::{Child, StartPoint};
+use model::attempt::{Child, ChildResult, ChildWork, Prompt, StartPoint};
 use model::policy::delegation::{LEADER_TAG, may_delegate};
-use model::ticket::Ticket;
+use model::ticket::{Listed, Ticket};
 use model::{AgentName, TicketId};
 use process::Run;
 use tickets::{Folder, Id, New};
 
-use super::perform::{could_not, model_oid};
+use super::perform::{could_not, git_oid, model_oid};
+use super::turns::TurnEnd;
 use crate::executor::Executor;
+use crate::prompt::ChildWords;
+use crate::undeletable::shown;
 use crate::{Error, Result};
 
 /// The file in a child's run folder that holds its instructions: those beside the workspace are its parent's.
@@ -98,17 +103,103 @@ impl Executor {
         };
         // Its parent finds out that the workspace is gone, and what of the branch is refused.
         let Some((workspace, shared)) = workspace.zip(ticket.shared_workspace()) else {
-            return Report::Unified;
+            return unified(None, BTreeSet::new());
         };
-        let unified = self
-            .end_turns(shared, &workspace, &ticket.id)
-            .and_then(|()| self.save(ticket, &workspace))
-            .and_then(|saved| self.finish_turn(ticket, &workspace, number, &saved.imported.tip));
-        match unified {
-            Ok(None) | Err(git::Error::Refused { .. }) => Report::Unified,
-            Ok(Some(why)) => Report::NotUnified { why },
+        let ended = || -> Result<Report> {
+            self.end_turns(shared, &workspace, &ticket.id)?;
+            let tip = self.save(ticket, &workspace)?.imported.tip;
+            Ok(match self.finish_turn(ticket, &workspace, number, &tip)? {
+                TurnEnd::Over(work) => unified(work, self.absent_from(&tip, ticket)?),
+                TurnEnd::TookAway { why } => Report::NotUnified { why },
+            })
+        };
+        match ended() {
+            Ok(report) => report,
+            Err(Error::Git(git::Error::Refused { .. })) => unified(None, BTreeSet::new()),
             Err(error) => could_not(error),
         }
+    }
+
+    /// What a child did to a branch that was at `from` before and is at `tip` now.
+    pub(super) fn work_between(&self, from: &git::Oid, tip: &git::Oid) -> git::Result<Option<ChildWork>> {
+        /// Commits that are counted.
+        const MOST: usize = 10_000;
+        let (Ok(before), Ok(after)) = (model_oid(from), model_oid(tip)) else {
+            return Ok(None);
+        };
+        let changes = self.repository.changes(from, tip)?;
+        let paths = changes.iter().map(|change| shown(&change.path.to_string_lossy()));
+        Ok(Some(ChildWork {
+            from: before,
+            tip: after,
+            commits: self.repository.commits(from, tip, MOST)?.len(),
+            files: Listed::of(paths),
+        }))
+    }
+
+    /// The children of a ticket that are done, for a session that knows nothing of them: those of which the
+    /// prompt itself tells are left out.
+    pub(super) fn done_before(
+        &self,
+        ticket: &Ticket,
+        prompt: &Prompt,
+        workspace: &git::Workspace,
+    ) -> git::Result<Vec<ChildWords>> {
+        let told = if let Prompt::Unify { results } = prompt {
+            results.as_slice()
+        } else {
+            &[]
+        };
+        let Some(tip) = self.repository.branch_tip(&workspace.branch())? else {
+            return Ok(Vec::new());
+        };
+        let mut words = Vec::new();
+        for child in &ticket.unified {
+            if told.iter().any(|one| one.id == child.id) {
+                continue;
+            }
+            let kept = self.kept_of_absent(child, &tip)?;
+            words.push(ChildWords::of(child, kept.as_deref()));
+        }
+        Ok(words)
+    }
+
+    /// The children of a ticket whose work a branch has not any more. Their commits are kept.
+    pub(super) fn absent_from(&self, tip: &git::Oid, ticket: &Ticket) -> git::Result<BTreeSet<TicketId>> {
+        let mut absent = BTreeSet::new();
+        for child in &ticket.unified {
+            if self.kept_of_absent(child, tip)?.is_some() {
+                absent.insert(child.id.clone());
+            }
+        }
+        Ok(absent)
+    }
+
+    /// The ref under which the commits of a child are kept, where a branch has its work not any more.
+    fn kept_of_absent(&self, child: &ChildResult, tip: &git::Oid) -> git::Result<Option<String>> {
+        let Some(work) = child.work.as_ref().filter(|work| !work.is_nothing()) else {
+            return Ok(None);
+        };
+        if self.has_work_of(work, tip)? {
+            return Ok(None);
+        }
+        let id = git::Id::parse(child.id.as_str())?;
+        Ok(Some(
+            self.repository.keep_attempt(&id, &git_oid(&work.tip)?)?.name,
+        ))
+    }
+
+    /// Whether a branch has what a child did: its commits, or each file that it changed as it left it, as
+    /// after a squash.
+    fn has_work_of(&self, work: &ChildWork, tip: &git::Oid) -> git::Result<bool> {
+        let (from, done) = (git_oid(&work.from)?, git_oid(&work.tip)?);
+        if self.repository.is_ancestor(&done, tip)? {
+            return Ok(true);
+        }
+        let own = self.repository.changes(&from, &done)?;
+        let since = self.repository.changes(&done, tip)?;
+        let own: BTreeSet<_> = own.iter().map(|change| &change.path).collect();
+        Ok(!since.iter().any(|change| own.contains(&change.path)))
     }
 
     /// The instructions of a step: a child's stand in the folder of its run.
@@ -156,6 +247,14 @@ impl Executor {
 
     /// Whether the agent of a ticket may delegate, as the settings stand.
     pub(crate) fn is_leader(&self, ticket: &Ticket, agent: &AgentName) -> bool {
-        may_delegate(&self.settings.agents.leaders, ticket, agent)
+        may_delegate(&self.settings, ticket, agent)
+    }
+}
+
+/// The work of a child is its parent's.
+pub(super) fn unified(work: Option<ChildWork>, absent: BTreeSet<TicketId>) -> Report {
+    Report::Unified {
+        work: work.map(Box::new),
+        absent,
     }
 }

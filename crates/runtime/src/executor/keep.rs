@@ -7,6 +7,7 @@ use model::attempt::Shared;
 use model::ticket::{KeptWork, Ticket};
 
 use super::perform::could_not;
+use crate::Error;
 use crate::executor::Executor;
 use crate::undeletable::shown;
 
@@ -15,7 +16,7 @@ impl Executor {
     pub(super) fn keep_work(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
         self.end_workspace(ticket, agent, number, |workspace| {
             let Some(workspace) = workspace else {
-                return self.last_attempt(ticket);
+                return Ok(self.last_attempt(ticket)?);
             };
             let made_for = Shared {
                 of: ticket.id.clone(),
@@ -24,12 +25,12 @@ impl Executor {
             };
             let saved = workspace.exists().then(|| {
                 self.end_turns(&made_for, workspace, &ticket.id)?;
-                self.save(ticket, workspace)
+                Ok(self.save(ticket, workspace)?)
             });
             let tip = match saved {
                 Some(Ok(saved)) => Some(saved.imported.tip),
                 // Work that may not land may be kept: `remove` rescues it from the workspace as it is.
-                Some(Err(git::Error::Refused { .. })) | None => {
+                Some(Err(Error::Git(git::Error::Refused { .. }) | Error::NotPutBack { .. })) | None => {
                     self.repository.branch_tip(&workspace.branch())?
                 }
                 Some(Err(error)) => return Err(error),
@@ -57,12 +58,13 @@ impl Executor {
         ticket: &Ticket,
         agent: &AgentName,
         number: u32,
-        keep: impl FnOnce(Option<&Workspace>) -> git::Result<Option<KeptWork>>,
+        keep: impl FnOnce(Option<&Workspace>) -> crate::Result<Option<KeptWork>>,
     ) -> Report {
         if let Err(error) = self.discard_half_set_up(ticket, agent, number) {
             return could_not(error);
         }
-        let ended = self.workspace(ticket, agent, number).and_then(|workspace| {
+        let workspace = self.workspace(ticket, agent, number).map_err(Error::from);
+        let ended = workspace.and_then(|workspace| {
             // Without its pin there never was a workspace, or all of this was done before: perhaps by a git
             // that was killed.
             let Some(workspace) = workspace else {
@@ -94,7 +96,7 @@ impl Executor {
                     let path = shown(&aside.to_string_lossy());
                     vec![KeptWork::Folder { path }]
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             });
             // A target that somebody deleted keeps nothing, and nothing waits for it here.
             let target = self.repository.branch_tip(&self.target)?;

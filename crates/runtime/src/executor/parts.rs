@@ -4,17 +4,20 @@ use model::TicketId;
 use model::attempt::Mode;
 use model::ticket::{Part, Ticket};
 
+use process::{Asks, Run};
+
 use super::Executor;
 
 impl Executor {
     /// The tickets in the folder that the ticket's agent made since it has it, where it may have broken its
-    /// work up: it was in that mode when its step began, or `announced` it. They are read here because their
-    /// files may be so new that nobody has looked at them.
-    pub(crate) fn parts_made(&self, ticket: &Ticket, announced: &[Mode]) -> Vec<Part> {
+    /// work up: it was in that mode when its step began, has `announced` it, or has set its mode by a call of
+    /// this run. They are read here because their files may be so new that nobody has looked at them.
+    pub(crate) fn parts_made(&self, ticket: &Ticket, run: &Run, announced: &[Mode]) -> Vec<Part> {
         let Some(attempt) = ticket.attempt() else {
             return Vec::new();
         };
-        if attempt.mode != Mode::BreakUp && !announced.contains(&Mode::BreakUp) {
+        let is_known = attempt.mode == Mode::BreakUp || announced.contains(&Mode::BreakUp);
+        if !is_known && !has_set_mode(run) {
             return Vec::new();
         }
         let agent = attempt.claim.agent.as_str();
@@ -42,4 +45,13 @@ impl Executor {
         })
         .collect()
     }
+}
+
+/// Whether the agent of a run has set its mode by a call.
+fn has_set_mode(run: &Run) -> bool {
+    let asks = Asks::of(run.dir());
+    let calls = asks.list().unwrap_or_default();
+    calls
+        .iter()
+        .any(|id| matches!(asks.read(id), Ok(Ok(ask)) if ask.tool == "set_mode"))
 }

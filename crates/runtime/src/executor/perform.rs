@@ -222,7 +222,10 @@ impl Executor {
         number: u32,
     ) -> Result<Option<git::Workspace>, git::Error> {
         match ticket.shared_workspace() {
-            Some(shared) => self.workspace_of(shared),
+            Some(shared) => {
+                let workspace = self.workspace_of(shared)?;
+                Ok(workspace.map(|workspace| workspace.worked_in_by(identity(agent))))
+            }
             None => self.workspace_of(&Shared {
                 of: ticket.id.clone(),
                 agent: agent.clone(),
@@ -366,6 +369,7 @@ impl Executor {
             parent: ticket.delegated().map(|it| it.by.to_string()).unwrap_or_default(),
             is_apart: ticket.delegated().is_some_and(|it| it.is_apart),
             is_leader: self.is_leader(ticket, agent),
+            done_before: Vec::new(),
             target: self.settings.project.target.clone(),
             target_commit,
             step,
@@ -474,7 +478,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::RemoteRefused { .. }
         | Report::Diverged { .. }
         | Report::Hindered { .. }
-        | Report::Unified
+        | Report::Unified { .. }
         | Report::NotUnified { .. }
         | Report::WorkspaceReady { .. }
         | Report::WorkspaceMissing

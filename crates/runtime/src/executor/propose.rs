@@ -79,6 +79,7 @@ impl Executor {
                 leftovers: Leftovers::default(),
                 resolves: None,
                 ahead: Box::default(),
+                absent: Box::default(),
             },
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => Report::CouldNotRun { why },
         }

@@ -14,6 +14,7 @@ use model::{AgentName, Fence, Oid, RunId, SessionId};
 use process::Run;
 
 use super::perform::{could_not, git_oid, not_spawned};
+use super::step::PROMPT_KIND;
 use super::{Executor, is_for, private_dir};
 use crate::prompt::{ReviewFacts, Unverified, quoted};
 use crate::{Result, lost_file};
@@ -86,7 +87,8 @@ impl Executor {
             .review(&facts, &self.review_facts(ticket, review, &run_id))?;
         let instructions = folder.join("instructions.md");
         let standing = "You review the work of others in a checkout of your own. Nothing that you change in it is kept.\n\
-            You may give your verdict by crew's tools `approve_work`, `reject_work` and `fail_work` too: the first one stands.\n";
+            You may give your verdict by crew's tools `approve_work`, `reject_work` and `fail_work` too: the first one stands.\n\
+            Ask a person by the tool `ask` what only a person can decide: the answer opens your next step.\n";
         std::fs::write(&instructions, standing).map_err(|source| crate::Error::Io {
             doing: "write",
             path: instructions.clone(),
@@ -116,7 +118,11 @@ impl Executor {
             calls: self.calls(dir)?,
             instructions,
             tickets_dir: self.place.tickets_dir.clone(),
-            env: [("GIT_CEILING_DIRECTORIES".into(), folder.clone().into())].into(),
+            env: [
+                ("GIT_CEILING_DIRECTORIES".into(), folder.clone().into()),
+                (PROMPT_KIND.into(), "review".into()),
+            ]
+            .into(),
         };
         let launch = harness.start(&request)?;
         let stdin = launch.stdin.as_deref().map(str::as_bytes);
@@ -149,6 +155,11 @@ impl Executor {
             diff: text::sanitise::code(shown),
             diff_command: format!("git diff {} {}", candidate.target, candidate.commit),
             is_cut,
+            unanswered: ticket
+                .reviewing()
+                .and_then(|reviewing| reviewing.review(review.fence))
+                .map(|review| review.unanswered.clone())
+                .unwrap_or_default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Saving: what an agent had not committed is committed for it, and its branch is taken over.
 
-use git::{Saved, Workspace};
+use git::{Saved, Submission, Workspace};
 use model::TicketId;
 use model::ticket::{Leftovers, Listed, Ticket};
 
@@ -35,11 +35,46 @@ impl Executor {
 
     /// The workspace of a step that has ended, in a digest; none where that cannot be told.
     pub(crate) fn workspace_digest(&self, ticket: &Ticket) -> Option<String> {
-        let claim = &ticket.attempt()?.claim;
-        let workspace = self.workspace(ticket, &claim.agent, claim.number).ok()??;
+        let workspace = self.workspace_at_work(ticket)?;
         let seen = self.repository.fingerprint(&workspace, &self.limits()).ok()?;
         let digest = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, seen.as_bytes());
         Some(digest.simple().to_string())
+    }
+
+    /// Notes what an agent submits while its step runs. A step that ends by itself needs no note: where it
+    /// cannot be made, nothing is known to have changed.
+    pub(crate) fn note_submitted(&self, ticket: &Ticket, made: Submission<'_>) {
+        let noted = self
+            .workspace_at_work(ticket)
+            .map(|workspace| self.repository.note_submitted(&workspace, made, &self.limits()));
+        if let Some(Err(error)) = noted {
+            tracing::warn!("{}: what it has submitted is not noted: {error}", ticket.id);
+        }
+    }
+
+    /// The files that the agent of a step has changed since it submitted them.
+    pub(crate) fn changed_since_submitted(&self, ticket: &Ticket, run: &str) -> Listed {
+        let Some(workspace) = self.workspace_at_work(ticket) else {
+            return Listed::default();
+        };
+        let changed = self
+            .repository
+            .changed_since_submitted(&workspace, run, &self.limits());
+        let paths = changed.unwrap_or_else(|error| {
+            tracing::warn!(
+                "{}: whether its agent has changed files after it submitted is not known: {error}",
+                ticket.id
+            );
+            Vec::new()
+        });
+        Listed::of(paths.iter().map(|path| shown(&path.to_string_lossy())))
+    }
+
+    /// The workspace in which the agent of a ticket works; none where it is not there.
+    fn workspace_at_work(&self, ticket: &Ticket) -> Option<Workspace> {
+        let claim = &ticket.attempt()?.claim;
+        let workspace = self.workspace(ticket, &claim.agent, claim.number).ok()??;
+        workspace.exists().then_some(workspace)
     }
 
     fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
@@ -76,10 +111,7 @@ impl Executor {
     /// queue to the target has less to do. Building a candidate does the same again, finds it done, and
     /// reports the obstacles.
     pub(crate) fn save_ahead(&self, ticket: &Ticket) {
-        let Some(attempt) = ticket.attempt() else { return };
-        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.claim.agent, attempt.claim.number)
-            && workspace.exists()
-        {
+        if let Some(workspace) = self.workspace_at_work(ticket) {
             let watch = Stopwatch::start();
             let saved = self.take_over(ticket, &workspace);
             timing::saved(&ticket.id, watch);

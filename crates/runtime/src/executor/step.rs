@@ -1,5 +1,7 @@
 //! A step's process: started once, stopped, and its workspace looked at.
 
+use std::ffi::OsString;
+
 use engine::Report;
 use harness::{Role, StepRequest};
 use model::attempt::{Class, HarnessId, Mode, Prompt, Workspace};
@@ -9,9 +11,12 @@ use model::ticket::Ticket;
 use model::{AgentName, RunId, SessionId};
 use process::Run;
 
-use super::perform::{could_not, not_spawned};
+use super::perform::{could_not, identity, not_spawned};
 use crate::executor::Executor;
 use crate::prompt::{BudgetWords, Saying};
+
+/// The variable with the kind of the step's prompt: what the step is for.
+pub(super) const PROMPT_KIND: &str = "CREW_PROMPT_KIND";
 
 /// A step to be started.
 pub(super) struct Step<'a> {
@@ -128,6 +133,9 @@ impl Executor {
         let mut facts = self.facts(ticket, step.agent, step.step);
         (facts.edited, facts.new_session) = (step.edited, step.new_session || !self.remembers(step.harness));
         let attempt = ticket.attempt();
+        if facts.new_session || matches!(step.prompt, Prompt::Init | Prompt::Resume) {
+            facts.done_before = self.done_before(ticket, step.prompt, workspace)?;
+        }
         facts.unusable = attempt.map_or_else(Vec::new, |attempt| attempt.unusable.clone());
         if let Some(attempt) = attempt {
             let shown = attempt.messages.iter().take(attempt.messages_shown as usize);
@@ -166,7 +174,17 @@ impl Executor {
             calls: self.calls(dir)?,
             instructions: self.instructions_of(ticket, workspace, dir),
             tickets_dir: self.place.tickets_dir.clone(),
-            env: [("GIT_CEILING_DIRECTORIES".into(), workspace.ceiling().into())].into(),
+            env: [
+                ("GIT_CEILING_DIRECTORIES".into(), workspace.ceiling().into()),
+                (
+                    "CREW_MODE".into(),
+                    attempt.map_or_else(Mode::default, |it| it.mode).name().into(),
+                ),
+                (PROMPT_KIND.into(), step.prompt.name().into()),
+            ]
+            .into_iter()
+            .chain(authors(ticket, step.agent))
+            .collect(),
         };
         let launch = harness.start(&request)?;
         let stdin = launch.stdin.as_deref().map(str::as_bytes);
@@ -221,6 +239,19 @@ impl Executor {
             Err(error) => could_not(error),
         }
     }
+}
+
+/// The variables with which the commits of a child's agent are its own, in the workspace of another one.
+fn authors(ticket: &Ticket, agent: &AgentName) -> Vec<(OsString, OsString)> {
+    if ticket.shared_workspace().is_none() {
+        return Vec::new();
+    }
+    let git::Identity { name, email } = identity(agent);
+    let of = |who: &str| {
+        let named = [("NAME", name.clone()), ("EMAIL", email.clone())];
+        named.map(|(what, value)| (format!("GIT_{who}_{what}").into(), value.into()))
+    };
+    [of("AUTHOR"), of("COMMITTER")].concat()
 }
 
 /// Whether a run was made for the step or check that asks now. Another journal may have had the same name,

@@ -11,11 +11,22 @@ use std::sync::PoisonError;
 use engine::Report;
 use git::{Moved, Turn, Workspace};
 use model::TicketId;
-use model::attempt::{Shared, StartPoint};
+use model::attempt::{ChildWork, Shared, StartPoint};
 use model::ticket::Ticket;
 
 use super::perform::could_not;
 use crate::executor::Executor;
+
+/// What the turn of a child whose agent is done comes to.
+pub(super) enum TurnEnd {
+    /// It is over; with what the child did, unless it was over before.
+    Over(Option<ChildWork>),
+    /// The child has taken away what was there before it.
+    TookAway {
+        /// What is missing, in words.
+        why: String,
+    },
+}
 
 impl Executor {
     /// Ends the turns inside of that of `holder`; all of them for the ticket whose workspace it is.
@@ -24,7 +35,7 @@ impl Executor {
         made_for: &Shared,
         workspace: &Workspace,
         holder: &TicketId,
-    ) -> git::Result<()> {
+    ) -> crate::Result<()> {
         let _one = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         let mut turns = workspace.turns()?;
         let is_holders = |turn: &Turn| turn.ticket.as_str() == holder.as_str();
@@ -38,33 +49,31 @@ impl Executor {
         Ok(())
     }
 
-    /// Keeps what a child did in its turn, and takes it out of the workspace.
-    fn put_back(&self, made_for: &Shared, workspace: &Workspace, turn: &Turn) -> git::Result<()> {
-        let left = |why: &str| {
-            tracing::warn!(
-                "what {} did stays in the workspace of {}: {why}",
-                turn.ticket,
-                made_for.of
-            );
+    /// Keeps what a child did in its turn, and takes it out of the workspace. While that cannot be done, its
+    /// turn is not over: what the child did would land otherwise, and nobody would have said so.
+    fn put_back(&self, made_for: &Shared, workspace: &Workspace, turn: &Turn) -> crate::Result<()> {
+        let stays = |why: String| {
+            Err(crate::Error::NotPutBack {
+                child: turn.ticket.to_string(),
+                parent: made_for.of.to_string(),
+                workspace: workspace.path(),
+                why,
+            })
         };
         let tip = match self.save_parent(made_for, workspace) {
             Ok(tip) => tip,
-            Err(error @ git::Error::Refused { .. }) => {
-                left(&text::with_causes(&error));
-                return Ok(());
-            }
-            Err(other) => return Err(other),
+            Err(error @ git::Error::Refused { .. }) => return stays(text::with_causes(&error)),
+            Err(other) => return Err(other.into()),
         };
         if tip == turn.start {
             return Ok(());
         }
         self.repository.keep_attempt(&turn.ticket, &tip)?;
         match self.repository.put_back(workspace, &tip, &turn.start)? {
-            Moved::There => {}
-            Moved::Elsewhere => left("its HEAD is lost"),
-            Moved::InTheWay { why } => left(&why),
+            Moved::There => Ok(()),
+            Moved::Elsewhere => stays("its HEAD is lost".to_owned()),
+            Moved::InTheWay { why } => stays(why),
         }
-        Ok(())
     }
 
     /// Begins the turn of a child in a workspace that it shares, with the work of an earlier attempt of it.
@@ -112,28 +121,29 @@ impl Executor {
         Ok(goes_on && self.repository.move_workspace(workspace, &turn.start, &earlier)? == Moved::There)
     }
 
-    /// Ends the turn of a child whose agent is done; `tip`: the branch as it is now. The reason against it,
-    /// if the child has taken away what was there before.
+    /// Ends the turn of a child whose agent is done; `tip`: the branch as it is now.
     pub(super) fn finish_turn(
         &self,
         ticket: &Ticket,
         workspace: &Workspace,
         number: u32,
         tip: &git::Oid,
-    ) -> git::Result<Option<String>> {
+    ) -> git::Result<TurnEnd> {
         let _one = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         let mut turns = workspace.turns()?;
         let Some(turn) = turns.pop_if(|turn| is_of(turn, ticket, number)) else {
-            return Ok(None);
+            return Ok(TurnEnd::Over(None));
         };
         if !self.repository.is_ancestor(&turn.start, tip)? {
-            return Ok(Some(format!(
+            let why = format!(
                 "it has taken commits of others out of the branch: {}, with which it began, is not in {tip}",
                 turn.start
-            )));
+            );
+            return Ok(TurnEnd::TookAway { why });
         }
+        let work = self.work_between(&turn.start, tip)?;
         workspace.note_turns(&turns)?;
-        Ok(None)
+        Ok(TurnEnd::Over(work))
     }
 
     /// Keeps what a child did that ends without its work counting, and takes it out of its parent's
@@ -145,7 +155,7 @@ impl Executor {
         }
     }
 
-    fn try_end_turn(&self, ticket: &Ticket, made_for: &Shared, number: u32) -> git::Result<Report> {
+    fn try_end_turn(&self, ticket: &Ticket, made_for: &Shared, number: u32) -> crate::Result<Report> {
         let workspace = self.workspace_of(made_for)?.filter(Workspace::exists);
         if let Some(workspace) = workspace
             && workspace.turns()?.iter().any(|turn| is_of(turn, ticket, number))

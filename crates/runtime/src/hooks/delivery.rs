@@ -43,10 +43,15 @@ impl Starter {
             root: executor.place.root.clone(),
             dir: executor.place.hook_runs_dir(),
             shim: executor.shim.clone(),
-            env: assemble(&executor.callers_env, &BTreeMap::new(), &[])?,
+            env: environment(&executor.callers_env)?,
             threads: Arc::clone(&executor.threads),
         })
     }
+}
+
+/// The environment of the programs of hooks, without the mark.
+pub(super) fn environment(callers: &Environment) -> Result<Environment> {
+    Ok(assemble(callers, &BTreeMap::new(), &[])?)
 }
 
 impl Hook {

@@ -1,5 +1,7 @@
 //! The output of a run, read while it goes on.
 
+use std::time::SystemTime;
+
 use harness::Reader;
 use model::attempt::Mode;
 use process::{Exit, Run, Stream, Tail};
@@ -32,10 +34,20 @@ pub(super) struct Said {
     /// The modes that the agent announced so far.
     pub(super) modes: Vec<Mode>,
     tools: Tools,
+    /// Notes what is submitted; none of a run whose work does not land, and once it is noted.
+    note: Option<NoteSubmitted>,
 }
 
+/// Notes the files of the workspace as those that were submitted at this time.
+pub(super) type NoteSubmitted = Box<dyn FnOnce(SystemTime) + Send>;
+
 impl Said {
-    pub(super) fn new(run: &Run, reader: Box<dyn Reader>, review: Option<String>) -> Self {
+    pub(super) fn new(
+        run: &Run,
+        reader: Box<dyn Reader>,
+        review: Option<String>,
+        note: Option<NoteSubmitted>,
+    ) -> Self {
         Self {
             reader,
             tails: [Stream::Out, Stream::Err].map(|stream| (stream, Tail::new(run, stream, 0))),
@@ -46,6 +58,7 @@ impl Said {
             given_up: None,
             modes: Vec::new(),
             tools: Tools::default(),
+            note,
         }
     }
 
@@ -62,7 +75,18 @@ impl Said {
     pub(super) fn read_on(mut self, run: &Run) -> Self {
         self.whole = self.read(PIECES).unwrap_or(true);
         self.tools.note_beside(run);
+        if self.stated().is_some()
+            && let Ok(written) = self.written_at(run)
+            && let Some(note) = self.note.take()
+        {
+            note(written);
+        }
         self
+    }
+
+    /// When the last output of the run was written: its result is no younger.
+    fn written_at(&self, run: &Run) -> std::io::Result<SystemTime> {
+        run.dir().join(Stream::Out.file()).metadata()?.modified()
     }
 
     /// Reads at most so many pieces of each stream; gives whether that was everything.

@@ -15,6 +15,7 @@ fn facts() -> Facts {
         max_steps: 20,
         feedback: vec!["the reviewer said no".into()],
         kept: vec!["b".repeat(40)],
+        done_before: Vec::new(),
         answers: Vec::new(),
         unusable: Vec::new(),
         said: Vec::new(),
@@ -79,6 +80,9 @@ fn every_built_in_template_renders_and_ticket_text_is_data() {
         },
         Prompt::Unanswered {
             question: "which?".into(),
+        },
+        Prompt::ChangedAfter {
+            paths: ticket::Listed::of(["app.txt".to_owned()]),
         },
     ];
     for prompt in &all {

@@ -110,6 +110,7 @@ impl Executor<'_> {
             candidate,
             untouched: Vec::new(),
             leftovers: model::ticket::Leftovers::default(),
+            absent: Box::default(),
             resolves: resolves.map(|paths| paths.into_iter().collect()),
             ahead: Box::default(),
         }

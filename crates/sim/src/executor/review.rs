@@ -108,7 +108,11 @@ impl Executor<'_> {
                 let reason = "it contradicts itself".to_owned();
                 (well(Signal::None), Some(Verdict::Fail { reason }))
             }
-            78..84 => (well(Signal::None), None),
+            78..81 => {
+                let question = "may it do that?".to_owned();
+                (well(Signal::Asked { question }), None)
+            }
+            81..84 => (well(Signal::None), None),
             84..88 => (well(Signal::Done), None),
             88..91 => (process::failed(Class::Overloaded), Some(approve)),
             91..93 => (process::failed(Class::Auth), None),

@@ -37,6 +37,7 @@ impl Executor<'_> {
             return Report::StepSpawned;
         }
         let (key, made_for) = self.space_of(agent, ticket, *number);
+        self.end_turns(&key, ticket);
         let (key, made_for) = self.misled(key, made_for);
         if self
             .world
@@ -333,7 +334,7 @@ fn delegate(acts: &mut Vec<(Time, Act)>, began: Time, ticket: &TicketId, mut rng
             .percent(15)
             .then(|| rng.pick(&MEANT).copied().unwrap_or("ada").to_owned()),
         leader: rng.percent(40),
-        share: true,
+        share: rng.percent(60),
         ..Task::default()
     });
     let call = Call::Delegate {

@@ -10,7 +10,7 @@
 use model::attempt::{self};
 use model::money::Usd;
 use model::policy::failure::ERRORS;
-use model::ticket::{Event, State, Ticket, Why};
+use model::ticket::{Event, ReviewEvent, State, Ticket, Why};
 use model::{TicketId, Time, project};
 
 use super::{Checked, Witness, ensure};
@@ -369,6 +369,16 @@ pub(super) fn is_woken_in_time(id: &TicketId, event: &Event, before: &Ticket, at
             Event::Attempt(attempt::Event::WaitTimedOut),
             Some(attempt::State::WaitingForInput { until, .. }),
         ) => Some(until.unwrap_or(Time(i64::MAX))),
+        (
+            Event::Review {
+                event: ReviewEvent::WaitTimedOut,
+                ..
+            },
+            _,
+        ) => {
+            let open = before.open_question();
+            open.map(|open| open.until.unwrap_or(Time(i64::MAX)))
+        }
         _ => return Ok(()),
     };
     ensure(

@@ -15,11 +15,14 @@ use model::{RunId, TicketId};
 
 use super::{Checked, Witness, ensure};
 use crate::files::Files;
+use crate::git::By;
 use crate::world::World;
 
 const CLOSED: &str = "children are closed if and only if their parent has landed";
 const OUTLIVES: &str = "no child outlives its parent's attempt";
 const RELEASED: &str = "a parent is released only when no child of it has a process";
+const UNDONE: &str = "work of a child that is not done does not land with its parent's";
+const ONCE: &str = "work of a child lands with its parent's, once";
 
 impl Witness {
     /// A child lands with its parent and with no other event, and what children have cost is counted once.
@@ -31,12 +34,14 @@ impl Witness {
                     Some(State::Done(Done::Landed { commit, .. })) => Some(commit),
                     _ => None,
                 };
+                self.landed_with.push((id.clone(), commit.clone()));
                 ensure(landed == Some(commit), CLOSED, || {
                     format!("{id} landed with {parent} as {commit}, which landed as {landed:?}")
                 })
             }
-            Event::Unified => {
+            Event::Unified { .. } => {
                 self.unified += 1;
+                self.ever_unified.insert(id.clone());
                 Ok(())
             }
             Event::PartsOver { .. } => {
@@ -114,6 +119,11 @@ impl Witness {
                 continue;
             }
             let parent = self.tickets.get(&delegated.by);
+            // Its parent's next attempt begins with its work.
+            let is_part = parent.is_some_and(|it| !it.is_done() && it.unified(&child.id).is_some());
+            if is_part && child.is_unified() {
+                continue;
+            }
             let is_landed = matches!(parent.map(|it| &it.state), Some(State::Done(Done::Landed { .. })));
             let invariant = if is_landed && child.is_unified() {
                 CLOSED
@@ -128,6 +138,69 @@ impl Witness {
                     child.state_name(),
                     delegated.by
                 )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What a child's agent has written lands with its parent's work only if its work counts, and that of
+    /// whoever stands between the two.
+    pub(super) fn only_done_children_land(&mut self, world: &World) -> Checked {
+        let git = &world.git;
+        for landed in &self.landed[self.judged_landings..] {
+            let Some(at) = git.find(&landed.commit) else {
+                continue;
+            };
+            let (By::Crew(lands, _), [first, ..]) = (&git.commits[at].by, &git.commits[at].parents[..])
+            else {
+                continue;
+            };
+            for path in git.changed(*first, at) {
+                let content = git.tree(at).get(&path);
+                let author = content.and_then(|content| world.authors.get(content));
+                let undone = author.and_then(|author| self.undone_between(author, lands));
+                ensure(undone.is_none(), UNDONE, || {
+                    format!("{lands} lands {path} as {author:?} has it, and {undone:?} is not done")
+                })?;
+            }
+        }
+        self.judged_landings = self.landed.len();
+        Ok(())
+    }
+
+    /// The first ticket without work that counts, of a child and those between it and a ticket that lands.
+    fn undone_between<'a>(&'a self, author: &'a TicketId, lands: &TicketId) -> Option<&'a TicketId> {
+        let mut at = author;
+        while at != lands {
+            let ticket = self.tickets.get(at)?;
+            let delegated = ticket.delegated()?;
+            let has_landed = matches!(ticket.state, State::Done(Done::Landed { .. }));
+            if !has_landed && !self.ever_unified.contains(at) {
+                return Some(at);
+            }
+            at = &delegated.by;
+        }
+        None
+    }
+
+    /// The work of a child that landed with its parent's is in the merge, and was merged once at most.
+    pub(super) fn done_children_land_once(&mut self, world: &World) -> Checked {
+        let git = &world.git;
+        for (child, commit) in std::mem::take(&mut self.landed_with) {
+            let (Some(tip), Some(landed)) = (world.unified.get(&child), git.find(&commit)) else {
+                continue;
+            };
+            let mut seen = vec![false; git.commits.len()];
+            git.mark(landed, &mut seen);
+            ensure(seen[*tip], ONCE, || {
+                format!("{} of {child} is not in {commit}", git.id(*tip))
+            })?;
+            let merges = git.commits.iter().zip(&seen);
+            let merges =
+                merges.filter(|(it, seen)| **seen && matches!(&it.by, By::Crew(of, _) if *of == child));
+            let merges = merges.count();
+            ensure(merges <= 1, ONCE, || {
+                format!("{child} is merged {merges} times in {commit}")
             })?;
         }
         Ok(())

@@ -37,6 +37,7 @@ impl Simulation {
         }
         let mut executor = self.executor(rng, half);
         executor.shared = one.ticket.shared_workspace().cloned();
+        executor.delegated = one.ticket.delegated().cloned();
         match one.purpose {
             Purpose::Perform => executor.perform(&ordered.ticket, &ordered.effect),
             Purpose::End => executor.end(&ordered.effect),
@@ -52,6 +53,7 @@ impl Simulation {
             plant: self.case.plant,
             rng,
             shared: None,
+            delegated: None,
             half,
         }
     }

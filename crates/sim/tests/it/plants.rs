@@ -334,3 +334,30 @@ fn a_place_in_the_journal_that_goes_back_is_caught() {
 fn an_agent_that_goes_on_after_too_many_failures_is_caught() {
     caught(Plant::Undaunted, &["who fails too often in a row is stuck"]);
 }
+
+#[test]
+fn what_a_child_leaves_undone_in_its_parents_workspace_is_caught() {
+    caught(
+        Plant::LeftIn,
+        &["work of a child that is not done does not land with its parent's"],
+    );
+}
+
+#[test]
+fn work_of_a_child_that_is_not_merged_is_caught() {
+    caught(
+        Plant::LeftOut,
+        &[
+            "work of a child lands with its parent's, once",
+            "no commit of an agent is lost",
+        ],
+    );
+}
+
+#[test]
+fn work_of_a_child_that_is_merged_twice_is_caught() {
+    caught(
+        Plant::MergedAgain,
+        &["work of a child lands with its parent's, once"],
+    );
+}

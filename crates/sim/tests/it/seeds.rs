@@ -46,7 +46,9 @@ fn hold(share: u64) -> Summary {
     for site in Site::ALL {
         assert!(sum.struck[*site as usize] > 0, "{site} never struck: {sum}");
     }
-    let team = [sum.unified, sum.broken_up, sum.stirred];
+    let children = [sum.unified, sum.merged, sum.conflicted, sum.put_back];
+    assert!(children.iter().all(|times| *times > 0), "{sum}");
+    let team = [sum.broken_up, sum.stirred];
     assert!(team.iter().all(|times| *times > 0), "{sum}");
     let money = [sum.warned, sum.spent, sum.paused, sum.midnights];
     assert!(money.iter().all(|times| *times > 0), "{sum:?}");

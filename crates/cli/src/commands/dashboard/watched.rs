@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use client::conversation::{Detail, Line, Look, Reading, Shown};
+use client::conversation::{Detail, Line, Look, Reading, Shown, Uncounted};
 use model::RunId;
 use process::{Run, Stream, Tail};
 use tui::{Msg, Printed, Tone};
@@ -59,9 +59,10 @@ impl Watched {
                 let Ok(run) = Run::open(&self.dir) else {
                     return Ok(None);
                 };
-                let changes = Changes::of(&self.dir);
+                let changes = Changes::of_run(&self.dir);
                 let is_of_agent = self.run.check_place().is_none();
-                let (reading, last) = Reading::near_end(&run, is_of_agent, Detail::Both, LINES)?;
+                let (reading, last) =
+                    Reading::near_end(&run, is_of_agent, &Uncounted::default(), Detail::Both, LINES)?;
                 lines.extend(last.into_iter().map(printed));
                 is_new = true;
                 none.insert(Open {

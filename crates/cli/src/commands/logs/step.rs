@@ -61,8 +61,10 @@ impl Open {
             return Ok((open, VecDeque::new()));
         };
         // What is printed from now on is seen as a change.
-        let changes = Changes::of(&open.source.dir);
-        let (reading, last) = Reading::near_end(&run, open.source.is_of_agent(), detail, most)?;
+        let changes = Changes::of_run(&open.source.dir);
+        let (source, uncounted) = (&open.source, &open.source.uncounted);
+        let (reading, last) = Reading::near_end(&run, source.is_of_agent(), uncounted, detail, most)?;
+        open.talk = Talk::new(reading.has_times());
         open.output = Some(Output {
             reads: Reads::Conversation(Box::new(reading)),
             changes,
@@ -82,13 +84,15 @@ impl Open {
         let Ok(run) = Run::open(&self.source.dir) else {
             return;
         };
-        let changes = Changes::of(&self.source.dir);
+        let changes = Changes::of_run(&self.source.dir);
         let tail = Tail::new(&run, Stream::Out, 0);
         let reads = match self.form {
             Form::Raw => Reads::Raw(tail),
             Form::Json => Reads::Lines(tail, String::new()),
             Form::Conversation(detail) => {
-                let reading = Reading::new(&run, self.source.is_of_agent(), detail);
+                let uncounted = self.source.uncounted.clone();
+                let reading = Reading::new(&run, self.source.is_of_agent(), uncounted, detail);
+                self.talk = Talk::new(reading.has_times());
                 Reads::Conversation(Box::new(reading))
             }
         };

@@ -66,6 +66,12 @@ impl Call<'_> {
             (Some(outside), None) => TicketFolder::find(None, &self.start).map_err(|_| outside)?,
             (_, given) => TicketFolder::find_or_create(given.as_deref(), &self.start)?,
         };
+        if let Some(id) = folder.made_before(&new)? {
+            ui::warn(&format!(
+                "{id} has this title, and you have made it before: no other one is made"
+            ));
+            return self.print(&format!("{id}\n"));
+        }
         let text = folder.create(new, parent.as_deref())?;
         self.print(&text)
     }

@@ -67,12 +67,10 @@ impl Drop for Following {
 #[test]
 fn events_are_followed_as_they_happen() {
     let repo = Repo::with_crew();
-    assert_eq!(
-        repo.crew(&["events", "--follow"]).code,
-        1,
-        "there is nothing to follow yet"
-    );
+    let early = Following::start(&repo, &["events", "--follow"]);
     repo.crew(&["spawn", "ada"]).ok();
+    early.says("agent ada was spawned");
+    assert_eq!(early.interrupted(), Some(130));
     let following = Following::start(&repo, &["events", "--follow", "--json"]);
     following.says("agent ada was spawned");
     repo.crew(&["spawn", "bob"]).ok();

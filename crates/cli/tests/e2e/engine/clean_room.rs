@@ -138,6 +138,37 @@ fn a_dependency_that_is_taken_out_of_the_lock_file_is_gone() {
 }
 
 #[test]
+fn what_a_check_changes_of_the_set_up_is_not_there_for_the_next_work() {
+    let world = World::with(|s| {
+        s.checks = format!(
+            "setup = ['''mkdir -p mods; echo one > mods/dep; {COUNT}''']\ncommands = [\"sh test.sh\"]"
+        );
+    });
+    world.commit(".gitignore", "mods/\n");
+    world.commit("package.json", "{}\n");
+    world.commit("test.sh", "true\n");
+    let once = |script: &str| {
+        format!("[ $RUN = 1 ] || {{ echo 'BLOCKED: no'; exit; }}\nwork test.sh '{script}'\necho DONE")
+    };
+    // Its check changes a dependency, and fails.
+    world
+        .ticket("t-1")
+        .agent(&once("echo two > mods/dep; exit 1"))
+        .write();
+    world.drain_held();
+    assert!(!world.is_landed("t-1"));
+    // The check of the next one passes on the changed dependency alone.
+    world.ticket("t-2").agent(&once("grep -q two mods/dep")).write();
+    let said = world.drain_held();
+    assert!(!world.is_landed("t-2"), "{said}");
+    let before = set_ups(&world);
+    world.ticket("t-3").agent("work t-3 x\necho DONE").write();
+    world.drain_held();
+    assert!(world.is_landed("t-3"));
+    assert_eq!(set_ups(&world), before, "nothing has changed it since");
+}
+
+#[test]
 fn an_input_that_the_settings_name_is_one() {
     let world = World::with(|s| {
         s.checks = format!(

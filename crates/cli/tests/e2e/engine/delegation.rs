@@ -47,7 +47,7 @@ fn two_children_work_in_their_parents_workspace_and_land_with_it() {
     let prompt = world.prompt("t-1", 2);
     for told in [
         "t-1-c1: The first half",
-        "It is done.",
+        "It is done: 2 commits, 2 files: one, one.left.",
         "> wrote one",
         "wrote two",
     ] {

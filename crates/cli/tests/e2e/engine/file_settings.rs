@@ -395,8 +395,9 @@ fn a_pointer_whose_object_is_nowhere_is_refused_and_told() {
     let world = lfs_world();
     let script = "if [ \"$RUN\" = 1 ]; then\n\
                   echo lost > b.bin\ngit add b.bin\ngit commit -qm lost\n\
+                  git show HEAD:b.bin > \"$LOGS/pointer\"\ncat \"$LOGS/pointer\" > b.bin\n\
                   chmod -R u+w .git/lfs\nrm -rf .git/lfs/objects\n\
-                  else\ngit rm -q b.bin\ngit commit -q --amend -m kept --allow-empty\n\
+                  else\ngit rm -qf b.bin\ngit commit -q --amend -m kept --allow-empty\n\
                   echo kept > c.bin\nfi\necho DONE";
     world.ticket("t-1").agent(script).write();
     world.drain_all();

@@ -244,3 +244,95 @@ fn a_hook_without_a_notice_of_its_kind_does_not_read_the_journal_from_its_beginn
     assert!(place >= head, "{place} of {head}");
     assert_eq!(told(&world), pairs(&[]));
 }
+
+/// What a hook answers to each time that it is told would be paid for without end.
+#[test]
+fn a_hook_that_retries_what_is_held_does_so_once_until_a_person_does() {
+    let crew = testkit::world::crew();
+    let script =
+        format!("cat >> \"$LOG\"\n'{crew}' retry t-1 >> \"$GATES/said\" 2>&1\necho $? >> \"$GATES/codes\"\n");
+    let world = hooked("held = [\"@retry.sh\"]", &[("retry.sh", &script)]);
+    world.ticket("t-1").agent("echo 'BLOCKED: no key'").write();
+    let mut engine = world.engine();
+    let codes = || fs::read_to_string(world.path("gates/codes")).unwrap_or_default();
+    world.wait("the hook was refused", || codes() == "0\n1\n");
+    assert_eq!(world.runs("t-1"), 2);
+    let said = fs::read_to_string(world.path("gates/said")).unwrap();
+    assert!(said.contains("only a person has it tried again now"), "{said}");
+    let history = world.must(&["history", "t-1"]).out;
+    assert!(history.contains("the hook held"), "{history}");
+    world.must(&["retry", "t-1"]);
+    world.wait("a person's word counts, and the hook may once more", || {
+        codes() == "0\n1\n0\n1\n"
+    });
+    assert_eq!(world.runs("t-1"), 4);
+    world.must(&["stop"]);
+    engine.end();
+}
+
+#[test]
+fn a_run_that_ends_before_its_hooks_says_what_was_not_delivered() {
+    let script = "cat >> \"$LOG\"\nwhile [ ! -e \"$GATES/go\" ]; do sleep 0.1; done\n";
+    let world = hooked("all = [\"@slow.sh\"]", &[("slow.sh", script)]);
+    world.ticket("t-1").agent(DONE).write();
+    let said = world.drain_all();
+    let says = "2 notices wait for the hook `all`";
+    assert!(said.out.contains(says), "{said}");
+    for args in [&["ps"][..], &["doctor"]] {
+        let said = world.crew(args);
+        assert!(said.out.contains(says), "{args:?}: {said}");
+    }
+    assert_eq!(world.json(&["ps"])["waiting_hooks"][0]["notices"], 2);
+    world.open("go");
+    let said = world.drain_all();
+    assert!(!said.out.contains("for the hook"), "{said}");
+    assert!(
+        world.json(&["ps"])["waiting_hooks"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn doctor_says_which_hooks_cannot_be_started() {
+    let hooks = "completed = [\"no-such-program-of-anybody\"]\nlanded = [\"@closed.sh\"]\nheld = [\"@crlf.sh\"]\n\
+        failed = [\"@none.sh\"]\nstuck = [\"@good.sh\"]";
+    let world = hooked(
+        hooks,
+        &[
+            ("closed.sh", ""),
+            ("crlf.sh", ""),
+            ("none.sh", ""),
+            ("good.sh", ""),
+        ],
+    );
+    fs::write(world.path("crlf.sh"), "#!/bin/sh\r\ntrue\r\n").unwrap();
+    fs::write(world.path("none.sh"), "#!/usr/bin/env no-such-interpreter\n").unwrap();
+    fs::remove_file(world.path("closed.sh")).unwrap();
+    fs::write(world.path("closed.sh"), "#!/bin/sh\n").unwrap();
+    let said = world.crew(&["doctor"]);
+    for says in [
+        "the hook `completed` cannot be started: ",
+        "the hook `landed` cannot be started: ",
+        "ends in a carriage return",
+        "names an interpreter that cannot be started: ",
+    ] {
+        assert!(said.out.contains(says), "{says}: {said}");
+    }
+    assert!(!said.out.contains("`stuck`"), "{said}");
+}
+
+#[test]
+fn a_follower_that_was_there_before_anything_ran_sees_the_first_notice() {
+    let world = World::new();
+    let mut follower = world.start_at(&world.path("project"), &["events", "--leader", "-f"]);
+    world.ticket("t-1").agent("work a x; echo DONE").write();
+    let mut engine = world.engine();
+    world.wait("the notice", || follower.said().out.contains("landed as"));
+    assert!(follower.is_up(), "{}", follower.said());
+    follower.signal("INT");
+    assert_eq!(follower.end().code, Some(130));
+    world.must(&["stop"]);
+    engine.end();
+}

@@ -102,6 +102,19 @@ fn a_ticket_that_is_broken_up_waits_for_its_parts_and_brings_them_together() {
         third.contains("You are in the mode break_up") && third.contains("done means that there are tickets"),
         "{third}"
     );
+    let why = "in break_up, done means that there are tickets for the parts";
+    let history = world.must(&["history", "t-1"]).out;
+    let history = history.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        history.contains(&format!("step finished: DONE; that does not count: {why}")),
+        "{history}"
+    );
+    let logs = world.must(&["logs", "t-1"]).out;
+    assert!(
+        logs.contains(&format!("✗ does not count: DONE ({why})")),
+        "{logs}"
+    );
+    assert_eq!(logs.matches("» DONE").count(), 2, "{logs}");
     let unify = world.prompt("t-1", 4);
     assert!(unify.contains("You are in the mode unify"), "{unify}");
     for title in ["The first part: landed as", "The second part: landed as"] {
@@ -115,4 +128,64 @@ fn a_ticket_that_is_broken_up_waits_for_its_parts_and_brings_them_together() {
     let deps = world.front("t-1", "deps");
     assert_eq!(deps.split(',').count(), 2, "its file names them: {deps}");
     assert_eq!(world.state("t-1").attempts, 2);
+}
+
+/// The modes are announced, the parts made and the end said before anybody has read a line of the output.
+#[test]
+fn parts_that_are_made_in_the_step_that_announces_the_mode_count_and_no_part_is_made_twice() {
+    let world = World::new();
+    let part = "echo 'work \"$CREW_TICKET_ID.part\" done; echo DONE' > \"$SCRIPTS/$id\"";
+    let make = format!(
+        "for title in 'The first part' 'The second part'; do
+            id=$(\"{crew}\" ticket create \"$title\" 2>> \"$LOGS/said\"); {part}
+        done",
+        crew = crew()
+    );
+    let agent = format!(
+        "case $RUN in
+        1) echo 'MODE: plan'; echo 'MODE: break_up'; {make}; exit 1 ;;
+        2) {make}; echo DONE ;;
+        *) work whole x; echo DONE ;;
+        esac"
+    );
+    world.ticket("t-1").agent(&agent).write();
+    world.drain_all();
+    assert_eq!(world.landed().len(), 3, "{:?}", world.landed());
+    assert_eq!(world.runs("t-1"), 3);
+    assert!(world.prompt("t-1", 3).contains("You are in the mode unify"));
+    let said = std::fs::read_to_string(world.path("logs/said")).unwrap();
+    assert_eq!(said.matches("you have made it before").count(), 2, "{said}");
+}
+
+#[test]
+fn a_ticket_is_broken_up_in_one_step() {
+    let world = World::new();
+    let agent = format!(
+        "case $RUN in
+        1) echo 'MODE: plan'; echo 'MODE: break_up'
+           id=$(\"{crew}\" ticket create 'A part'); echo 'work part x; echo DONE' > \"$SCRIPTS/$id\"; echo DONE ;;
+        *) work whole x; echo DONE ;;
+        esac",
+        crew = crew()
+    );
+    world.ticket("t-1").agent(&agent).write();
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+    assert!(world.prompt("t-1", 2).contains("A part: landed as"));
+    assert_eq!(world.landed().len(), 2);
+}
+
+/// What is printed is read when it is printed, and not at the next look at the step.
+#[test]
+fn a_mode_that_is_announced_shows_while_the_agent_goes_on_printing() {
+    let world = World::new();
+    let agent = "echo 'MODE: plan'; until_there \"$GATES/go\"; work a x; echo 'MODE: execute'; echo DONE";
+    world.ticket("t-1").agent(agent).write();
+    let mut engine = world.engine();
+    world.wait("the mode was read", || mode(&world, "t-1") == Some(Mode::Plan));
+    world.open("go");
+    world.wait("it lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(world.count("t-1", "mode_announced"), 2);
 }

@@ -19,6 +19,10 @@ fn what_a_ticket_landed_is_taken_back_without_an_agent_and_what_came_after_stays
     world.commit("later", "stays\n");
     world.must(&["revert", "t-1"]);
     let revert = other(&world, "t-1");
+    // A second person says the same.
+    let said = world.crew(&["revert", "t-1"]);
+    let expected = format!("{revert} takes t-1 back already");
+    assert!(said.code == Some(1) && said.err.contains(&expected), "{said}");
     world.drain_all();
     assert_eq!(world.landed().len(), 2);
     assert_eq!((world.runs(&revert), world.count(&revert, "submitted")), (0, 1));

@@ -5,7 +5,7 @@ use std::fs;
 use testkit::world::World;
 
 /// Calls a tool, and keeps the answer and the exit code.
-const TOOL: &str = r#"tool() { code=0; "$CREW_TOOL" tool "$@" >> "$LOGS/answers" 2>&1 || code=$?; echo "exit $code" >> "$LOGS/answers"; }
+pub(crate) const TOOL: &str = r#"tool() { code=0; "$CREW_TOOL" tool "$@" >> "$LOGS/answers" 2>&1 || code=$?; echo "exit $code" >> "$LOGS/answers"; }
 "#;
 
 fn script(calls: &str) -> String {
@@ -247,33 +247,29 @@ pub(crate) fn has(point: &str) -> bool {
 
 #[test]
 fn a_call_counts_once_wherever_the_engine_dies() {
-    for point in DEATHS {
-        let world = World::new();
-        let calls = "tool team_comment '{\"text\": \"half way\"}'\n\
-                     tool create_ticket '{\"title\": \"More\"}'\ntouch \"$GATES/called\"\n\
-                     until_there \"$GATES/go\"\nwork a x\ntool submit_work '{\"summary\": \"done\"}'\nexit 1";
-        world.ticket("t-1").agent(&script(calls)).write();
-        world.script("t-1-n1", "work b x; echo DONE");
-        if *point == "decided.called" || *point == "durable.called" {
-            world.open("go");
-        }
-        world.around("CREW_FAILPOINT_AT", point);
-        let mut engine = world.engine();
-        assert_eq!(engine.end().signal, Some(9), "{point}");
-        world.around("CREW_FAILPOINT_AT", "");
-        world.wait("it was answered", || world.path("gates/called").exists());
-        world.open("go");
-        world.drain_all();
-        assert_eq!(world.landed(), ["t-1", "t-1-n1"], "{point}");
-        assert_eq!(world.runs("t-1"), 1, "{point}");
-        assert_eq!(
-            (world.count("t-1", "commented"), world.count("t-1", "ticket_made")),
-            (1, 1),
-            "{point}"
-        );
-        assert_eq!(noted(&world, "t-1", "> half way"), 1, "{point}");
-        assert_eq!(answers(&world).matches("exit 0").count(), 3, "{point}");
+    let world = World::new();
+    let calls = "tool team_comment '{\"text\": \"half way\"}'\ntool create_ticket '{\"title\": \"More\"}'\n\
+                 work a x\ntool submit_work '{\"summary\": \"done\"}'\nexit 1";
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.script("t-1-n1", "work b x; echo DONE");
+    // Each of these ends the first engine that comes by.
+    let passed = world.path("passed");
+    fs::create_dir(&passed).unwrap();
+    world.around("CREW_FAILPOINT_AT", DEATHS.join(","));
+    world.around("CREW_FAILPOINT_LOG", &passed);
+    let mut died = 0;
+    while world.crew(&["run", "--until-idle"]).signal == Some(9) {
+        died += 1;
     }
+    assert_eq!(died, DEATHS.len());
+    assert_eq!(world.landed(), ["t-1", "t-1-n1"]);
+    assert_eq!(world.runs("t-1"), 1);
+    assert_eq!(
+        (world.count("t-1", "commented"), world.count("t-1", "ticket_made")),
+        (1, 1)
+    );
+    assert_eq!(noted(&world, "t-1", "> half way"), 1);
+    assert_eq!(answers(&world).matches("exit 0").count(), 3);
 }
 
 /// The program that calls dies before it has an answer, and its agent with it.
@@ -336,6 +332,7 @@ fn a_gatekeeper_gives_its_verdict_by_a_tool() {
   tool submit_work '{"summary": "mine"}'
   tool approve_work '{"acceptance_test": "read all of it"}'
   tool reject_work '{"reason": "no"}'
+  echo DONE
   exit 1
 fi
 work a x; echo DONE"#;
@@ -359,6 +356,15 @@ work a x; echo DONE"#;
         "{answers}"
     );
     assert!(world.must(&["history", "t-1"]).out.contains("read all of it"));
+    let logs = world.must(&["logs", "t-1"]).out;
+    for part in [
+        "> crew approve_work: read all of it … taken",
+        "> crew reject_work: no … refused: your first result stands (approve_work)",
+        "✗ does not count: DONE (the call approve_work stands)",
+        "» DONE",
+    ] {
+        assert!(logs.contains(part), "{part}: {logs}");
+    }
 }
 
 #[test]
@@ -431,7 +437,7 @@ fi"#;
     for args in [&["ps"][..], &["explain", "t-1"], &["peek", &agent]] {
         let shown = world.must(args).out;
         assert!(shown.contains(&format!("reports: {says}")), "{shown}");
-        assert!(!shown.contains("1 of 5"), "{shown}");
+        assert!(!shown.contains("reports: 1 of 5"), "{shown}");
     }
     world.open("go");
     world.wait("its next step runs", || world.path("gates/second").exists());
@@ -440,4 +446,19 @@ fi"#;
     world.wait("t-1 lands", || world.is_landed("t-1"));
     world.must(&["stop"]);
     engine.end();
+}
+
+#[test]
+fn a_tool_is_called_from_a_folder_that_the_agent_has_removed() {
+    let world = World::new();
+    let calls =
+        "work a x\nmkdir build; cd build; rmdir ../build\ntool submit_work '{\"summary\": \"built it\"}'";
+    world.ticket("t-1").agent(&script(calls)).write();
+    world.drain_all();
+    assert!(
+        answers(&world).contains("your work is submitted"),
+        "{}",
+        answers(&world)
+    );
+    assert_eq!(world.runs("t-1"), 1);
 }

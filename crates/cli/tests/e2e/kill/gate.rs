@@ -4,8 +4,9 @@
 //! Seven tickets are submitted one after another. While the first two are checked by themselves, one of them
 //! for its commitment, the others line up: then they are two batches, each tried in a checkout of its own.
 //! The first entry breaks both. It is found and sent back, and all others behind it land, but for the last
-//! one, whose file the person has in the checkout. Two more are reviewed, and two wait for the person's word:
-//! one for its commitments, one for the tests that it takes away. `gate-check.sh` says what waits for what,
+//! one, whose file the person has in the checkout. Two more are reviewed, and the gatekeeper of one asks the
+//! person. Two wait for the person's word: one for its commitments, one for the tests that it takes away.
+//! `gate-check.sh` says what waits for what,
 //! so that each of the facts is certain on a machine of any speed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ use crate::kill::oracle::{self, Expected};
 use crate::kill::world::{Kit, World};
 
 /// Facts that the queue of this file comes by, and no other.
-const FACTS: [&str; 25] = [
+const FACTS: [&str; 27] = [
     "coupled",
     "joined_train",
     "trial_passed",
@@ -34,6 +35,8 @@ const FACTS: [&str; 25] = [
     "review_spawned",
     "review_finished",
     "review_failed",
+    "review_asked",
+    "review_answered",
     "verdict_noted",
     "approved",
     "rejected",
@@ -91,6 +94,8 @@ const ALONE: usize = 2;
 const IN_THE_WAY: &str = "g-6";
 /// The one that a person decides on.
 const PERSON: &str = "g-person";
+/// The one about which its gatekeeper asks.
+const ASKED: &str = "g-review";
 /// The one that an agent made, with shell text in its commitments.
 const MADE: &str = "g-made";
 /// The one with which far fewer tests run. It is alone in the train: of an entry behind another one it would
@@ -118,7 +123,7 @@ fn points([of_fact, of_effect]: [&str; 2]) -> Vec<String> {
         .collect()
 }
 
-const ACTIONS: [Action; 8] = [
+const ACTIONS: [Action; 9] = [
     (
         "lets the first ones go",
         |_, seen| {
@@ -161,6 +166,19 @@ const ACTIONS: [Action; 8] = [
                     .reviewing()
                     .is_none_or(|reviewing| reviewing.then.is_some())
             });
+        },
+    ),
+    (
+        "answers the gatekeeper",
+        |_, seen| {
+            seen.ticket(ASKED)
+                .is_some_and(|ticket| ticket.open_question().is_some())
+        },
+        |life, _| {
+            life.rig
+                .command(&["answer", ASKED, "it needs one"], ASKED, |ticket| {
+                    ticket.open_question().is_none()
+                });
         },
     ),
     (
@@ -257,6 +275,11 @@ fn check(life: &Life) {
         world.reported::<1>("gone"),
         Vec::<[String; 1]>::new(),
         "gatekeepers without a checkout"
+    );
+    assert_eq!(
+        world.reported::<1>("unheard"),
+        Vec::<[String; 1]>::new(),
+        "gatekeepers that were not given the answer"
     );
     life.assert_missed(25, |_| true);
     let (good, said, _) = crew::said(world, &["doctor"]);

@@ -3,7 +3,7 @@
 set -eu
 outside=$KILL_DIR
 ticket=$CREW_TICKET_ID
-cat >/dev/null
+prompt=$(cat)
 
 # Whether this is done for the first time.
 once() {
@@ -27,6 +27,16 @@ if [ "$CREW_ROLE" = gatekeeper ]; then
     fi
     if [ ! -e "work/$ticket.txt" ]; then
         printf '%s\n' "$ticket" >>"$outside/gone"
+    fi
+    if [ "$ticket" = g-review ]; then
+        if once asked; then
+            printf 'QUESTION: does it need a test?\n'
+            exit 0
+        fi
+        case $prompt in
+            *'it needs one'*) ;;
+            *) printf '%s\n' "$ticket" >>"$outside/unheard" ;;
+        esac
     fi
     verdict='"verdict":"reject","reason":"it has no test"'
     if [ -e work/tested.txt ]; then

@@ -19,10 +19,6 @@ const ABSENT: &[(&[&str], &str)] = &[
     ),
     (&["agent_retired"], "nobody gives an agent up for good yet"),
     (
-        &["mode_set", "mode_announced", "said", "baited"],
-        "each is one event that orders nothing: a killed engine reads an announcement again; the simulator kills engines there",
-    ),
-    (
         &["parts_over"],
         "it is in one batch with a `claimed`, at which every scenario dies",
     ),
@@ -64,24 +60,20 @@ const ABSENT: &[(&[&str], &str)] = &[
         "in no scenario of kills approved work comes into conflict; the simulator's does, and it kills engines there",
     ),
     (
-        &[
-            "delegated",
-            "delegated_by",
-            "children_end_ordered",
-            "children_over",
-            "unified",
-            "not_unified",
-            "landed_with_parent",
-        ],
-        "no agent of a scenario of kills delegates; `engine::delegation`, `apart` and `turns` kill engines while one does",
-    ),
-    (
         &["edit_returned"],
         "in no scenario of kills the text of submitted work is edited; the simulator's people do that, and it kills engines there",
     ),
     (
+        &["review_wait_timed_out"],
+        "no scenario lets the time for an answer pass; it is one event that orders nothing, and the simulator's engines die there",
+    ),
+    (
         &["review_called"],
         "no gatekeeper of a scenario of kills calls a tool; it is one event of a command, as `called` is",
+    ),
+    (
+        &["children_absent"],
+        "no leader of a scenario of kills takes commits of its children away; it is one event beside those of its candidate",
     ),
 ];
 

@@ -26,4 +26,5 @@ mod rig;
 mod rng;
 mod scenario;
 mod stop;
+mod team;
 mod world;

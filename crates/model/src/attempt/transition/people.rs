@@ -18,7 +18,9 @@ impl Attempt {
             State::Verifying | State::Done => return Err(self.reject(event, "its work is submitted")),
         }
         self.expect_another_step(event)?;
-        if self.messages.len() >= MOST_MESSAGES {
+        // Those in the prompt of the running step do not wait any more.
+        let waiting = self.messages.len().saturating_sub(self.messages_shown as usize);
+        if waiting >= MOST_MESSAGES {
             return Err(self.reject(
                 event,
                 "so much waits for its next step already that no more is taken",

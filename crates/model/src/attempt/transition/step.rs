@@ -6,6 +6,7 @@ use crate::attempt::{
 };
 use crate::machine::Rejected;
 use crate::policy::budget::Budget;
+use crate::ticket::Repeat;
 
 impl Attempt {
     pub(super) fn start_step(
@@ -127,6 +128,7 @@ impl Attempt {
             self.state = State::Working(working);
             return Ok(Raised::Nothing);
         }
+        let changed = repeat.as_ref().and_then(|repeat| repeat.of.changed_after());
         match signal {
             // Its work is done, or goes on, once its children are over.
             Signal::None | Signal::Done if self.has_children() => {
@@ -136,6 +138,22 @@ impl Attempt {
             // Its children would not begin before the answer, or the time, has come.
             Signal::Asked { .. } if self.has_children() => Ok(self.put_off("QUESTION")),
             Signal::WakeupSet { .. } if self.has_children() => Ok(self.put_off("WAKEUP")),
+            // What stands there is not what it had submitted. Its last chance is spent: nothing of it lands.
+            Signal::Done if let Some(paths) = changed => {
+                if self.makes_no_progress() {
+                    return Ok(self.stands_still(repeat.as_ref()));
+                }
+                if is_last_chance {
+                    return Ok(Raised::GaveUp {
+                        unusable: unusable.clone(),
+                        attempts_left: *attempts_left,
+                        reopen_at: *reopen_at,
+                    });
+                }
+                working.next = Prompt::ChangedAfter { paths: paths.clone() };
+                self.state = State::Working(working);
+                Ok(Raised::Nothing)
+            }
             // It may have done what the ticket does not ask for any more: it is told once of each new text,
             // and of what a person said meanwhile.
             Signal::Done if (self.text_edited || !self.messages.is_empty()) && !is_last_chance => {
@@ -165,18 +183,7 @@ impl Attempt {
                 Ok(Raised::Submitted)
             }
             Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
-            Signal::None if self.makes_no_progress() => {
-                self.state = State::Stuck {
-                    why: Stuck::NoProgress,
-                };
-                Ok(Raised::NeedsPerson {
-                    why: Stuck::NoProgress,
-                    message: repeat
-                        .as_ref()
-                        .map(|repeat| repeat.of.sentence())
-                        .unwrap_or_default(),
-                })
-            }
+            Signal::None if self.makes_no_progress() => Ok(self.stands_still(repeat.as_ref())),
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if is_last_chance => {
                 Ok(Raised::GaveUp {
                     unusable: unusable.clone(),
@@ -222,6 +229,16 @@ impl Attempt {
         ));
         self.wait_for_children();
         Raised::Nothing
+    }
+
+    /// Waits for a person: the same came too often.
+    fn stands_still(&mut self, repeat: Option<&Repeat>) -> Raised {
+        let why = Stuck::NoProgress;
+        self.state = State::Stuck { why };
+        Raised::NeedsPerson {
+            why,
+            message: repeat.map(|repeat| repeat.of.sentence()).unwrap_or_default(),
+        }
     }
 
     fn makes_no_progress(&self) -> bool {

@@ -14,7 +14,7 @@ use crate::{AgentName, Time};
 pub enum Reason<'a> {
     /// The ticket is held.
     Held(&'a Held),
-    /// Its agent asks something.
+    /// Its agent, or its gatekeeper, asks something.
     Question {
         /// The agent.
         agent: &'a AgentName,

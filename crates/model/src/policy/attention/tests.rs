@@ -1,7 +1,7 @@
 //! Every state of a ticket with what it needs, in the words that people read.
 
 use super::*;
-use crate::attempt::{Class, Stuck, Working};
+use crate::attempt::{self, Class, Stuck, Working};
 use crate::samples;
 use crate::ticket::{CheckPlan, Checks, Done, Held, InTheWay, Obstacle, Verify, Waiting, Why};
 use crate::{Actor, AgentName, RunId, Time};

@@ -310,6 +310,18 @@ fn all_refusals_at_once_say_what_each_alone_says() {
 }
 
 #[test]
+fn a_child_that_came_back_waits_for_its_time_and_then_for_its_parent() {
+    let mut world = World::new(&[("t-1", plain())]);
+    let delegated = crate::samples::ticket::delegated();
+    let by = delegated.by.clone();
+    world.ticket("t-1").delegated = Some(Box::new(delegated));
+    let may = |world: &World| assignable(world.queue(), &id("t-1"));
+    assert_eq!(may(&world), Err(Refusal::Delegated { by }));
+    world.ticket("t-1").due = Some(Time(20_000));
+    assert_eq!(may(&world), Err(Refusal::NotDue { until: Time(20_000) }));
+}
+
+#[test]
 fn a_person_who_assigns_speaks_for_people_and_for_nothing_else() {
     let mut world = World::new(&[("t-1", plain()), ("t-2", after(&["t-1"])), ("t-3", plain())]);
     for name in ["t-1", "t-2"] {

@@ -122,9 +122,11 @@ fn stage(verify: &Verify) -> String {
             let of = |review: &Review| {
                 let conversation = &review.conversation;
                 format!(
-                    "{:?} {} {}",
+                    "{:?} {} {} {} {}",
                     conversation.worker.as_ref().map(|worker| worker.state),
                     conversation.stopping.is_some(),
+                    review.asks.is_some(),
+                    review.is_answered,
                     review.verdict.as_ref().map_or("none", Verdict::name)
                 )
             };

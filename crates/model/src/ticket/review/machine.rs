@@ -35,6 +35,8 @@ impl machine::Machine for ReviewMachine {
             Some(Verdict::Fail { .. }) => "failed",
             None if conversation.stopping.is_some() => "stopping",
             None if conversation.has_live_worker() => "at_work",
+            None if review.asks.is_some() => "asked",
+            None if review.is_answered => "answered",
             None if conversation.runs > 0 => "between_steps",
             None => "claimed",
         };

@@ -379,7 +379,9 @@ fn held_where(ticket: &Ticket) {
     let Some(held) = &ticket.held else { return };
     let fits = match held.why {
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped => matches!(ticket.state, State::Open),
-        Why::Auth | Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
+        Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
+        // A gatekeeper's credentials may be refused too.
+        Why::Auth => matches!(ticket.state, State::InProgress(_)) || ticket.reviewing().is_some(),
         Why::CouldNotRun => matches!(ticket.state, State::Open | State::Verify(_)),
         Why::TargetRed
         | Why::Paths { .. }
@@ -444,7 +446,12 @@ fn deadlines(ticket: &Ticket) {
                 | Stage::Checking(_)
                 | Stage::InTrain(_)
                 | Stage::Unified { .. } => None,
-                Stage::Reviewing(reviewing) => reviewing.waits_until().map(|_| TimerKey::Review),
+                Stage::Reviewing(reviewing) => {
+                    reviewing.waits_until().map(|_| match ticket.open_question() {
+                        Some(_) => TimerKey::Answer,
+                        None => TimerKey::Review,
+                    })
+                }
                 Stage::Landing { waiting, .. } => waiting.as_ref().map(|_| TimerKey::Land),
                 Stage::Proposed(proposal) => proposal.due.map(|_| TimerKey::Proposal),
             };

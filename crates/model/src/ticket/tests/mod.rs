@@ -3,6 +3,7 @@ mod commitments;
 mod conflicts;
 mod histories;
 mod labels;
+mod people;
 mod recovery;
 mod reviews;
 mod rows;

@@ -3,7 +3,7 @@
 use super::rows::{Story, oid};
 use crate::attempt::{self, AfterStop, Class, Failure, Prompt, Usage};
 use crate::ticket::{
-    AfterReview, Clearance, Done, Effect, Event, Label, ReviewEvent, State, TimerKey, Verdict, Why,
+    AfterReview, Asking, Clearance, Done, Effect, Event, Label, ReviewEvent, State, TimerKey, Verdict, Why,
 };
 use crate::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
@@ -325,6 +325,102 @@ fn a_review_that_the_engine_stops_goes_on_in_its_session() {
         panic!("{:?}", story.effects)
     };
     assert_eq!((session, *new_session), (&fresh(2, 1), false));
+}
+
+fn asked(until: Option<Time>) -> ReviewEvent {
+    let question = "is it meant?".to_owned();
+    let since = Time(1_000);
+    ReviewEvent::Asked {
+        asks: Asking {
+            question,
+            until,
+            since,
+        },
+    }
+}
+
+/// A gatekeeper has asked.
+fn asking(until: Option<Time>) -> Story {
+    let mut story = live();
+    of(&mut story, 2, ReviewEvent::Spawned);
+    of(&mut story, 2, finished());
+    of(&mut story, 2, asked(until));
+    story
+}
+
+fn answered(text: &str) -> ReviewEvent {
+    ReviewEvent::Answered {
+        by: pat(),
+        text: text.to_owned(),
+        question: "is it meant?".to_owned(),
+    }
+}
+
+#[test]
+fn a_review_waits_with_its_question_and_goes_on_with_the_answer() {
+    let mut story = asking(None);
+    let open = story.ticket.open_question().unwrap();
+    assert_eq!((open.agent.as_str(), open.text), ("gate-1", "is it meant?"));
+    assert_eq!((story.ticket.questions, story.ticket.deadline()), (1, None));
+    let review = story.ticket.reviewing().unwrap().open().unwrap();
+    assert!(!review.can_step(Time(i64::MAX)));
+    let event = started(&story, 2);
+    story.refuses(Event::Review {
+        fence: Fence(2),
+        event,
+    });
+    // An answer that it was not given yet is replaced.
+    of(&mut story, 2, answered("no"));
+    of(&mut story, 2, answered("yes"));
+    assert_eq!(story.ticket.answerable().unwrap().answer, Some("yes"));
+    assert!(story.ticket.closed_question.is_none());
+    let event = started(&story, 2);
+    of(&mut story, 2, event);
+    assert!(story.ticket.answerable().is_none());
+    assert_eq!(story.ticket.answers.len(), 1);
+}
+
+#[test]
+fn a_review_goes_on_without_an_answer_when_its_time_is_over() {
+    let mut story = asking(Some(Time(60_000)));
+    let deadline = story.ticket.deadline().unwrap();
+    assert_eq!((deadline.key, deadline.at), (TimerKey::Answer, Time(60_000)));
+    of(&mut story, 2, ReviewEvent::WaitTimedOut);
+    let review = story.ticket.reviewing().unwrap().open().unwrap();
+    assert_eq!(review.unanswered, ["is it meant?"]);
+    assert!(review.can_step(Time(0)) && story.ticket.open_question().is_none());
+    assert!(story.ticket.closed_question.is_none());
+}
+
+#[test]
+fn a_question_whose_review_ends_is_closed_with_the_reason() {
+    let dropped = Event::Dropped {
+        by: pat(),
+        reason: String::new(),
+    };
+    for (event, why) in [
+        (dropped, "the ticket was dropped by pat"),
+        (Event::TargetMoved, "is gone, and the work is merged anew"),
+        (
+            Event::ReviewApproved { by: pat() },
+            "pat has approved in the gatekeeper's place",
+        ),
+        (
+            Event::ReviewCrashed {
+                fence: Fence(2),
+                left: 1,
+                due: Time(0),
+            },
+            "its review is over",
+        ),
+    ] {
+        let mut story = asking(None);
+        story.then(event);
+        assert!(story.ticket.open_question().is_none(), "{why}");
+        let closed = story.ticket.closed_question.as_ref().unwrap();
+        assert!(closed.is_new && closed.number == 1, "{closed:?}");
+        assert!(closed.words(&story.ticket.id).ends_with(why), "{closed:?}");
+    }
 }
 
 /// The work at tip a was approved, and its branch does not merge any more.

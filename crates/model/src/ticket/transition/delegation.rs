@@ -1,7 +1,9 @@
 //! The rows of a child: delegated, unified or not, landed with its parent.
 
+use std::collections::BTreeSet;
+
 use super::{Draft, Taken};
-use crate::attempt::ChildResult;
+use crate::attempt::{ChildEnd, ChildResult, ChildWork};
 use crate::ticket::{Delegated, Done, Stage};
 use crate::{Oid, TicketId};
 
@@ -19,7 +21,7 @@ impl Draft<'_> {
     }
 
     /// Its work is in its parent's workspace, and its agent is free.
-    pub(super) fn unify(&mut self) -> Taken {
+    pub(super) fn unify(&mut self, work: Option<&ChildWork>) -> Taken {
         let verify = self.stage(
             |s| matches!(s, Stage::Unified { is_saved: false }),
             "it is not being unified",
@@ -27,6 +29,9 @@ impl Draft<'_> {
         verify.stage = Stage::Unified { is_saved: true };
         let has_its_own = verify.attempt.shared().is_none();
         self.free_slot();
+        if let Some(delegated) = &mut self.ticket.delegated {
+            delegated.work = work.cloned().map(Box::new);
+        }
         // A workspace of its own has nothing that its parent's has not.
         if has_its_own {
             self.keep_work();
@@ -50,13 +55,28 @@ impl Draft<'_> {
             "its work is not in its parent's",
         )?;
         let agent = verify.attempt.claim.agent.clone();
+        let work = self.ticket.delegated().and_then(|it| it.work.as_ref());
+        let brought_nothing = work.is_some_and(|work| work.is_nothing());
         self.finish(Done::Landed {
             commit: commit.clone(),
             acceptance: format!("landed with {parent}, whose checks it passed in"),
             agent,
-            brought_nothing: false,
+            brought_nothing,
         });
         Ok(())
+    }
+
+    /// Its branch was looked at: these children's commits are not in it any more.
+    pub(super) fn miss_children(&mut self, absent: &BTreeSet<TicketId>) -> Taken {
+        self.verify()?;
+        self.ticket.absent.clone_from(absent);
+        Ok(())
+    }
+
+    /// Its attempt begins without any work of earlier ones: their children are no part of it.
+    pub(super) fn begin_without_children(&mut self) {
+        self.ticket.unified.clear();
+        self.ticket.absent.clear();
     }
 
     /// What the children cost counts for the budget of the ticket that delegated them, and their agents have
@@ -69,6 +89,10 @@ impl Draft<'_> {
                 .since_grant_micro_usd
                 .saturating_add(result.cost_micro_usd);
             ticket.authors.extend(result.agent.clone());
+            if result.end == ChildEnd::Unified {
+                ticket.unified.retain(|one| one.id != result.id);
+                ticket.unified.push(result.clone());
+            }
         }
     }
 }

@@ -63,6 +63,11 @@ impl Draft<'_> {
         if !held && !matches!(self.ticket.state, State::InProgress(_)) {
             return self.no("it is not held");
         }
+        // What a hook answers to each time that it is told would never come to an end.
+        if for_money && matches!(by, Actor::Hook { .. }) {
+            return self.no("its budget is spent, and only a person grants more");
+        }
+        self.count_hook(by)?;
         // Only a person who saw that the ticket needs money grants it.
         if for_money {
             self.grant();
@@ -97,6 +102,16 @@ impl Draft<'_> {
                 self.go_on_submitted()
             }
         }
+    }
+
+    /// Whoever has the ticket begin anew takes every brake off. A hook does that once, until a person does.
+    pub(super) fn count_hook(&mut self, by: &Actor) -> Taken {
+        let by_hook = matches!(by, Actor::Hook { .. });
+        if by_hook && self.ticket.retried_by_hook {
+            return self.no("a hook has had it tried again once, and only a person has it tried again now");
+        }
+        self.ticket.retried_by_hook = by_hook;
+        Ok(())
     }
 
     /// Submitted work that was held is merged anew; the pull request of a proposal is looked at.
@@ -137,9 +152,15 @@ impl Draft<'_> {
             }
         }
         let id = &self.ticket.id;
-        let note = format!(
-            "spent {budget}; `crew retry {id}` grants as much again, or raise `ticket_usd` in crew.toml"
-        );
+        let note = match self.ticket.delegated() {
+            Some(delegated) => format!(
+                "spent {budget}, the budget that it has together with {}",
+                delegated.by
+            ),
+            None => format!(
+                "spent {budget}; `crew retry {id}` grants as much again, or raise `ticket_usd` in crew.toml"
+            ),
+        };
         self.free_slot();
         self.hold(Why::Budget { budget }, note, None);
         Ok(())

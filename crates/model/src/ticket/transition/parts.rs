@@ -1,9 +1,9 @@
 //! The rows of a ticket that its agent broke up, and of one that a person took back to an earlier commit.
 
 use super::{Draft, Taken};
-use crate::Oid;
 use crate::attempt::StartPoint;
 use crate::ticket::{Part, State};
+use crate::{Actor, Oid};
 
 impl Draft<'_> {
     /// Back to the queue until the tickets for the parts are over. That is no failure, and costs no attempt.
@@ -31,7 +31,8 @@ impl Draft<'_> {
     }
 
     /// Open again, from a commit of an earlier attempt; the work of the present one is kept.
-    pub(super) fn rewind(&mut self, commit: &Oid) -> Taken {
+    pub(super) fn rewind(&mut self, by: &Actor, commit: &Oid) -> Taken {
+        self.count_hook(by)?;
         match &self.ticket.state {
             State::New | State::Open => {}
             State::InProgress(_) => {

@@ -72,11 +72,30 @@ impl Draft<'_> {
         let Some(review) = reviewing.reviews.iter_mut().find(|review| review.fence == fence) else {
             return self.no("there is no such review of it");
         };
+        let was_answered = review.is_answered;
         let taken = review.take(event);
         let (agent, conversation) = (review.agent.clone(), review.conversation.clone());
         match taken {
             Err(refused) => self.no(&refused.0),
-            Ok(Order::Nothing) => Ok(()),
+            Ok(Order::Nothing) => {
+                match event {
+                    ReviewEvent::Asked { .. } => self.ticket.count_question(),
+                    ReviewEvent::Answered { text, question, .. } => {
+                        self.ticket.note_answer(question, text, was_answered);
+                    }
+                    ReviewEvent::Started { .. }
+                    | ReviewEvent::Spawned
+                    | ReviewEvent::StopOrdered { .. }
+                    | ReviewEvent::Finished { .. }
+                    | ReviewEvent::Failed { .. }
+                    | ReviewEvent::VerdictNoted { .. }
+                    | ReviewEvent::Called { .. }
+                    | ReviewEvent::WentQuiet(_)
+                    | ReviewEvent::Stirred
+                    | ReviewEvent::WaitTimedOut => {}
+                }
+                Ok(())
+            }
             Ok(Order::Stop(run)) => {
                 self.effects
                     .push(Effect::Attempt(attempt::Effect::StopRun { run }));

@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt::{self, Attempt, Claim, Raised, Slot, Stuck};
 use crate::conversation::Conversation;
 use crate::machine::Rejected;
-use crate::ticket::{Answer, Done, Effect, Event, Label, Note, Place, Released, Stage, State, Verify, Why};
+use crate::ticket::{Done, Effect, Event, Label, Note, Place, Released, Stage, State, Verify, Why};
 use crate::{Actor, Time};
 
 impl Draft<'_> {
@@ -120,20 +120,22 @@ impl Draft<'_> {
         let asked_before = attempt.question().is_some();
         let (attempt, effects, raised) = attempt.after(event)?;
         if attempt.question().is_some() && !asked_before {
-            self.ticket.questions += 1;
+            self.ticket.count_question();
         }
         if let attempt::Event::Answered { text, question, .. } = event {
-            if is_answered {
-                self.ticket.answers.pop();
-            }
-            self.ticket.answers.push(Answer {
-                question: question.clone(),
-                text: text.clone(),
-            });
+            self.ticket.note_answer(question, text, is_answered);
         }
         if let attempt::Event::Delegated { children } = event {
-            let more = u32::try_from(children.len()).unwrap_or(u32::MAX);
-            self.ticket.children = self.ticket.children.saturating_add(more);
+            let numbers = children
+                .iter()
+                .filter_map(|child| child.id.as_str().rsplit_once("-c")?.1.parse().ok());
+            self.ticket.children = numbers.fold(self.ticket.children, u32::max);
+        }
+        if let attempt::Event::WorkspaceReady {
+            earlier_work: false, ..
+        } = event
+        {
+            self.begin_without_children();
         }
         if let attempt::Event::ChildrenOver { results } = event {
             self.count_children(results);

@@ -122,18 +122,30 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
 }
 
 fn question(ticket: &Ticket) -> Option<Item> {
-    let attempt = ticket.attempt()?;
+    let open = ticket.open_question()?;
+    let mut acts = vec![Act::Answer {
+        agent: open.agent.clone(),
+        question: Question::of(ticket)?,
+    }];
+    match ticket.reviewing() {
+        // Whoever can answer may also decide.
+        Some(_) => acts.extend([
+            Act::Approve {
+                ticket: ticket.id.clone(),
+                tip: ticket.tip_to_approve().cloned(),
+            },
+            Act::Reject {
+                ticket: ticket.id.clone(),
+            },
+        ]),
+        None => acts.push(Act::Kill {
+            agent: open.agent.clone(),
+        }),
+    }
     Some(Item {
-        since: Some(attempt.since),
-        acts: vec![
-            Act::Answer {
-                agent: attempt.claim.agent.clone(),
-                question: Question::of(ticket)?,
-            },
-            Act::Kill {
-                agent: attempt.claim.agent.clone(),
-            },
-        ],
+        since: Some(open.since),
+        agent: Some(open.agent.clone()),
+        acts,
         ..item(ticket, Kind::Question, Urgency::Word)
     })
 }

@@ -61,6 +61,7 @@ pub(super) fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> Strin
             signal,
             summary,
             unusable,
+            repeat,
             ..
         } => {
             let ending = match signal {
@@ -76,10 +77,13 @@ pub(super) fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> Strin
             };
             let summary = summary.as_ref().map(|summary| format!(" ({summary})"));
             let unusable = attempt::unusable_words(unusable).map(|lines| format!("; {lines}"));
+            let changed = repeat.as_ref().and_then(|repeat| repeat.of.changed_after());
+            let changed = changed.map(|paths| format!("; {}", attempt::changed_after_words(paths)));
             format!(
-                "{ending}{}{}",
+                "{ending}{}{}{}",
                 summary.unwrap_or_default(),
-                unusable.unwrap_or_default()
+                unusable.unwrap_or_default(),
+                changed.unwrap_or_default()
             )
         }
         // Nobody's failure: it costs no try.

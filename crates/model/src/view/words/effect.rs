@@ -1,13 +1,22 @@
 //! Orders in words.
 
 use crate::attempt::{self, Prompt};
+use crate::journal::State;
 use crate::ticket::{self, FileStatus};
 
-/// The order, in words.
+/// The order, in words, beside the state of the row that has given it: that knows in whose workspace an agent
+/// works.
 #[must_use]
-pub fn describe_effect(effect: &ticket::Effect) -> String {
+pub fn describe_effect(effect: &ticket::Effect, after: &State) -> String {
     use ticket::Effect;
+    let shared = match after {
+        State::Ticket(ticket) => ticket.shared_workspace(),
+        State::Project(_) => None,
+    };
     match effect {
+        Effect::PrepareWorkspace { agent, .. } if let Some(shared) = shared => {
+            format!("have {agent} work in the workspace of {}", shared.of)
+        }
         Effect::PrepareWorkspace { agent, from, .. } => match from {
             attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
             attempt::StartPoint::Rewound { commit } => {
@@ -106,5 +115,6 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::Wakeup { .. } => "wakeup",
         Prompt::Unanswered { .. } => "unanswered",
         Prompt::Unify { .. } => "unify",
+        Prompt::ChangedAfter { .. } => "changed after submission",
     }
 }

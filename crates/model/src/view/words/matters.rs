@@ -58,12 +58,16 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::Returned { .. } => false,
             },
             ticket::Event::Review { event, .. } => match event {
+                // Its verdict or its question follows at the end of the step, in the same words.
+                ReviewEvent::Called { call, .. } => !call.is_result(),
                 ReviewEvent::Failed { .. }
                 | ReviewEvent::StopOrdered { .. }
                 | ReviewEvent::VerdictNoted { .. }
-                | ReviewEvent::Called { .. }
                 | ReviewEvent::WentQuiet(_)
-                | ReviewEvent::Stirred => true,
+                | ReviewEvent::Stirred
+                | ReviewEvent::Asked { .. }
+                | ReviewEvent::Answered { .. }
+                | ReviewEvent::WaitTimedOut => true,
                 ReviewEvent::Started { .. } | ReviewEvent::Spawned | ReviewEvent::Finished { .. } => false,
             },
             ticket::Event::Created { .. }
@@ -148,7 +152,8 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::FileUnheeded { .. }
             | ticket::Event::WorkFound
             | ticket::Event::BudgetSpent { .. }
-            | ticket::Event::Unified
+            | ticket::Event::Unified { .. }
+            | ticket::Event::ChildrenAbsent { .. }
             | ticket::Event::NotUnified { .. }
             | ticket::Event::LandedWithParent { .. }
             | ticket::Event::BudgetRaised { .. }

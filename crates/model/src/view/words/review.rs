@@ -46,6 +46,9 @@ pub(super) fn of_review(event: &ReviewEvent) -> String {
         }
         ReviewEvent::WentQuiet(quiet) => format!("in its review, {}", went_quiet(quiet)),
         ReviewEvent::Stirred => format!("in its review, {STIRRED}"),
+        ReviewEvent::Asked { asks } => format!("its gatekeeper asks: {}", asks.question),
+        ReviewEvent::Answered { by, text, .. } => format!("{by} answers its gatekeeper: {text}"),
+        ReviewEvent::WaitTimedOut => "nobody answered its gatekeeper in time".to_owned(),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::attempt::of_attempt;
 use super::review::{of_kept, of_review};
-use crate::Actor;
 use crate::attempt::Prompt;
 use crate::policy::attention;
 use crate::ticket::{
     self, AfterLanding, AfterReview, CheckOutcome, CheckPlan, CheckStop, CheckTask, Released,
 };
+use crate::{Actor, TicketId};
 
 pub(super) fn of_ticket(event: &ticket::Event) -> String {
     use ticket::Event;
@@ -297,7 +297,18 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
         Event::Delegated { delegated } => format!("a part of {}, whose agent has delegated it", delegated.by),
-        Event::Unified => "done: its work is its parent's, and lands with that one".to_owned(),
+        Event::Unified { work } => {
+            let work = work.as_ref().map(|work| format!(" ({})", work.words()));
+            let work = work.unwrap_or_default();
+            format!("done: its work is its parent's, and lands with that one{work}")
+        }
+        Event::ChildrenAbsent { absent } if absent.is_empty() => {
+            "its branch has the commits of all its children again".to_owned()
+        }
+        Event::ChildrenAbsent { absent } => {
+            let absent: Vec<&str> = absent.iter().map(TicketId::as_str).collect();
+            format!("its branch has not the commits of {} any more", absent.join(", "))
+        }
         Event::NotUnified { why } => format!("its work is not in its parent's: {why}"),
         Event::LandedWithParent { parent, commit } => {
             format!("landed with {parent} as {}", commit.short())

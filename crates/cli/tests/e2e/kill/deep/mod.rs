@@ -6,4 +6,5 @@ mod gate;
 mod old_journal;
 pub(crate) mod points;
 mod storm;
+mod team;
 mod twenty;

@@ -10,7 +10,7 @@ use failpoint::POINTS;
 use crate::engine::{apart, pull_requests, push, tools};
 use crate::kill::rng::Rng;
 use crate::kill::scenario::{Scenario, Size};
-use crate::kill::{clean, facts, gate, old_journal, stop};
+use crate::kill::{clean, facts, gate, old_journal, stop, team};
 
 /// What nobody passes unless a shim died.
 const AFTER_A_SHIM: [&str; 2] = ["sweep.killed", "sweep.recorded"];
@@ -98,7 +98,7 @@ fn killed_at_every_point_it_comes_to_the_same() {
 }
 
 /// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, of the
-/// gate, of `crew clean`, of an engine that is stopped, of a remote, of tools, or of delegation.
+/// gate, of `crew clean`, of an engine that is stopped, of a remote, of tools, of delegation, or of a team.
 fn is_elsewhere(point: &str) -> bool {
     old_journal::has(point)
         || facts::has(point)
@@ -109,6 +109,7 @@ fn is_elsewhere(point: &str) -> bool {
         || pull_requests::has(point)
         || tools::has(point)
         || apart::has(point)
+        || team::has(point)
 }
 
 /// The table and the code agree, and there is nothing in the table that cannot be tried.
