@@ -82,9 +82,32 @@ enum Command {
     Shim(commands::shim::Shim),
 }
 
+/// The commands whose words are a text for somebody.
+const OF_TEXT: [&str; 5] = ["say", "answer", "reject", "drop", "waive"];
+
+/// The arguments, of which one that begins with a dash and has blanks is a text and no option:
+/// `- mind the gap` is an item of a list. What follows it is text, too.
+fn with_texts(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_of_text = |word: &OsString| OF_TEXT.iter().any(|name| word == name);
+    let Some(command) = arguments.iter().position(is_of_text) else {
+        return arguments;
+    };
+    let is_text = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word.starts_with('-') && word.contains(char::is_whitespace)
+    };
+    let text = arguments.iter().skip(command).position(is_text);
+    if let Some(at) = text.map(|at| command + at)
+        && !arguments.iter().take(at).any(|word| word == "--")
+    {
+        arguments.insert(at, "--".into());
+    }
+    arguments
+}
+
 /// The whole program, but for the shim and `tk`.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let arguments = match Arguments::try_parse_from(with_texts(arguments)) {
         Ok(arguments) => arguments,
         Err(error) => {
             let exit = if error.use_stderr() {
@@ -276,7 +299,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
 }
 
 /// Runs a command that waits for things.
-pub(crate) fn wait(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+pub(crate) fn wait<T>(command: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = runtime().map_err(|source| {
         Error::from(client::Error::Io {
             doing: "start the threads of",

@@ -1,10 +1,13 @@
 //! The commits of an agent's branch, where its own words are missing: their subjects and the files that they
 //! change.
 
-use git::{Branch, Id, Oid, Repository};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use git::{Branch, CommitInfo, Id, Oid, Repository};
 use model::TicketId;
 use model::settings::Settings;
-use model::view::AttemptSummary;
+use model::view::{AttemptSummary, Snapshot};
 use runtime::Place;
 
 use crate::error::Result;
@@ -22,6 +25,10 @@ pub struct Done {
 
 /// The most subjects.
 const SUBJECTS: usize = 5;
+/// The most commits that are read.
+const READ: usize = 200;
+/// The author of the commits that crew makes.
+const CREW: &str = "crew";
 /// The most paths.
 const FILES: usize = 20;
 
@@ -29,28 +36,42 @@ impl Done {
     /// The commits of an attempt: those that landed, or those of the ref that its work is kept under, or of
     /// its branch as last imported. None when git knows nothing of the attempt (it has submitted nothing
     /// yet), or its commits are gone.
-    pub fn of(place: &Place, work: &AttemptSummary) -> Option<Self> {
+    ///
+    /// Commits of other agents, such as those of its children, are not its own.
+    pub fn of(crew: &Snapshot, place: &Place, work: &AttemptSummary) -> Option<Self> {
         let repository = &place.repository;
         let base = oid(work.base.as_ref()?)?;
         let tip = match &work.tip {
             Some(tip) => oid(tip)?,
             None => branch(repository, work).or_else(|| kept(repository, &base, work))?,
         };
-        let commits = repository.commits(&base, &tip, SUBJECTS).ok()?;
-        // The changes are those up to the merge, where there is one: commits that landed meanwhile are not
-        // the agent's.
-        let after = work.merged.as_ref().and_then(oid).unwrap_or(tip);
-        let changes = repository.changes(&base, &after).unwrap_or_default();
+        let all = repository.commits(&base, &tip, READ).ok()?;
+        let is_own = |commit: &&CommitInfo| {
+            let author = commit.author.as_str();
+            let is_agents = author == CREW || crew.members.keys().any(|name| name.as_str() == author);
+            author == work.agent.as_str() || !is_agents
+        };
+        let own: Vec<&CommitInfo> = all.iter().filter(is_own).collect();
+        let changed: BTreeSet<PathBuf> = if own.len() == all.len() {
+            // The changes are those up to the merge, where there is one: commits that landed meanwhile are
+            // not the agent's.
+            let after = work.merged.as_ref().and_then(oid).unwrap_or(tip);
+            let changes = repository.changes(&base, &after).unwrap_or_default();
+            changes.into_iter().map(|change| change.path).collect()
+        } else {
+            let of_one = |commit: &&CommitInfo| repository.changes_of(&commit.commit).unwrap_or_default();
+            own.iter().flat_map(of_one).map(|change| change.path).collect()
+        };
+        let subjects = own.iter().take(SUBJECTS);
         Some(Self {
-            subjects: commits
-                .iter()
+            subjects: subjects
                 .map(|commit| text::sanitise::line(&commit.subject))
                 .collect(),
-            changed: changes.len(),
-            files: changes
+            changed: changed.len(),
+            files: changed
                 .iter()
                 .take(FILES)
-                .map(|change| text::sanitise::line(&change.path.to_string_lossy()))
+                .map(|path| text::sanitise::line(&path.to_string_lossy()))
                 .collect(),
         })
     }
@@ -79,10 +100,10 @@ impl Done {
 
 /// The work of an attempt in one line, in the agent's own words, else in git's; none when neither knows.
 /// Sanitised.
-pub fn in_one_line(place: &Place, work: &AttemptSummary) -> Option<String> {
+pub fn in_one_line(crew: &Snapshot, place: &Place, work: &AttemptSummary) -> Option<String> {
     match &work.summary {
         Some(summary) => Some(text::sanitise::line(summary)),
-        None => Done::of(place, work).map(|done| done.line()),
+        None => Done::of(crew, place, work).map(|done| done.line()),
     }
 }
 

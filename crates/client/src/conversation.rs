@@ -16,7 +16,7 @@ use model::Time;
 use model::view::{self, dollars, span, tokens};
 use text::sanitise;
 
-use self::calls::{Answered, shown_name};
+use self::calls::Answered;
 use crate::disk_use;
 pub use file::{Reading, last_line, line_start};
 
@@ -214,6 +214,7 @@ impl Conversation {
             Content::ToolStart {
                 id,
                 tool,
+                of_crew: _,
                 target,
                 arguments,
             } => {
@@ -413,9 +414,8 @@ impl Place<'_> {
 
 /// A tool with what people recognise its use by.
 fn tool_words(tool: &str, target: &str) -> String {
-    let tool = shown_name(tool);
     match target.is_empty() {
-        true => tool,
+        true => tool.to_owned(),
         false => format!("{tool}: {target}"),
     }
 }

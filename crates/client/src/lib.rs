@@ -20,6 +20,7 @@ pub mod clean;
 pub mod clock;
 pub mod commits;
 pub mod conversation;
+pub mod dependency;
 pub mod disk_use;
 pub mod documents;
 pub mod engine;
@@ -39,6 +40,7 @@ pub mod rewind;
 pub mod secrets;
 pub mod submit;
 pub mod ticket_folder;
+pub mod vouch;
 pub mod word;
 pub mod workspaces;
 

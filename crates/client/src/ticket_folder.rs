@@ -68,23 +68,43 @@ impl TicketFolder {
         Ok(format!("{id}\n"))
     }
 
-    /// The ticket with this title that the same agent has made before and that is not closed, by its id: a
-    /// step that is repeated makes its tickets again.
+    /// Creates a ticket as the first of `<prefix>1` to `<prefix><most>` that there is not; returns its id,
+    /// and none where there are all of them.
     ///
     /// # Errors
-    /// The folder cannot be listed.
-    pub fn made_before(&self, new: &New) -> Result<Option<String>> {
-        let Some(agent) = &new.made_by else {
-            return Ok(None);
-        };
-        let is_it = |other: &tickets::Ticket| {
-            other.status != Status::Closed
-                && other.made_by.as_ref() == Some(agent)
-                && other.title.trim() == new.title.trim()
-        };
-        let read = self.0.each()?.filter_map(|reading| reading.outcome.ok());
-        let mut same = read.filter(is_it);
-        Ok(same.next().map(|other| other.id.to_string()))
+    /// The parent is not there, or the file cannot be written.
+    pub fn create_next(
+        &self,
+        prefix: &str,
+        most: u32,
+        mut new: New,
+        parent: Option<&str>,
+    ) -> Result<Option<String>> {
+        new.parent = parent.map(|parent| self.0.resolve(parent)).transpose()?;
+        for number in 1..=most {
+            let id = Id::new(&format!("{prefix}{number}"))?;
+            if self.0.create_as(&id, &new, Timestamp::now())? {
+                return Ok(Some(id.to_string()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The whole id of a ticket, and who has made it: the agent, or the hook; none where a person has.
+    ///
+    /// # Errors
+    /// The ticket is not there, or its file cannot be read.
+    pub fn maker_of(&self, id: &str) -> Result<(String, Option<String>)> {
+        let id = self.0.resolve(id)?;
+        let made_by = self.0.read(&id)?.made_by;
+        Ok((id.to_string(), made_by))
+    }
+
+    /// Whether there is a file of exactly this id.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        let file = Id::new(id).map(|id| self.0.file(&id));
+        file.is_ok_and(|file| file.exists())
     }
 
     /// Sets the status of a ticket. `own` is the ticket on which the agent works in whose process this is:

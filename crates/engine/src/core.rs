@@ -10,6 +10,7 @@ mod commitments;
 mod conflicts;
 mod delegation;
 mod dispatch;
+mod doubt;
 mod files;
 mod harness_pause;
 mod last_runs;

@@ -188,10 +188,12 @@ pub enum Observation {
 /// The outcome of an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
-    /// The work of a child is committed in the workspace of its parent.
+    /// The work of a child is committed in the workspace of its parent, or does not merge there.
     Unified {
         /// What it did to the branch; none where that cannot be told.
         work: Option<Box<ChildWork>>,
+        /// Why it did not merge.
+        unmerged: Option<String>,
         /// The children of its own whose commits are not in its work any more.
         absent: BTreeSet<TicketId>,
     },

@@ -42,6 +42,11 @@ impl Watches {
         }
     }
 
+    /// The last ends of agents' steps, each with its ticket, since this core was loaded.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = &(TicketId, Time)> {
+        self.ends.iter()
+    }
+
     /// The last end of an agent's step of another ticket than this, since this core was loaded.
     pub(crate) fn last_end_beside(&self, ticket: &TicketId) -> Option<Time> {
         let other = self.ends.iter().find(|(of, _)| of != ticket);

@@ -395,8 +395,6 @@ points! {
         "performed.unify": "it is there, nobody was told",
         "decided.unified": "a child's work is its parent's, the event is missing",
         "durable.unified": "the event is there, the next child has not begun",
-        "decided.not_unified": "a child's work does not merge, the event is missing",
-        "durable.not_unified": "the event is there, the child is not given up",
         "decided.children_end_ordered": "the children of an attempt are to end, the event is missing",
         "durable.children_end_ordered": "the event is there, nobody was told",
         "decided.children_over": "all children of an attempt are over, the event is missing",
@@ -414,6 +412,8 @@ points! {
         "move.noted": "a merge is to come into the files of a workspace, which are as they were",
         "move.filled": "its files are there, its branch is where it was",
         "move.moved": "its branch has it too, the note that it is under way is there",
+        "clear.noted": "the unfinished work in a workspace is kept, and is to go out of it",
+        "clear.filled": "it is out of the files, its branch is where it was",
     }
 }
 

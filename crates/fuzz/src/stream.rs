@@ -122,10 +122,11 @@ fn check_entry(entry: &Entry) {
         Content::ToolStart {
             id,
             tool,
+            of_crew,
             target,
             arguments,
         } => {
-            for line in [id, tool, target] {
+            for line in [id, tool, target].into_iter().chain(of_crew) {
                 shown::one_line(line);
             }
             for field in arguments {

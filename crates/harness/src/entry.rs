@@ -59,8 +59,10 @@ pub enum Content {
     ToolStart {
         /// The client's id for this use.
         id: String,
-        /// The tool.
+        /// The tool; of one of crew's, `crew` and its name.
         tool: String,
+        /// The name of the tool, where it is one of crew's.
+        of_crew: Option<String>,
         /// A command, a path, a pattern: what people recognise the use by. May be empty.
         target: String,
         /// The input of the tool.

@@ -115,7 +115,7 @@ impl StepRequest {
             }
         }
         let flag = |flag| OsString::from(if flag { "1" } else { "0" });
-        let variables: [(&str, OsString); 12] = [
+        let variables: [(&str, OsString); 13] = [
             ("CREW_WORKER", "1".into()),
             ("CREW_RUN_ID", self.run_id.clone().into()),
             ("CREW_TICKET_ID", self.ticket.clone().into()),
@@ -128,6 +128,7 @@ impl StepRequest {
             ("CREW_HAS_TOOLS", flag(self.has_tools)),
             ("CREW_INSTRUCTIONS", self.instructions.clone().into()),
             ("TICKETS_DIR", self.tickets_dir.clone().into()),
+            (process::QUEUE_MARK, self.tickets_dir.clone().into()),
         ];
         let calls = self.calls.iter().flat_map(|calls| {
             [

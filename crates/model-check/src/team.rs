@@ -77,6 +77,7 @@ pub(crate) fn events(deed: Deed, ticket: &Ticket) -> Vec<Event> {
                 is_apart: false,
                 depth: 1,
                 work: None,
+                unmerged: None,
             };
             let spec = Spec::default();
             vec![Event::Created { spec }, Event::Delegated { delegated }]
@@ -129,7 +130,10 @@ pub(crate) fn events(deed: Deed, ticket: &Ticket) -> Vec<Event> {
                 reason: ended,
             },
         }),
-        Deed::Unify => vec![Event::Unified { work: None }],
+        Deed::Unify => vec![Event::Unified {
+            work: None,
+            unmerged: None,
+        }],
         Deed::LandWithParent { candidate } => vec![Event::LandedWithParent {
             parent: TicketId::new("t-0").expect("an id"),
             commit: chain::oid('c', candidate.into()),

@@ -15,7 +15,7 @@ pub use children::{AfterChildren, Child, ChildEnd, ChildResult, ChildWork};
 pub use claim::{Claim, Shared, Slot, StartPoint};
 pub use event::{Effect, Event, Outcome, Raised, Workspace};
 pub use mode::Mode;
-pub use step::{Prompt, Signal, changed_after_words, unusable_words};
+pub use step::{Prompt, Refused, Signal, changed_after_words, unusable_words};
 
 use crate::conversation::Conversation;
 pub use crate::conversation::{
@@ -50,6 +50,9 @@ pub struct Attempt {
     /// step gets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unusable: Vec<String>,
+    /// The words of its last step that its mode did not allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
     /// The way in which the agent goes about the task, whenever it is working.
     #[serde(default)]
     pub mode: Mode,
@@ -59,9 +62,9 @@ pub struct Attempt {
     /// The changes of mode that the agent announced in the output of its running step, or of its last one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub announced: u32,
-    /// Those of them that its mode did not allow, each in a message for the agent.
+    /// Those of them that its mode did not allow, while its step runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused_modes: Vec<String>,
+    pub refused_modes: Vec<Refused>,
     /// The words of people that the agent was not shown yet, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,
@@ -317,6 +320,7 @@ impl Attempt {
             rounds: 0,
             summary: None,
             unusable: Vec::new(),
+            refused: Vec::new(),
             mode: Mode::default(),
             mode_changed: false,
             announced: 0,

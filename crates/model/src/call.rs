@@ -115,9 +115,18 @@ pub enum Call {
         /// The task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         description: Option<String>,
+        /// How it is to be done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        design: Option<String>,
         /// How one sees that it is done.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         acceptance: Option<String>,
+        /// `bug`, `feature`, `task`, `epic` or `chore`; `task` where it is left out.
+        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        kind: Option<String>,
+        /// The id of the ticket that it is a part of, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<TicketId>,
         /// Tags.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         tags: BTreeSet<String>,
@@ -394,6 +403,40 @@ impl Call {
             Err(why) => Some(format!("`until` {why}")),
         }
     }
+}
+
+/// The answer to an agent that makes a ticket. `before`: it has made it already, and no other one is made.
+#[must_use]
+pub fn says_made(id: &TicketId, before: bool) -> String {
+    match before {
+        true => format!("made {id} before: it has this title, and no other one is made"),
+        false => format!("made {id}"),
+    }
+}
+
+/// The ticket for which an agent or a hook made another one, whose id says so: `t-1` for `t-1-n2`, of an
+/// agent, and for `t-1-h1`, of a hook. A person may name a ticket like that, too.
+#[must_use]
+pub fn maker_of(id: &TicketId) -> Option<TicketId> {
+    let (maker, last) = id.as_str().rsplit_once('-')?;
+    let number = last.strip_prefix(['n', 'h'])?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| TicketId::new(maker).ok())?
+}
+
+/// The ticket that such an answer names, and whether its agent has made it before; none in any other answer.
+#[must_use]
+pub fn made_of(says: &str) -> Option<(TicketId, bool)> {
+    let (id, rest) = match says.strip_prefix("made ")?.split_once(' ') {
+        Some((id, rest)) => (id, Some(rest)),
+        None => (says.strip_prefix("made ")?, None),
+    };
+    let is_before = rest.is_some_and(|rest| rest.starts_with("before: "));
+    let is_whole = rest.is_none() || is_before;
+    TicketId::new(id)
+        .ok()
+        .filter(|_| is_whole)
+        .map(|id| (id, is_before))
 }
 
 /// The time that an agent means which says this at `now`; it may have passed.

@@ -6,6 +6,7 @@ mod checks;
 mod commitments;
 mod delegated;
 mod done;
+mod doubt;
 mod event;
 mod fewer_tests;
 mod held;
@@ -42,6 +43,7 @@ pub use checks::{
 pub use commitments::PART_PROMISES_NOTHING;
 pub use delegated::Delegated;
 pub use done::Done;
+pub use doubt::Doubt;
 pub use event::{Effect, Event, Released};
 pub use fewer_tests::FewerTests;
 pub use held::{Held, Why, touched};
@@ -126,13 +128,19 @@ pub struct Ticket {
     /// work the present one has begun.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unified: Vec<ChildResult>,
-    /// Those of them whose commits were not in its branch any more when it was built last.
+    /// Its children that ended otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undone: Vec<ChildResult>,
+    /// Those that are done and whose commits were not in its branch any more when it was built last.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub absent: BTreeSet<TicketId>,
     /// The tags that it had whenever an agent was given it: an agent that takes one out of the file is
     /// reviewed all the same.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags_given: BTreeSet<String>,
+    /// Set while no person has said that its file is theirs, and an agent may have written it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Box<Doubt>>,
     /// The digest of its text as an agent first got it. Nobody knows whether a person made the changes since
     /// then; an edit of an open ticket begins anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -243,8 +251,10 @@ impl Ticket {
             closed_question: None,
             authors: BTreeSet::new(),
             unified: Vec::new(),
+            undone: Vec::new(),
             absent: BTreeSet::new(),
             tags_given: BTreeSet::new(),
+            doubt: None,
             given: None,
             review_tries: 0,
             repeat: None,

@@ -20,6 +20,9 @@ use crate::tail::Stream;
 pub const CALLS_DIR: &str = "CREW_RUN_DIR";
 /// The variable that has the token of the run.
 pub const CALLS_TOKEN: &str = "CREW_TOKEN";
+/// The variable of crew's programs that has the ticket folder of the repository for which they work, whatever
+/// they make of `TICKETS_DIR`.
+pub const QUEUE_MARK: &str = "CREW_QUEUE";
 /// The most bytes of a call.
 pub const MOST_BYTES: u64 = 64 * 1024;
 /// The most calls of which a folder is asked: a program that writes more has left what crew offers.

@@ -45,7 +45,9 @@ mod tail;
 mod watch;
 
 pub use ask::ask;
-pub use asks::{Answered, Ask, Asks, CALLS_DIR, CALLS_TOKEN, MOST_BYTES, Reply, is_same_token, sent_at};
+pub use asks::{
+    Answered, Ask, Asks, CALLS_DIR, CALLS_TOKEN, MOST_BYTES, QUEUE_MARK, Reply, is_same_token, sent_at,
+};
 pub use end::Pulse;
 pub use error::{Error, Result};
 pub use exchange::{Answer, Exchange, NoAnswer};

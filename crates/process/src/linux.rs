@@ -1,22 +1,26 @@
 //! Linux: pidfds, the subreaper, signals, `/proc`.
 //!
-//! A port to another system replaces this file: the same functions, by that system's means.
+//! A port to another system replaces this module: the same functions, by that system's means.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod reaper;
+mod tree;
+
+pub(crate) use reaper::{
+    asked_to_end, become_reaper, close_inherited, is_childless, next_dead, signal_group, signals,
+};
+pub(crate) use tree::{Marker, Root, descendants, of_run};
+
 use std::fs;
 use std::io::Read as _;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions};
 use serde::{Deserialize, Serialize};
-
-use crate::spec::MARKER;
 
 /// The executable of this process, even when its file was replaced by an upgrade.
 pub(crate) const THIS_EXECUTABLE: &str = "/proc/self/exe";
@@ -247,161 +251,6 @@ fn from_stat(pid: u32, stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// The marker of a run that is looked for.
-#[derive(Clone, Copy)]
-pub(crate) struct Marker<'a> {
-    /// The id of the run.
-    pub(crate) run_id: &'a str,
-    /// In clock ticks since boot: a process that started earlier is none of the run's. Its environment, the
-    /// costliest thing to read here, need not be read.
-    pub(crate) since: u64,
-}
-
-/// All processes, each looked at once.
-///
-/// A listing of `/proc` is older than the looks at its processes: one that starts a child and ends in between
-/// would be missed, and its child with it. So `/proc` is listed again until no new process is in it.
-fn all(marker: Option<Marker<'_>>) -> Result<Vec<Process>, Errno> {
-    let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    for _ in 0..LISTINGS {
-        let before = seen.len();
-        for entry in
-            fs::read_dir("/proc").map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?
-        {
-            let Ok(entry) = entry else { continue };
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
-                continue;
-            };
-            if !seen.insert(pid) {
-                continue;
-            }
-            // A process that went away while it was looked at is not an error: it is gone.
-            if let Some(mut process) = process(pid) {
-                process.marked = marker.is_some_and(|marker| {
-                    process.start >= marker.since && has_variable(pid, MARKER, Some(marker.run_id))
-                });
-                found.push(process);
-            }
-        }
-        if seen.len() == before {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-/// Fewer processes than this are found by the lists of children.
-const MANY: usize = 64;
-
-/// At most so many listings for one look at `/proc`: on some machines processes start all the time.
-const LISTINGS: u32 = 20;
-
-/// The living processes below this one, oldest first. `expected`: about how many these are. Good enough for a
-/// heartbeat: a process that starts, or loses its parent, during this call can be missing.
-pub(crate) fn descendants(root: u32, expected: usize) -> Result<Vec<Process>, Errno> {
-    // A kernel without these lists has no such file: then everybody is asked for its parent. That is cheaper
-    // too where most processes are below this one, as each of them has two files to read otherwise.
-    let are_most =
-        || rustix::system::sysinfo().procs < expected.saturating_mul(2).try_into().unwrap_or(u16::MAX);
-    if !std::path::Path::new(&format!("/proc/{root}/task/{root}/children")).exists()
-        || expected > MANY && are_most()
-    {
-        return Ok(below(all(None)?, root));
-    }
-    let (mut found, mut parents) = (Vec::new(), vec![(root, u32::MAX)]);
-    let mut seen = BTreeSet::from([root]);
-    while let Some((parent, threads)) = parents.pop() {
-        for thread in threads_of(parent, threads) {
-            let children = fs::read_to_string(thread.join("children")).unwrap_or_default();
-            let children = children
-                .split_ascii_whitespace()
-                .filter_map(|pid| pid.parse().ok());
-            for child in children.filter(|pid| seen.insert(*pid)) {
-                let process = process(child);
-                let threads = process.as_ref().map_or(u32::MAX, |process| process.threads);
-                parents.push((child, threads));
-                found.extend(process);
-            }
-        }
-    }
-    Ok(in_order(found))
-}
-
-/// The folders of a process's threads, of which it has so many. Most processes have one, and need no listing.
-fn threads_of(pid: u32, threads: u32) -> Vec<PathBuf> {
-    let folder = PathBuf::from(format!("/proc/{pid}/task"));
-    if threads == 1 {
-        return vec![folder.join(pid.to_string())];
-    }
-    let listed = fs::read_dir(folder).into_iter().flatten().flatten();
-    listed.map(|thread| thread.path()).collect()
-}
-
-fn below(all: Vec<Process>, root: u32) -> Vec<Process> {
-    let mut by_parent: BTreeMap<u32, Vec<Process>> = BTreeMap::new();
-    for process in all {
-        by_parent.entry(process.parent).or_default().push(process);
-    }
-    let mut found = Vec::new();
-    let mut parents = vec![root];
-    while let Some(parent) = parents.pop() {
-        let children = by_parent.remove(&parent).unwrap_or_default();
-        parents.extend(children.iter().map(|child| child.pid));
-        found.extend(children);
-    }
-    in_order(found)
-}
-
-/// The living ones, oldest first.
-fn in_order(mut found: Vec<Process>) -> Vec<Process> {
-    found.retain(|process| !process.dead);
-    found.sort_by_key(|process| (process.start, process.pid));
-    found
-}
-
-/// The living processes of a run: `root` itself if asked for, all processes below it, and all that carry the
-/// run's marker, of those whose environment this process may read. Left out is what has one above it of which
-/// `is_elsewhere` says that it holds a run in another directory.
-pub(crate) fn of_run(
-    marker: Marker<'_>,
-    root: Option<Root>,
-    is_elsewhere: impl Fn(u32) -> bool,
-) -> Result<Vec<Process>, Errno> {
-    let all = all(Some(marker))?;
-    let mut found = root.map_or_else(Vec::new, |root| below(all.clone(), root.pid));
-    let known: BTreeSet<u32> = found.iter().map(|process| process.pid).collect();
-    let others = all.iter().filter(|process| {
-        let counts = match root {
-            Some(root) if root.pid == process.pid => root.included,
-            _ => process.marked && !known.contains(&process.pid),
-        };
-        counts && !process.dead
-    });
-    found.extend(others.cloned());
-    if found.is_empty() {
-        return Ok(found);
-    }
-    let parents: BTreeMap<u32, u32> = all.iter().map(|process| (process.pid, process.parent)).collect();
-    let mut seen: BTreeMap<u32, bool> = BTreeMap::new();
-    found.retain(|process| {
-        // A number may come twice, as the processes were looked at one after the other.
-        let mut climbed = BTreeSet::new();
-        let above = std::iter::successors(Some(process.pid), |pid| parents.get(pid).copied());
-        let mut above = above.take_while(|pid| climbed.insert(*pid));
-        !above.any(|pid| *seen.entry(pid).or_insert_with(|| is_elsewhere(pid)))
-    });
-    Ok(found)
-}
-
-/// The root of a run's process tree.
-#[derive(Clone, Copy)]
-pub(crate) struct Root {
-    pub(crate) pid: u32,
-    /// Whether the root belongs to the run, as its program does, or only holds it, as its shim does.
-    pub(crate) included: bool,
-}
-
 /// Whether the environment of a process has a variable, with this value if one is given, as far as this
 /// process may read it.
 pub(crate) fn has_variable(pid: u32, name: &str, value: Option<&str>) -> bool {
@@ -456,128 +305,6 @@ pub(crate) fn command_line(pid: u32) -> String {
     }
     String::from_utf8_lossy(&words).chars().take(200).collect()
 }
-
-/// Closes every descriptor above standard error: what crew's own parent let leak, a lock say, must not live
-/// as long as a run. For a process that has opened nothing yet.
-pub(crate) fn close_inherited() {
-    #[expect(
-        unsafe_code,
-        reason = "closing descriptors that no value of ours stands for has no safe face"
-    )]
-    // SAFETY: called first of all: no descriptor above 2 belongs to anything in this process.
-    unsafe {
-        // On a kernel without it (before 5.9) they stay, as they would with any other program.
-        libc::close_range(3, libc::c_uint::MAX, 0);
-    }
-}
-
-/// Makes this process the shim it is to be: a session leader, to which orphans of its children fall.
-pub(crate) fn become_reaper() -> Result<(), Errno> {
-    // A shim started by hand may lead a group already; that takes nothing from the run.
-    let _ = rustix::process::setsid();
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-}
-
-/// The next dead child: its id, exit code and signal. `None`: none at the moment.
-pub(crate) fn next_dead() -> Option<(u32, Option<i32>, Option<i32>)> {
-    loop {
-        // Not `waitpid`: it knows the own process group only, and orphans come from anywhere.
-        match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, status))) if status.exited() || status.signaled() => {
-                let pid = pid.as_raw_nonzero().get().unsigned_abs();
-                return Some((pid, status.exit_status(), status.terminating_signal()));
-            }
-            Ok(Some(_)) | Err(Errno::INTR) => {}
-            Ok(None) | Err(_) => return None,
-        }
-    }
-}
-
-/// Whether this process has no child, alive or dead. As orphans fall to the shim, it then has no descendant
-/// either: the one proof of it that no race can spoil.
-pub(crate) fn is_childless() -> bool {
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    rustix::process::waitid(WaitId::All, look).is_err_and(|errno| errno == Errno::CHILD)
-}
-
-/// Signals a program that has not been waited for: its process group, and itself should it have left the
-/// group.
-pub(crate) fn signal_group(child: u32, signal: Signal) {
-    if let Ok(pid) = number(child) {
-        let _ = rustix::process::kill_process_group(pid, signal);
-        let _ = rustix::process::kill_process(pid, signal);
-    }
-}
-
-/// Where the handler writes the numbers of signals.
-static SIGNALS: AtomicI32 = AtomicI32::new(-1);
-
-extern "C" fn note(signal: libc::c_int) {
-    let byte = u8::try_from(signal).unwrap_or(0);
-    #[expect(
-        unsafe_code,
-        reason = "write and errno are all that a signal handler may touch, and neither has a safe face"
-    )]
-    // SAFETY: `byte` outlives the call; `write` is async-signal-safe; errno is put back for the interrupted
-    // code.
-    unsafe {
-        let errno = libc::__errno_location();
-        let before = *errno;
-        libc::write(SIGNALS.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
-        *errno = before;
-    }
-}
-
-/// Puts every signal back to its default and its mask to empty, so that the program inherits nothing of what
-/// crew was started with (`nohup`, a background shell), and turns those that ask for an end, and the death of
-/// children, into bytes on the descriptor returned. For a process with one thread.
-pub(crate) fn signals() -> Result<OwnedFd, Errno> {
-    use rustix::pipe::{PipeFlags, pipe_with};
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    SIGNALS.store(writer.as_raw_fd(), Ordering::Relaxed);
-    // The handler writes to it as long as the process lives.
-    std::mem::forget(writer);
-    #[expect(
-        unsafe_code,
-        reason = "dispositions and masks have no safe face; signal(2)'s are per process, and we own this one"
-    )]
-    // SAFETY: the handler above is async-signal-safe; all structures are initialised by the calls that take
-    // them.
-    unsafe {
-        for number in 1..=libc::SIGRTMAX() {
-            // KILL, STOP and the C library's own are refused, which is right. A broken pipe stays ignored for
-            // the shim; the standard library puts it back for the program.
-            if number != libc::SIGPIPE {
-                libc::signal(number, libc::SIG_DFL);
-            }
-        }
-        let handler: extern "C" fn(libc::c_int) = note;
-        // The last one: a file too large, by a limit that crew was started under, is to be a write error and
-        // not our end.
-        for number in ENDS.into_iter().chain([libc::SIGCHLD, libc::SIGXFSZ]) {
-            libc::signal(number, handler as libc::sighandler_t);
-        }
-        let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
-    }
-    Ok(reader)
-}
-
-/// Whether one of the signals noted asks for an end; empties the descriptor.
-pub(crate) fn asked_to_end(signals: BorrowedFd<'_>) -> bool {
-    let mut asked = false;
-    let mut noted = [0; 64];
-    while let Ok(count @ 1..) = rustix::io::read(signals, &mut noted) {
-        asked |= noted[..count]
-            .iter()
-            .any(|signal| ENDS.contains(&i32::from(*signal)));
-    }
-    asked
-}
-
-/// The signals that ask the shim to end its run.
-const ENDS: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];
 
 #[cfg(test)]
 mod tests {

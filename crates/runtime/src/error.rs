@@ -132,19 +132,9 @@ pub enum Error {
         /// The ticket whose agent delegates.
         parent: String,
     },
-    /// What a child that is not done did cannot be taken out of its parent's workspace.
-    #[error(
-        "what {child} did is not wanted and cannot be taken out of the workspace of {parent}: {why}. Finish or undo that in {} (`git \
-         status` there says what it is), and it is kept apart by itself",
-        .workspace.display()
-    )]
-    NotPutBack {
-        /// The child.
-        child: String,
-        /// The ticket whose workspace it is.
-        parent: String,
-        /// The workspace.
-        workspace: PathBuf,
+    /// A child cannot begin where its parent's agent works: that agent has to mend something first.
+    #[error("it did not begin, since {why}")]
+    NotBegun {
         /// The reason, in words.
         why: String,
     },
@@ -290,7 +280,7 @@ impl Error {
             Error::NoTemporaryFolder { .. } => Some("set TMPDIR to a folder that can be written".to_owned()),
             Error::CheckoutChanges => Some("crew looks again twice a minute".to_owned()),
             Error::ChildTaken { child, .. } => Some(format!("rename the file of {child}, and the child is written")),
-            Error::NotPutBack { .. } | Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } => None,
+            Error::NotBegun { .. } | Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } => None,
         }
     }
 }
@@ -325,7 +315,7 @@ impl Error {
             | Error::OtherBranch { .. }
             | Error::CheckoutChanges
             | Error::NoTemporaryFolder { .. }
-            | Error::NotPutBack { .. }
+            | Error::NotBegun { .. }
             | Error::NotReverted { .. }
             | Error::ChildTaken { .. }
             | Error::OtherTickets { .. }

@@ -16,8 +16,8 @@ use store::{Delivered, FailedHook, Journal as _, Ledger};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-pub use self::delivery::HOOK_MARK;
 use self::delivery::Starter;
+pub use self::delivery::{HOOK_MARK, HOOK_TICKET};
 pub use self::waiting::{BrokenHook, WaitingHook, broken_hooks, waiting_hooks};
 use crate::executor::Executor;
 use crate::{Result, clock};

@@ -57,7 +57,7 @@ pub use engine::TargetFound;
 pub use error::{Error, Result};
 pub use executor::pull_request_client;
 pub use folders::folders;
-pub use hooks::{BrokenHook, HOOK_MARK, WaitingHook, broken_hooks, waiting_hooks};
+pub use hooks::{BrokenHook, HOOK_MARK, HOOK_TICKET, WaitingHook, broken_hooks, waiting_hooks};
 pub use lost_file::bring_back;
 pub use orphans::{check_runs, end_all_runs, end_run};
 pub use outputs::{ended_at, finish_taking_away, forget_passed_checks, take_away, ticket_of};

@@ -2,8 +2,10 @@
 //! printed.
 
 mod outcome;
+mod over;
 mod said;
 mod tools;
+mod unread;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
@@ -11,33 +13,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{CheckEnd, End, Input, driver};
-use model::attempt::{Class, HarnessId, Signal};
+use engine::{CheckEnd, Input, driver};
+use model::attempt::{Class, HarnessId};
 use model::call::Role;
 use model::policy::stall::Sample;
-use model::ticket::{CheckOutcome, CheckTask, Fingerprint, Listed, Loss, Ticket};
+use model::ticket::{CheckOutcome, CheckTask, Loss, Ticket};
 use model::{RunId, Time};
-use process::{Beat, Exit, Pulse, Reason, Run, Status, Stream, Swept};
+use process::{Beat, Pulse, Run, Status, Stream, Swept};
 use store::Ledger;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
-use self::outcome::{failed, of_failure, of_outcome};
+use self::outcome::{failed, of_failure};
+use self::over::Over;
 use self::said::{NoteSubmitted, Said};
+use self::unread::{Failures, Unread};
 use crate::blocking::Threads;
 use crate::calls::{Calls, Notices, Written};
-use crate::check::missing_of_promise;
 use crate::clock;
 use crate::dispatcher::Event;
-use crate::executor::{Executor, Work};
-use crate::timing;
+use crate::executor::Executor;
 
 /// How often a run is looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long more output is waited for before what is new is read: a client that prints all the time is read a
 /// few times a second.
 const OUTPUT_RESTS: Duration = Duration::from_millis(200);
+
+/// What is said of a run whose record a thread could not read.
+const UNREADABLE: &str = "its record could not be read";
 
 /// The subject of a run.
 #[derive(Clone, Debug)]
@@ -118,13 +123,22 @@ pub(crate) async fn watch(
             None => std::future::pending().await,
         }
     };
-    let end = tokio::select! {
-        end = end(&dir, &id, &subject, &asked, (&executor, notices), &tell) => end,
+    let mut failures = Failures::of(&dir, &id, &subject, &executor, &tell);
+    let over = async {
+        loop {
+            match over(&dir, &id, &subject, &asked, (&executor, notices), &tell).await {
+                Ok(over) => return Ok(over),
+                Err(error) => failures.meet(error).await?,
+            }
+        }
+    };
+    let over = tokio::select! {
+        over = over => over,
         () = serving => return,
     };
-    let Some(end) = end else { return };
     failpoint::hit("stream.read");
-    // A call that was written before the run ended counts before its end.
+    // A call that was written before the run ended counts before its end, which tells what has changed since
+    // the agent submitted.
     while let Some(calls) = &mut calls
         && let Err(error) = calls.take_last().await
     {
@@ -134,67 +148,36 @@ pub(crate) async fn watch(
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    drop(tell.send(Event::Driver(end)));
-}
-
-/// Waits for the end of a run, however often that fails; none when nobody listens any more.
-async fn end(
-    dir: &Path,
-    id: &RunId,
-    subject: &Subject,
-    asked: &Notify,
-    (executor, notices): (&Arc<Executor>, Option<&Arc<Notices>>),
-    tell: &UnboundedSender<Event>,
-) -> Option<driver::Event> {
-    let mut told = String::new();
-    loop {
-        match end_of(dir, id, subject, asked, (executor, notices), tell).await {
-            Ok(end) => return Some(end),
-            Err(process::Error::NoRun { .. }) => {
-                let why = "it was never started".to_owned();
-                return Some(subject.lost(id, Loss::NotStarted { why }, "it was never started"));
+    let end = match over {
+        Ok(Some(mut over)) => loop {
+            match over.read(&id, &subject, &executor).await {
+                Ok(end) => break Ok(Box::new(end)),
+                Err(error) => {
+                    if let Err(unread) = failures.meet(error).await {
+                        break Err(unread);
+                    }
+                }
             }
-            Err(error) => {
-                if let process::Error::Damaged { .. } = error
-                    && is_swept(dir, executor).await
-                {
-                    return Some(subject.lost(id, Loss::Vanished, &error.to_string()));
-                }
-                // While a process of the step may be alive, the step has not ended: the next step would work
-                // beside it.
-                let error = text::with_causes(&error);
-                crate::log::watch_retried(id, &error);
-                if told != error {
-                    tracing::warn!("run {id} cannot be watched, and is looked at again: {error}");
-                    told = error;
-                }
-                if tell.is_closed() {
-                    return None;
-                }
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-        }
+        },
+        Ok(None) => Ok(Box::new(subject.lost(&id, Loss::Vanished, UNREADABLE))),
+        Err(unread) => Err(unread),
+    };
+    if let Ok(end) | Err(Unread::Lost(end)) = end {
+        drop(tell.send(Event::Driver(*end)));
     }
 }
 
-/// Ends what is left of a run whose record cannot be read; gives whether nothing is left. Without the run's
-/// specification nobody knows what to look for, and that counts as nothing.
-async fn is_swept(dir: &Path, executor: &Executor) -> bool {
-    let run = Run::open(dir);
-    let swept = executor.threads.end(move || run?.sweep().map(drop)).await;
-    matches!(swept, Some(Ok(()) | Err(process::Error::Damaged { .. })))
-}
-
-/// Waits for the end of a run, leaves nothing of it alive, and reads what it comes to.
-async fn end_of(
+/// Waits for the end of a run, and leaves nothing of it alive. Returns none where the thread that looked at
+/// it panicked.
+async fn over(
     dir: &Path,
     id: &RunId,
     subject: &Subject,
     asked: &Notify,
     (executor, notices): (&Arc<Executor>, Option<&Arc<Notices>>),
     tell: &UnboundedSender<Event>,
-) -> Result<driver::Event, process::Error> {
-    let (run, run_id) = (Run::open(dir)?, id.clone());
+) -> Result<Option<Over>, process::Error> {
+    let run = Run::open(dir)?;
     let reader = match subject {
         Subject::Step(ticket, session) => {
             let attempt = ticket.as_deref().and_then(Ticket::attempt);
@@ -225,91 +208,29 @@ async fn end_of(
     let output = output.map(|notices| notices.output(dir.join(Stream::Out.file())));
     let (said, swept) = wait(&run, id, (said, output), asked, &executor.threads, tell).await?;
     let noticed = clock::now();
-    let reads = executor.work == Work::All;
-    let (with, of) = (Arc::clone(executor), subject.clone());
-    let ended = executor
-        .threads
-        .end(move || {
-            if swept.is_none()
-                && let Status::Running { .. } = run.status()?
-            {
-                run.watch()?.wait(Duration::from_secs(5))?;
-            }
-            let watch = clock::Stopwatch::start();
-            let exit = match swept {
-                Some(swept) => swept.exit,
-                None => run.sweep()?.exit,
-            };
-            failpoint::hit("stream.swept");
-            if let Some(held) = elsewhere {
-                let why = format!(
-                    "its process belongs to {}, of which this is a copy",
-                    held.display()
-                );
-                return Ok(of.lost(&run_id, Loss::Vanished, &why));
-            }
-            timing::read(&run_id, watch);
-            timing::noticed(&run_id, ended_at(&exit), noticed);
-            let ticket = match of {
-                Subject::Check(task) => {
-                    let end = with.check_end(&run, &run_id, task, &exit)?;
-                    return Ok(driver::Event::CheckEnded(end));
-                }
-                Subject::Step(ticket, _) => ticket,
-                // Nothing of the gatekeeper's checkout counts but its verdict.
-                Subject::Review(..) => None,
-            };
-            Ok(driver::Event::RunEnded(match said {
-                Some(said) => match said.end(&exit) {
-                    Ok((outcome, last_line)) => {
-                        let mut end = of_outcome(&run_id, outcome, ended_at(&exit), |one| {
-                            missing_of_promise(one, &with.check_env.variables)
-                        });
-                        let digest = || ticket.as_deref().and_then(|ticket| with.workspace_digest(ticket));
-                        let changed = match &ticket {
-                            Some(ticket) if !ended_by_itself(&exit) => {
-                                with.changed_since_submitted(ticket, &own_id)
-                            }
-                            Some(_) | None => Listed::default(),
-                        };
-                        match (&mut end.end, &end.stated) {
-                            (End::Finished(_) | End::Failed(_), _) if !changed.is_empty() => {
-                                end.left = Some(Fingerprint::ChangedAfter { paths: changed });
-                            }
-                            (End::Finished(Signal::Done), _) => {
-                                if let Some(ticket) = &ticket {
-                                    with.save_ahead(ticket);
-                                    end.made = with.parts_made(ticket, &run, &end.modes);
-                                }
-                            }
-                            (End::Finished(Signal::None), _) | (_, Some(End::Finished(Signal::None))) => {
-                                end.left = digest().map(|workspace| match end.unusable.as_slice() {
-                                    [] => Fingerprint::Step {
-                                        workspace,
-                                        words: end.summary.clone().unwrap_or(last_line),
-                                    },
-                                    lines => Fingerprint::Unusable {
-                                        workspace,
-                                        lines: lines.to_vec(),
-                                    },
-                                });
-                            }
-                            (End::Failed(failure), _) if failure.class == Class::Lost => {
-                                failure.left = digest();
-                            }
-                            (End::Finished(_) | End::Failed(_), _) => {}
-                        }
-                        end
-                    }
-                    Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
-                },
-                None if reads => failed(&run_id, Class::Lost, "its output could not be read"),
-                // This engine is up for one command only, which starts no step and wanted this one stopped.
-                None => failed(&run_id, Class::KilledByUs, "it was stopped"),
-            }))
-        })
-        .await;
-    ended.unwrap_or_else(|| Ok(subject.lost(id, Loss::Vanished, "its record could not be read")))
+    let since = clock::Stopwatch::start();
+    let ended = run.clone();
+    let exit = executor.threads.end(move || {
+        if let Some(swept) = swept {
+            return Ok(swept.exit);
+        }
+        if let Status::Running { .. } = ended.status()? {
+            ended.watch()?.wait(Duration::from_secs(5))?;
+        }
+        Ok(ended.sweep()?.exit)
+    });
+    let Some(exit) = exit.await else {
+        return Ok(None);
+    };
+    failpoint::hit("stream.swept");
+    Ok(Some(Over {
+        run,
+        exit: exit?,
+        said,
+        elsewhere,
+        noticed,
+        since,
+    }))
 }
 
 /// Waits until a run's shim has ended; looks at the run, and reads its output, meanwhile. A run that is to
@@ -486,19 +407,5 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
         child: beat.work().map(process::Child::name),
         shim: pulse.map_or(0, |pulse| pulse.shim),
         pulse: pulse.map_or(0, |pulse| pulse.count),
-    }
-}
-
-/// Whether nobody and nothing has ended the program of a run.
-fn ended_by_itself(exit: &Exit) -> bool {
-    exit.reason == Reason::Exited && exit.signal.is_none()
-}
-
-/// When a run ended, by its own record: the same for every reader, however late. Without a time in the
-/// record, now.
-fn ended_at(exit: &Exit) -> Time {
-    match i64::try_from(exit.ended_at) {
-        Ok(at) if at > 0 => Time(at).min(clock::now()),
-        Ok(_) | Err(_) => clock::now(),
     }
 }

@@ -192,6 +192,9 @@ pub(crate) struct Facts {
     pub(crate) is_apart: bool,
     /// Whether its agent may delegate.
     pub(crate) is_leader: bool,
+    /// The children that are over now, where the prompt is about them.
+    #[serde(skip)]
+    pub(crate) children: Vec<ChildWords>,
     /// Its children that are done, where the prompt tells a new session of them.
     pub(crate) done_before: Vec<ChildWords>,
     /// The rest of the ticket's budget, when the agent must come to an end.
@@ -265,15 +268,17 @@ pub(crate) struct ChildWords {
 }
 
 impl ChildWords {
-    /// `kept`: the ref of its commits, where the branch has them not any more.
-    pub(crate) fn of(result: &ChildResult, kept: Option<&str>) -> Self {
+    /// `missing`: the last of its commits that is not in the branch, whose objects the workspace has.
+    pub(crate) fn of(result: &ChildResult, missing: Option<&str>) -> Self {
         let end = match &result.end {
-            ChildEnd::Unified if let Some(kept) = kept => {
-                format!(
-                    "It is done, but its commits are not in this branch any more: crew keeps them as {kept}."
-                )
+            ChildEnd::Unified if missing.is_some() => {
+                "It is done, but its commits are not in this branch any more.".to_owned()
             }
-            ChildEnd::Unified => match &result.work {
+            ChildEnd::Unmerged { why } if missing.is_some() => format!(
+                "It is done, but its work is not in this folder. It lands with yours once you have merged it:\n{}",
+                quoted(why)
+            ),
+            ChildEnd::Unified | ChildEnd::Unmerged { .. } => match &result.work {
                 Some(work) if work.is_nothing() => "It says that it is done; it changed nothing.".to_owned(),
                 Some(work) => format!("It is done: {}.", work.words()),
                 None => "It is done.".to_owned(),
@@ -281,13 +286,20 @@ impl ChildWords {
             ChildEnd::GivenUp { why } => format!("It was given up:\n{}", quoted(why)),
             ChildEnd::Ended { why } => format!("It was ended, and is not done:\n{}", quoted(why)),
         };
-        let end = match (&result.end, &result.agent) {
-            (ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. }, Some(_)) => format!(
-                "{end}\nWhat its agent did is not in this folder: it is kept, and `crew explain {}` names where.",
-                result.id
+        let place = match (&result.end, missing) {
+            (ChildEnd::Unified | ChildEnd::Unmerged { .. }, Some(commit)) => format!(
+                "\nIt is in commit {commit}: `git log HEAD..{commit}` shows it, `git merge {commit}` brings it in."
             ),
-            (ChildEnd::Unified, _) | (_, None) => end,
+            (ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. }, Some(commit)) => format!(
+                "\nWhat its agent did is not in this folder, but in commit {commit}: `git log HEAD..{commit}` shows it, \
+                 `git cherry-pick` and `git checkout {commit} -- <path>` bring in what is of use."
+            ),
+            (ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. }, None) if result.agent.is_some() => {
+                "\nNothing that its agent may have done is in this folder.".to_owned()
+            }
+            (_, None) => String::new(),
         };
+        let end = format!("{end}{place}");
         let cost = Some(result.cost_micro_usd).filter(|cost| *cost > 0);
         Self {
             id: result.id.to_string(),
@@ -432,6 +444,7 @@ impl Facts {
             parent: if few { String::new() } else { "t-0".to_owned() },
             is_apart: !few,
             is_leader: !few,
+            children: Vec::new(),
             done_before: if few {
                 Vec::new()
             } else {
@@ -681,10 +694,7 @@ impl Prompts {
                 told(text),
                 self.render("step", facts, context! {})?
             ),
-            Prompt::Unify { results } => {
-                let children: Vec<ChildWords> = results.iter().map(|result| ChildWords::of(result, None)).collect();
-                self.render("unify", facts, context! { children })?
-            }
+            Prompt::Unify { .. } => self.render("unify", facts, context! { children => facts.children })?,
             Prompt::Wakeup { why } => format!(
                 "You asked to be woken: {why}\n\n{}",
                 self.render("step", facts, context! {})?

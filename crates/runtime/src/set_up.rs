@@ -377,6 +377,7 @@ impl Executor {
             ("CREW_TICKET_ID".into(), of.ticket.id.as_str().into()),
             ("CREW_AGENT".into(), of.agent.as_str().into()),
             ("TICKETS_DIR".into(), self.place.tickets_dir.clone().into()),
+            (process::QUEUE_MARK.into(), self.place.tickets_dir.clone().into()),
             ("GIT_CEILING_DIRECTORIES".into(), workspace.ceiling().into()),
         ]);
         Ok(all)

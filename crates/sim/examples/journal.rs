@@ -106,6 +106,7 @@ impl Crew {
             // Nobody delegates in it.
             Effect::Unify { .. } => Report::Unified {
                 work: None,
+                unmerged: None,
                 absent: BTreeSet::new(),
             },
             Effect::Attempt(attempt::Effect::CreateChild { .. }) => Report::Done,

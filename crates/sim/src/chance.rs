@@ -111,6 +111,12 @@ sites! {
     Silence "silence"
     /// The engine is killed when a hook got a notice, before that is noted.
     KillUnnoted "kill_unnoted"
+    /// An agent leaves what crew refuses: an unfinished merge, or a file that is too large.
+    Refused "refused"
+    /// Somebody deletes a workspace, with what is in it.
+    Deleted "deleted"
+    /// A person commits in a workspace.
+    InFolder "in_folder"
 }
 
 impl fmt::Display for Site {

@@ -5,6 +5,7 @@ mod children;
 mod landing;
 mod review;
 mod start;
+mod turns;
 
 use engine::Report;
 use model::attempt::{self, Class, Failure, StartPoint, Workspace};
@@ -13,14 +14,11 @@ use model::{AgentName, RunId, TicketId, Time};
 
 use crate::Plant;
 use crate::chance::{Chance, Site};
+use crate::folders::branch;
 use crate::options::Options;
 use crate::process::{self, Act};
 use crate::rng::Rng;
 use crate::world::{Space, World};
-
-fn branch(agent: &AgentName, ticket: &TicketId) -> String {
-    format!("refs/heads/agent/{agent}-{ticket}")
-}
 
 /// The folder of the merged results that tickets wait for.
 const PINS: &str = "refs/crew/candidate/";
@@ -137,17 +135,18 @@ impl Executor<'_> {
             Effect::Land { candidate, batch, .. } => self.land(ticket, candidate, batch.as_ref()),
             Effect::KeepWork { agent, number } => match self.delegated.clone() {
                 Some(delegated) if !delegated.is_apart => {
-                    self.end_turn(ticket, &delegated.workspace, *number)
+                    self.give_up_turn(ticket, &delegated.workspace, *number)
                 }
                 Some(_) | None => self.keep(ticket, agent, *number),
             },
             Effect::RemoveWorkspace { agent, number } => {
                 let key = (agent.clone(), ticket.clone());
                 if self.world.spaces.get(&key).is_some_and(|s| s.number == *number) {
+                    self.world.rescue(&key);
                     self.world.spaces.remove(&key);
                 }
                 if !self.half && !self.world.spaces.contains_key(&key) {
-                    self.world.git.refs.remove(&branch(agent, ticket));
+                    self.world.git.refs.remove(&branch((agent, ticket)));
                 }
                 Report::Done
             }
@@ -223,12 +222,8 @@ impl Executor<'_> {
         let parents = match self.delegated.clone().filter(|it| it.is_apart && !is_begun) {
             None => None,
             Some(delegated) => match self.start_in_parent(&delegated) {
-                Some(start) => Some(start),
-                None => {
-                    return Report::WorkspaceFailed {
-                        why: "the workspace of its parent is gone".to_owned(),
-                    };
-                }
+                Ok(start) => Some(start),
+                Err(why) => return self.cannot_begin(why),
             },
         };
         let git = &mut self.world.git;
@@ -263,6 +258,7 @@ impl Executor<'_> {
                     head: tip,
                     dirty: crate::git::Tree::new(),
                     turns: Vec::new(),
+                    refuses: None,
                 };
                 self.world.spaces.insert(key, space);
                 ready
@@ -272,15 +268,14 @@ impl Executor<'_> {
 
     fn keep(&mut self, ticket: &TicketId, agent: &AgentName, number: u32) -> Report {
         let key = (agent.clone(), ticket.clone());
-        let name = branch(agent, ticket);
+        let name = branch((agent, ticket));
         let mine = self
             .world
             .spaces
             .get(&key)
             .is_some_and(|space| space.number == number);
         let tip = if mine {
-            self.end_turns(&key, ticket);
-            self.world.save(&key)
+            self.tip_to_keep(&key)
         } else {
             self.world.git.refs.get(&name).copied()
         };
@@ -299,6 +294,18 @@ impl Executor<'_> {
             }
         }
         Report::Done
+    }
+}
+
+impl Executor<'_> {
+    /// What the next attempt begins with of a workspace that is about to go: what can be taken over, without
+    /// what belongs to children that are not done. The rest is kept apart.
+    fn tip_to_keep(&mut self, key: &crate::world::Key) -> Option<usize> {
+        self.give_up_turns(key, &key.1);
+        let tip = self.world.take_over(key);
+        let tip = tip.ok().or_else(|| self.world.branch_of(key));
+        self.world.rescue(key);
+        tip
     }
 }
 
@@ -328,7 +335,9 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
             let failure = Failure::new(Class::Crash, "it could not be started");
             Report::StepNotSpawned { failure }
         }
-        Effect::BuildCandidate { .. } if rng.percent(30) => Report::ImportRefused { why },
+        Effect::BuildCandidate { .. } | Effect::Unify { .. } if rng.percent(30) => {
+            Report::ImportRefused { why }
+        }
         Effect::StartCheck { run, .. } if rng.percent(40) && !world.checks.runs.contains_key(run) => {
             Report::CheckNotSpawned { why }
         }

@@ -26,6 +26,10 @@ pub struct Summary {
     pub conflicted: u32,
     /// Turns of children whose work was taken out of their parent's workspace.
     pub put_back: u32,
+    /// Times that crew refused the work of a child.
+    pub work_refused: u32,
+    /// Workspaces that somebody deleted.
+    pub lost_workspaces: u32,
     /// Tickets whose agents broke them up.
     pub broken_up: u32,
     /// Steps of which a silence, and its end, was recorded.
@@ -68,6 +72,8 @@ impl Default for Summary {
             merged: 0,
             conflicted: 0,
             put_back: 0,
+            work_refused: 0,
+            lost_workspaces: 0,
             broken_up: 0,
             stirred: 0,
             rewound: 0,
@@ -101,6 +107,8 @@ impl Summary {
         self.merged += other.merged;
         self.conflicted += other.conflicted;
         self.put_back += other.put_back;
+        self.work_refused += other.work_refused;
+        self.lost_workspaces += other.lost_workspaces;
         self.broken_up += other.broken_up;
         self.stirred += other.stirred;
         self.rewound += other.rewound;
@@ -136,11 +144,13 @@ impl fmt::Display for Summary {
         writeln!(f, "went wrong: {}", struck.join(", "))?;
         writeln!(
             f,
-            "{} children unified, {} merged, {} in conflict, {} put back; {} tickets broken up, {} rewound, {} silent steps stirred",
+            "{} children unified, {} merged, {} in conflict, {} refused, {} put back, {} workspaces lost; {} tickets broken up, {} rewound, {} silent steps stirred",
             self.unified,
             self.merged,
             self.conflicted,
+            self.work_refused,
             self.put_back,
+            self.lost_workspaces,
             self.broken_up,
             self.rewound,
             self.stirred

@@ -28,6 +28,8 @@ pub(crate) enum By {
     Agent(TicketId, u32),
     /// A gatekeeper, in its checkout of the merged result of a ticket.
     Gatekeeper(TicketId),
+    /// A person, in the workspace of a ticket.
+    Person(TicketId),
     /// crew, merging an attempt of a ticket.
     Crew(TicketId, u32),
 }

@@ -1,6 +1,7 @@
 //! Invariants that hold after every step, by the contents of the journal and of the world.
 
 mod calls;
+mod folders;
 mod judged;
 mod limits;
 mod review;
@@ -175,6 +176,8 @@ impl Witness {
             self.closed_only_after_done(ledger, world)?;
             self.only_done_children_land(world)?;
             self.done_children_land_once(world)?;
+            self.refused_children_are_not_done(world)?;
+            self.commits_of_persons_stay(world)?;
             self.judged.is_just(world)?;
             self.turns.are_taken_one_by_one(&world.git)?;
             judged::no_failure_is_paid_twice(world, &options.settings)?;

@@ -19,6 +19,7 @@ mod commitments;
 mod executor;
 mod failure;
 mod files;
+mod folders;
 mod git;
 mod invariant;
 mod options;

@@ -268,10 +268,17 @@ fn rates(rng: &mut Rng) -> Rates {
         (Site::Parts, 150),
         (Site::Silence, 300),
         (Site::KillUnnoted, 80),
+        (Site::Refused, 250),
+        (Site::Deleted, 6),
+        (Site::InFolder, 20),
     ] {
         if own.percent(30) {
             rates.set(site, rate);
         }
+    }
+    // A child whose work is refused is rare otherwise.
+    if rates.of(Site::Delegates) > 0 && own.percent(50) {
+        rates.set(Site::Refused, 600);
     }
     rates
 }

@@ -119,6 +119,12 @@ pub enum Plant {
     LeftOut,
     /// The work of a child with a workspace of its own is merged twice.
     MergedAgain,
+    /// Work of a child that crew refuses is said to be its parent's.
+    RefusedUnified,
+    /// The turn of a child is noted from a commit before it.
+    WideTurn,
+    /// A child that cannot begin in its parent's workspace waits for that to pass.
+    Stranded,
 }
 
 /// Marks a refusal whose end was moved.
@@ -180,6 +186,9 @@ impl Plant {
         Self::LeftIn,
         Self::LeftOut,
         Self::MergedAgain,
+        Self::RefusedUnified,
+        Self::WideTurn,
+        Self::Stranded,
     ];
 
     /// Changes the engine's settings.
@@ -278,6 +287,9 @@ impl Plant {
                 | Plant::LeftIn
                 | Plant::LeftOut
                 | Plant::MergedAgain
+                | Plant::RefusedUnified
+                | Plant::WideTurn
+                | Plant::Stranded
                 | Plant::LeftChild
                 | Plant::Orphan
                 | Plant::Hasty

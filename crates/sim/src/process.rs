@@ -7,6 +7,8 @@ use model::call::Call;
 use model::ticket::{FileStatus, Verdict};
 use model::{RunId, SessionId, TicketId, Time};
 
+use crate::folders::Refuses;
+
 /// A run directory with the record that its shim would have written.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
@@ -64,6 +66,10 @@ pub(crate) enum Act {
     Heal,
     /// It commits what it changed.
     Commit,
+    /// It leaves what crew refuses in its workspace.
+    Leave(Refuses),
+    /// It mends what crew refuses there.
+    Mend,
     /// Its client begins to try for ever a request that cannot succeed.
     GiveUp(Failure),
     /// It states its result, and stays.

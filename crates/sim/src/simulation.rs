@@ -114,6 +114,8 @@ impl Simulation {
                 summary.merged = self.world.merged;
                 summary.conflicted = self.world.conflicted;
                 summary.put_back = self.world.put_back;
+                summary.work_refused = self.world.refusals;
+                summary.lost_workspaces = self.world.lost_workspaces;
                 summary.broken_up = self.witness.broken_up;
                 summary.stirred = self.witness.stirred;
                 summary.rewound = self.witness.rewound;

@@ -10,6 +10,7 @@ use model::{AgentName, RunId, SessionId, TicketId, Time};
 
 use crate::checks::Checks;
 use crate::files::Files;
+use crate::folders::Refuses;
 use crate::git::{BROKEN, By, Git, TARGET, TOUCHY, Tree};
 use crate::process::{self, Act, Process};
 use crate::rng::mix;
@@ -25,6 +26,8 @@ pub(crate) struct Space {
     pub(crate) dirty: Tree,
     /// The turns of children that work in it, the innermost last.
     pub(crate) turns: Vec<Turn>,
+    /// What crew refuses of what is in it.
+    pub(crate) refuses: Option<Refuses>,
 }
 
 /// The turn of a child in the workspace of its parent.
@@ -92,6 +95,15 @@ pub(crate) struct World {
     pub(crate) authors: BTreeMap<u64, TicketId>,
     /// The tip of the work of each child that became its parent's.
     pub(crate) unified: BTreeMap<TicketId, usize>,
+    /// Commits of persons in workspaces, each with the child whose turn it was there.
+    pub(crate) of_persons: BTreeMap<usize, Option<TicketId>>,
+    /// Commits of persons that were taken out of workspaces, each with the child whose turn was ended.
+    pub(crate) taken_out: Vec<(usize, TicketId)>,
+    /// Children whose work crew has refused, and has not taken over since.
+    pub(crate) refused: BTreeSet<TicketId>,
+    /// How often work of children was refused, and workspaces were deleted.
+    pub(crate) refusals: u32,
+    pub(crate) lost_workspaces: u32,
     /// Children whose branches were merged into their parents', or were in conflict with them, and turns
     /// that were taken back.
     pub(crate) merged: u32,
@@ -137,6 +149,11 @@ impl World {
             taken_back: BTreeSet::new(),
             authors: BTreeMap::new(),
             unified: BTreeMap::new(),
+            of_persons: BTreeMap::new(),
+            taken_out: Vec::new(),
+            refused: BTreeSet::new(),
+            refusals: 0,
+            lost_workspaces: 0,
             merged: 0,
             conflicted: 0,
             put_back: 0,
@@ -287,6 +304,8 @@ impl World {
             | Act::MergeTarget
             | Act::Heal
             | Act::Commit
+            | Act::Leave(_)
+            | Act::Mend
             | Act::GiveUp(_)
             | Act::State(_)
             | Act::Call { .. }
@@ -332,6 +351,8 @@ impl World {
             Act::Commit => {
                 self.save(&key);
             }
+            Act::Leave(refuses) => self.leave_in(&key, Some(refuses)),
+            Act::Mend => self.leave_in(&key, None),
             Act::GiveUp(_)
             | Act::State(_)
             | Act::Call { .. }
@@ -363,6 +384,12 @@ impl World {
             self.unsaved
                 .insert((key.1.clone(), number, path.clone()), content);
             space.dirty.insert(path, content);
+        }
+    }
+
+    fn leave_in(&mut self, key: &Key, refuses: Option<Refuses>) {
+        if let Some(space) = self.spaces.get_mut(key) {
+            space.refuses = refuses;
         }
     }
 

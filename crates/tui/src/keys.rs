@@ -324,6 +324,7 @@ impl App {
     fn submit(&mut self, request: String, command: Command, actions: &mut Vec<Action>) {
         self.status = None;
         self.pending.push(request.clone());
+        let command = Box::new(command);
         actions.push(Action::Submit { request, command });
     }
 

@@ -149,7 +149,7 @@ pub enum Action {
         /// The command, in words.
         request: String,
         /// The command.
-        command: Command,
+        command: Box<Command>,
     },
     /// Send the past and future output of this run, and of no other run.
     Watch(Option<RunId>),

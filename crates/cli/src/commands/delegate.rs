@@ -5,14 +5,11 @@ use client::engine::Engine;
 use client::follow::Follow;
 use client::repository::journal;
 use client::ticket_folder::{New, TicketFolder};
-use client::{follow, lookup};
+use client::{follow, lookup, vouch};
 use model::command::Command;
-use model::journal::State;
 use model::view::Snapshot;
 use model::{AgentName, TicketId};
 use runtime::Place;
-use store::Recorded;
-use tokio::time::{Duration, Instant, timeout_at};
 
 use crate::asking::ask_or_leave;
 use crate::context::Context;
@@ -23,10 +20,6 @@ use crate::exit::Exit;
 const TAG: &str = "team";
 /// The longest title that is made of a task, in characters.
 const LONGEST_TITLE: usize = 100;
-/// The longest wait for the engine to see the ticket's file. Then the engine is asked all the same, and says
-/// what is in the way.
-const SEEN_WITHIN: Duration = Duration::from_secs(20);
-
 /// Give an idle agent a task: a ticket is made, and given to it at once
 #[derive(Debug, Args)]
 pub(crate) struct Delegate {
@@ -52,8 +45,9 @@ impl Delegate {
         let is_up = Engine::of(&place)?.is_some();
         let ticket = create(&place, new)?;
         if let (Some(ledger), true) = (ledger, is_up) {
-            wait_until_known(Follow::new(ledger, crew.seq), &ticket).await?;
+            vouch::wait_until_known(Follow::new(ledger, crew.seq), &ticket).await?;
         }
+        vouch::vouch_for_new(&context.submitter(place.clone()), &place, &ticket, false).await?;
         // The ticket stands by now, and the queue gives it to its assignee.
         let left =
             format!("{ticket} is made for {agent}, and {agent} gets it as soon as it can be given out");
@@ -105,17 +99,4 @@ fn create(place: &Place, new: New) -> Result<TicketId> {
     let id = folder.create(new, None)?;
     TicketId::new(id.trim_end())
         .map_err(|error| client::Error::usage(error.to_string(), "look at its file").into())
-}
-
-/// Waits until the engine knows a ticket.
-async fn wait_until_known(mut follow: Follow, ticket: &TicketId) -> Result<()> {
-    let deadline = Instant::now() + SEEN_WITHIN;
-    let is_of_it = |row: &Recorded| matches!(&row.after, State::Ticket(after) if after.id == *ticket);
-    loop {
-        let rows = follow.more().await?;
-        let is_late = rows.is_empty() && timeout_at(deadline, follow.changed()).await.is_err();
-        if is_late || rows.iter().any(is_of_it) {
-            return Ok(());
-        }
-    }
 }

@@ -33,11 +33,17 @@ impl Drop {
         let exit = ask(context, place.clone(), command).await?;
         // An engine that is up keeps it in a moment.
         let after = kept::of_ticket(&place, &ticket)?;
-        for kept in after
-            .iter()
-            .filter(|kept| !before.contains(kept) && !context.json)
-        {
+        let new: Vec<_> = after.iter().filter(|kept| !before.contains(kept)).collect();
+        let was_worked_on = crew.tickets.get(&ticket).is_some_and(|known| known.attempts > 0);
+        if context.json || exit != Exit::Done {
+            return Ok(exit);
+        }
+        for kept in &new {
             context.out.line(&format!("  {}", kept.line()))?;
+        }
+        if new.is_empty() && was_worked_on {
+            let says = format!("  `crew explain {ticket}` names where its work is kept");
+            context.out.line(&says)?;
         }
         Ok(exit)
     }

@@ -28,7 +28,7 @@ use client::engine::{self, Engine};
 use client::outbox::Outbox;
 use client::queue_facts::Facts;
 use client::repository::journal;
-use client::{commits, documents, follow, inbox, lookup};
+use client::{commits, documents, follow, inbox, kept, lookup};
 
 /// Where a line goes on that is wider than the terminal.
 const HANG: usize = 4;
@@ -136,14 +136,14 @@ impl Explain {
         };
         let seen = ticket.filter(|_| crew.tickets.contains_key(&id));
         let since = seen.and_then(standing_since);
-        let kept: Vec<_> = ticket.into_iter().flat_map(Ticket::work_apart).collect();
+        let kept = kept::apart(&place, ticket)?;
         let commitments = ticket
             .map(|ticket| ticket.commitments.as_slice())
             .unwrap_or_default();
         let review = ticket.and_then(|ticket| review::why(&settings, ticket));
         let unusable = ticket
             .and_then(Ticket::attempt)
-            .map(|attempt| attempt.unusable.as_slice())
+            .map(attempt::Attempt::lines_not_used)
             .unwrap_or_default();
         let session = agent.and_then(|agent| agent.session.as_ref());
         let parts = ticket.map(|ticket| ticket.parts.as_slice()).unwrap_or_default();
@@ -173,12 +173,17 @@ impl Explain {
                 session_state: session.map(|session| session.state),
                 messages: messages(ticket).collect(),
                 parts: parts.iter().map(|part| part.ticket.clone()).collect(),
-                unusable: unusable.to_vec(),
+                unusable: unusable.clone(),
+                changed_after: ticket
+                    .and_then(Ticket::attempt)
+                    .and_then(attempt::Attempt::changed_after)
+                    .map(|paths| paths.first.clone())
+                    .unwrap_or_default(),
                 failure: failure.map(documents::Failure::of),
                 commitments: commitments.iter().map(documents::Commitment::of).collect(),
                 review,
                 pull_request: ticket.and_then(documents::PullRequest::of),
-                kept: kept.into_iter().map(documents::KeptWork::from).collect(),
+                kept: kept.iter().map(documents::KeptWork::from).collect(),
                 printed,
                 printed_in: whole.map(|dir| dir.display().to_string()),
             })?;
@@ -307,7 +312,7 @@ impl Explain {
                 Style::Plain,
             )?;
         }
-        if let Some(words) = attempt::unusable_words(unusable).filter(|words| !says.contains(words)) {
+        if let Some(words) = attempt::unusable_words(&unusable).filter(|words| !says.contains(words)) {
             out.wrapped(&format!("  in its last step, {words}"), HANG, Style::Yellow)?;
         }
         if let Some(paths) = ticket
@@ -343,6 +348,9 @@ impl Explain {
                     Style::Plain,
                 )?;
             }
+        }
+        for line in ticket.map(Ticket::doubt_words).unwrap_or_default() {
+            out.wrapped(&format!("  {line}"), HANG, Style::Yellow)?;
         }
         let leftovers = ticket.map(|ticket| &ticket.leftovers);
         let of_leftovers = leftovers.map(|left| [left.committed_words(), left.left_out_words()]);

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use client::repository::{journal, settings};
-use client::{documents, follow, lookup, revert};
+use client::{documents, follow, lookup, revert, vouch};
+use model::TicketId;
 
 use crate::context::Context;
 use crate::error::Result;
@@ -21,6 +22,9 @@ impl Revert {
         let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
         let put = revert::put(&place, &settings(&place)?, &ticket)?;
+        if let Ok(id) = TicketId::new(put.id.as_str()) {
+            vouch::vouch_for_new(&context.submitter(place.clone()), &place, &id, false).await?;
+        }
         let message = format!(
             "{} takes {ticket} back (merge {}); an engine checks and lands it",
             put.id,

@@ -160,7 +160,7 @@ fn show(
         line.extend(figures(u64::from(work.steps), work.usage));
         out.styled(&cut(&line.join("  ")), style)?;
         out.line(&cut(&format!("    {}", ui::clean(&work.title))))?;
-        let told = commits::in_one_line(place, work);
+        let told = commits::in_one_line(crew, place, work);
         let room = columns.map(|columns| columns.saturating_sub(4));
         for line in ui::wrap(told.as_deref().unwrap_or_default(), room, 4) {
             out.styled(&format!("    {line}"), Style::Dim)?;
@@ -190,7 +190,7 @@ fn figures(steps: u64, usage: model::attempt::Usage) -> Vec<String> {
 
 fn document(crew: &Snapshot, place: &Place, name: &AgentName, latest: &Latest) -> documents::Worked {
     let totals = crew.members.get(name).cloned().unwrap_or_default();
-    let one = |work: &AttemptSummary| documents::Work::of(work, Done::of(place, work));
+    let one = |work: &AttemptSummary| documents::Work::of(work, Done::of(crew, place, work));
     documents::Worked {
         agent: name.clone(),
         landed: totals.landed,

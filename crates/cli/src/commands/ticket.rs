@@ -2,6 +2,8 @@
 
 mod create;
 mod list;
+mod make;
+mod standing;
 mod status;
 
 use std::ffi::OsString;
@@ -12,7 +14,10 @@ use std::process::ExitCode;
 use clap::Args;
 use client::ticket_folder::{Author, Status, TicketFolder};
 use mcp::Caller;
+use model::TicketId;
+use model::policy::route::{BY_DELEGATION, Refusal};
 
+use crate::arguments::wait;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -89,7 +94,7 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
         context.out.write(HELP)?;
         return Ok(Exit::Done);
     }
-    let given = context.var("TICKETS_DIR").map(PathBuf::from);
+    let given = standing::given(context);
     let (start, outside) = match whose {
         Whose::Snapshot => match Place::find(&context.dir, &context.env) {
             Ok(place) => (place.root, None),
@@ -184,8 +189,38 @@ impl Call<'_> {
         }
         let folder = self.folder()?;
         let [id, on] = self.exactly("dep <id> <dependency-id>")?;
+        self.expect_may_change(&folder, &[id])?;
+        self.refuse_lock(&folder, id, on)?;
         let text = folder.add_dependency(id, on)?;
         self.print(&text)
+    }
+
+    /// Refuses a dependency that would never end because of who has delegated what: only the journal knows
+    /// that, which an agent's process does not read. Where it cannot be read, `crew inbox` tells of the lock.
+    fn refuse_lock(&self, folder: &TicketFolder, id: &str, on: &str) -> Result<()> {
+        if self.whose == Whose::Tk || self.context.program().is_some() {
+            return Ok(());
+        }
+        let Ok((place, settings)) = self.context.ready() else {
+            return Ok(());
+        };
+        if folder.path() != place.tickets_dir {
+            return Ok(());
+        }
+        let [id, on] = [id, on].map(|id| folder.resolve(id));
+        let (Ok(id), Ok(on)) = (TicketId::new(id?), TicketId::new(on?)) else {
+            return Ok(());
+        };
+        let found = wait(async { Ok(client::dependency::cycle_with(&place, &settings, &id, &on).await?) });
+        match found {
+            // tk has words of its own for the others.
+            Ok(Some(Refusal::Cycle { path, waiting, .. })) if !waiting.is_empty() => {
+                let path: Vec<&str> = path.iter().map(TicketId::as_str).collect();
+                let what = format!("{id} would wait for itself: {}", path.join(" → "));
+                Err(Error::refused(what, BY_DELEGATION))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     fn tree(&mut self) -> Result<Exit> {
@@ -204,8 +239,10 @@ impl Call<'_> {
     }
 
     fn undep(&mut self) -> Result<Exit> {
+        let folder = self.folder()?;
         let [id, on] = self.exactly("undep <id> <dependency-id>")?;
-        let text = self.folder()?.remove_dependency(id, on)?;
+        self.expect_may_change(&folder, &[id])?;
+        let text = folder.remove_dependency(id, on)?;
         self.print(&text)
     }
 
@@ -213,13 +250,17 @@ impl Call<'_> {
         if self.words.len() < 2 {
             return wrong("Usage: ticket link <id> <id> [id...]");
         }
-        let text = self.folder()?.link(&self.words)?;
+        let folder = self.folder()?;
+        let ids: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        self.expect_may_change(&folder, &ids)?;
+        let text = folder.link(&self.words)?;
         self.print(&text)
     }
 
     fn unlink(&mut self) -> Result<Exit> {
         let folder = self.folder()?;
         let [a, b] = self.exactly("unlink <id> <target-id>")?;
+        self.expect_may_change(&folder, &[a, b])?;
         let text = folder.unlink(a, b)?;
         self.print(&text)
     }
@@ -258,7 +299,7 @@ impl Call<'_> {
         } else {
             text.join(" ")
         };
-        if let Some(caller) = self.caller(&id) {
+        if let Some(caller) = self.caller(&folder, &id) {
             let reply = caller.call("team_comment", serde_json::json!({ "text": text }));
             let reply =
                 reply.map_err(|error| Error::refused(text::with_causes(&error), "the step may be over"))?;
@@ -269,7 +310,7 @@ impl Call<'_> {
                 false => Exit::Failed,
             });
         }
-        let author = match (self.agent(), self.context.hook()) {
+        let author = match (self.agent_at(&folder), self.context.hook()) {
             (Some(agent), _) => Author::Agent(agent),
             (None, Some(hook)) => Author::Hook(hook),
             (None, None) => Author::Person,
@@ -279,23 +320,11 @@ impl Call<'_> {
     }
 
     /// The agent whose step this is, where it works on this ticket: its note goes through crew.
-    fn caller(&self, id: &str) -> Option<Caller> {
-        let caller = Caller::of(&self.context.env)
-            .ok()
-            .filter(|_| self.context.is_agents())?;
+    fn caller(&self, folder: &TicketFolder, id: &str) -> Option<Caller> {
+        self.agent_at(folder)?;
+        let caller = Caller::of(&self.context.env).ok()?;
         let may_note = caller.tools().iter().any(|tool| tool.name == "team_comment");
         (may_note && caller.ticket() == id).then_some(caller)
-    }
-
-    /// The name of the agent in whose process this command runs; none in a person's.
-    pub(super) fn agent(&self) -> Option<String> {
-        let name = || {
-            self.context
-                .env
-                .get("CREW_AGENT")
-                .map_or("unknown", String::as_str)
-        };
-        self.context.is_agents().then(|| name().to_owned())
     }
 
     fn query(&mut self) -> Result<Exit> {

@@ -9,8 +9,6 @@ use process::{Ask, Asks, Reply, Run};
 use serde_json::{Map, Value, json};
 use text::sanitise;
 
-/// How an agent client names the tools of crew that it has from the server `crew`.
-const OF_CLIENT: &str = "mcp__crew__";
 /// The arguments by which people recognise a call, the first that it has.
 const TARGETS: [&str; 10] = [
     "summary",
@@ -138,10 +136,10 @@ impl Calls {
     /// The calls that are to be shown before an entry of the client's.
     pub(super) fn before(&mut self, entry: &Entry) -> Vec<Answered> {
         match &entry.content {
-            Content::ToolStart { tool, .. } => {
+            Content::ToolStart { of_crew, .. } => {
                 self.is_stream = true;
-                if let Some(tool) = tool.strip_prefix(OF_CLIENT) {
-                    *self.shown.entry(tool.to_owned()).or_default() += 1;
+                if let Some(tool) = of_crew {
+                    *self.shown.entry(tool.clone()).or_default() += 1;
                 }
                 Vec::new()
             }
@@ -176,14 +174,6 @@ impl Calls {
             Some(_) | None => true,
         });
         calls
-    }
-}
-
-/// The name of a tool as it is shown: crew's tools have the same name from every client.
-pub(super) fn shown_name(tool: &str) -> String {
-    match tool.strip_prefix(OF_CLIENT) {
-        Some(tool) => format!("crew {tool}"),
-        None => tool.to_owned(),
     }
 }
 

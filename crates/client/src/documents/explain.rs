@@ -51,6 +51,9 @@ pub struct Explanation {
     /// The lines that its agent printed for crew in its last step and crew could not use, each with the
     /// reason: partly text of the agent.
     pub unusable: Vec<String>,
+    /// The files that its agent changed in its last step after it had submitted, the first ones: nothing was
+    /// submitted. Empty where there are none.
+    pub changed_after: Vec<String>,
     /// The failure that it waits or is held for.
     pub failure: Option<Failure>,
     /// The tasks that crew has for the ticket and cannot do, however often it tries, each with the reason:

@@ -1,9 +1,7 @@
 //! Calls of agents: what a tool that is called in a step changes.
 
-use std::collections::BTreeSet;
-
 use model::attempt::{self, AfterStop, Mode};
-use model::call::{Call, MOST_GENERATIONS, MOST_TICKETS, MOST_TICKETS_OF_ONE, Role};
+use model::call::{Call, MOST_GENERATIONS, MOST_TICKETS, MOST_TICKETS_OF_ONE, Role, maker_of, says_made};
 use model::commitment::By;
 use model::policy::delegation::LEADER_TAG;
 use model::ticket::{Event, NewTicket, ReviewEvent, Ticket};
@@ -70,13 +68,11 @@ impl Core {
                 Event::Attempt(attempt::Event::ModeSet { mode, by })
             }
             Call::CreateTicket { .. } if let Some(id) = self.made_before(&agent, &call) => {
-                return Ok(format!(
-                    "made {id} before: it has this title, and no other one is made"
-                ));
+                return Ok(says_made(&id, true));
             }
             Call::CreateTicket { .. } => {
                 let ticket = self.made_ticket(ticket, agent, call)?;
-                message = format!("made {}", ticket.id);
+                message = says_made(&ticket.id, false);
                 Event::TicketMade {
                     by,
                     ticket: Box::new(ticket),
@@ -149,7 +145,10 @@ impl Core {
         let Call::CreateTicket {
             title,
             description,
+            design,
             acceptance,
+            kind,
+            parent,
             mut tags,
             deps,
             priority,
@@ -171,13 +170,18 @@ impl Core {
         }
         if self.generation(ticket) >= MOST_GENERATIONS {
             return Err(format!(
-                "{} was made by an agent's ticket that an agent's ticket made: write with `team_comment` what is left, and a \
+                "{} is the last of a row of tickets that agents or hooks made: write with `team_comment` what is left, and a \
                  person makes the ticket",
                 ticket.id
             ));
         }
         if let Some(missing) = deps.iter().find(|id| !self.folder.has(id)) {
             return Err(format!("there is no ticket {missing}, which it would wait for"));
+        }
+        if let Some(missing) = parent.as_ref().filter(|id| !self.folder.has(id)) {
+            return Err(format!(
+                "there is no ticket {missing}, of which it would be a part"
+            ));
         }
         let is_part = ticket
             .attempt()
@@ -193,17 +197,16 @@ impl Core {
                 "only a person gives a ticket the tag `{LEADER_TAG}`, with which its agent may delegate: leave it out"
             ));
         }
-        let of_review = ticket.spec.tags.union(&ticket.tags_given).filter(|tag| {
-            let one = BTreeSet::from([(*tag).clone()]);
-            self.settings.review.tag_of(&one).is_some()
-        });
-        tags.extend(of_review.cloned());
+        tags.extend(self.tags_of_review(ticket));
         let id = format!("{}-n{}", ticket.id, ticket.made + 1);
         Ok(NewTicket {
             id: TicketId::new(&id).map_err(|_| format!("{id} is too long for a ticket's id"))?,
             title,
             description,
+            design,
             acceptance,
+            kind,
+            parent,
             tags,
             deps,
             priority: priority.unwrap_or(2),
@@ -213,10 +216,7 @@ impl Core {
 
     /// How many tickets in a row were made by agents up to this one.
     fn generation(&self, ticket: &Ticket) -> u32 {
-        let maker = |of: &&Ticket| {
-            let (maker, _) = of.id.as_str().rsplit_once("-n")?;
-            self.ticket(&TicketId::new(maker).ok()?)
-        };
+        let maker = |of: &&Ticket| self.ticket(&maker_of(&of.id)?);
         let made = |of: &&Ticket| of.spec.made_by.is_some();
         let row = std::iter::successors(Some(ticket), maker).take_while(made);
         let most = MOST_GENERATIONS as usize;

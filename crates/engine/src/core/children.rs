@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use model::attempt::{self, AfterChildren, AfterStop, Attempt, ChildEnd, ChildResult};
-use model::policy::capacity;
 use model::policy::route::{self, Refusal};
+use model::policy::{capacity, delegation};
 use model::settings::MAX_AGENTS;
 use model::ticket::{Delegated, Done, Event, Stage, State, Ticket, Why};
 use model::{Actor, AgentName, TicketId, project};
@@ -33,6 +33,7 @@ impl Core {
                     is_apart: attempt.apart.contains(id),
                     depth: parent.depth() + 1,
                     work: None,
+                    unmerged: None,
                 },
             }],
             None => vec![Event::Dropped {
@@ -87,10 +88,13 @@ impl Core {
                 AfterChildren::Unify { by } => format!("{by} has {parent} go on without it"),
                 AfterChildren::Stop { then } => format!("it is a part of {parent}: {}", then.words()),
             };
-            // What is done stays a part of the work.
+            // What is done stays a part of the work, unless it cannot come into it.
             let is_unified = |id: &&TicketId| {
                 let stage = self.ticket(id).and_then(Ticket::stage);
-                matches!(stage, Some(Stage::Unified { .. }))
+                match stage {
+                    Some(Stage::Unified { is_saved }) => *is_saved || self.failures.of_work(id).is_none(),
+                    Some(_) | None => false,
+                }
             };
             let is_child = |id: &&TicketId| self.ticket(id).is_some_and(|it| it.delegated().is_some());
             let open: Vec<&TicketId> = ids.iter().filter(|id| is_child(id) && !is_unified(id)).collect();
@@ -111,9 +115,7 @@ impl Core {
         }
     }
 
-    /// Begins those whose turn it is, of children that are not over: the first one, and with it those behind
-    /// it that have workspaces of their own, if it has one too. So nobody else is at work in the parent's
-    /// workspace while a child works there, begins with what is there, or is merged into it.
+    /// Begins those whose turn it is, of children that are not over.
     fn begin_children(&mut self, open: &[TicketId]) {
         for id in self.in_turn(open) {
             let is_open = |child: &Ticket| matches!(child.state, State::Open);
@@ -125,12 +127,10 @@ impl Core {
 
     /// Those of the children that are not over whose turn it is.
     fn in_turn<'a>(&self, open: &'a [TicketId]) -> &'a [TicketId] {
-        let is_apart = |id: &TicketId| {
+        delegation::in_turn(open, |id| {
             let delegated = self.ticket(id).and_then(Ticket::delegated);
             delegated.is_some_and(|it| it.is_apart)
-        };
-        let together = open.iter().take_while(|id| is_apart(id)).count();
-        &open[..together.max(1).min(open.len())]
+        })
     }
 
     /// Whether there is a place for the agent of a child: its parent's is that of a child that is alone, any
@@ -224,6 +224,9 @@ impl Core {
                     why: "it was opened again, as a ticket of its own".to_owned(),
                 }
             }
+            (_, State::Done(Done::Landed { commit, .. })) if child.delegated().is_none() => ChildEnd::Ended {
+                why: format!("it was opened again, as a ticket of its own, and has landed as {commit}"),
+            },
             // Somebody's word comes before what it was held for.
             (_, State::Done(Done::Dropped { by, reason })) if *by != Actor::Engine => ChildEnd::Ended {
                 why: match reason.as_str() {
@@ -239,7 +242,10 @@ impl Core {
                     held.note.clone()
                 },
             },
-            (None, State::Verify(_)) => ChildEnd::Unified,
+            (None, State::Verify(_)) => match child.delegated().and_then(|it| it.unmerged.clone()) {
+                Some(why) => ChildEnd::Unmerged { why },
+                None => ChildEnd::Unified,
+            },
             (None, State::Done(done)) => ChildEnd::Ended {
                 why: match done {
                     Done::Dropped { reason, .. } => reason.clone(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::attempt::{self, Attempt, Child};
-use model::call::Task;
+use model::call::{MOST_TICKETS_OF_ONE, Task};
 use model::policy::delegation;
 use model::ticket::{Event, State, Ticket};
 use model::{Actor, AgentName, TicketId};
@@ -22,6 +22,12 @@ impl Core {
     /// # Errors
     /// The reason against it, for the agent.
     pub(super) fn delegate(&mut self, id: &TicketId, tasks: &[Task], meta: WriteMeta) -> Answer {
+        if let Some(before) = self.delegated_before(id, tasks) {
+            return Ok(format!(
+                "you have delegated {before} before, with these titles, and nothing else was delegated: another task has another title. \
+                 End your turn now: they begin once your step is over"
+            ));
+        }
         let children = self.children_of_tasks(id, tasks)?;
         let named: Vec<&str> = children.iter().map(|child| child.id.as_str()).collect();
         let named = named.join(", ");
@@ -31,6 +37,19 @@ impl Core {
         Ok(format!(
             "delegated: {named}. End your turn now: they begin once your step is over, and what they came to opens your next step"
         ))
+    }
+
+    /// The open children of a ticket that have the titles of all of these tasks: an agent that has not had
+    /// the answer calls again, and each would be paid twice.
+    fn delegated_before(&self, id: &TicketId, tasks: &[Task]) -> Option<String> {
+        let open = self.ticket(id)?.attempt()?.open_children();
+        let titled = |task: &Task| {
+            let title = checked_title(&task.title).ok()?;
+            let is_it = |child: &&TicketId| self.ticket(child).is_some_and(|it| it.spec.title == title);
+            open.iter().find(is_it).map(TicketId::as_str)
+        };
+        let before: Vec<&str> = tasks.iter().map(titled).collect::<Option<_>>()?;
+        (!before.is_empty()).then(|| before.join(", "))
     }
 
     /// The children of a ticket, for its agent: how each stands.
@@ -118,6 +137,13 @@ impl Core {
                 "nothing was delegated: that would be {at_once} children at once, and `[delegate] breadth` in crew.toml is {}; \
                  delegate fewer, and the rest when they are over",
                 limits.breadth
+            ));
+        }
+        let ever = ticket.children as usize + tasks.len();
+        if ever > MOST_TICKETS_OF_ONE as usize {
+            return Err(format!(
+                "nothing was delegated: {id} would have had {ever} children, and {MOST_TICKETS_OF_ONE} are the most; do the rest \
+                 yourself, or ask a person"
             ));
         }
         // A last step has to come to an end itself.

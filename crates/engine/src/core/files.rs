@@ -68,8 +68,12 @@ impl Core {
                 // A ticket that was closed before crew saw it needs no stream: its file alone says that
                 // it is done.
                 if new && status != FileStatus::Closed {
+                    let doubted = self.doubt_new(&ticket, &spec, origin);
                     let follows = self.delegated_at_creation(&ticket);
-                    let events = [Event::Created { spec }].into_iter().chain(follows);
+                    let events = [Event::Created { spec }]
+                        .into_iter()
+                        .chain(doubted)
+                        .chain(follows);
                     if let Err(no) = self.apply(&ticket, events, WriteMeta::because("its file was seen")) {
                         self.note_refusal(&ticket, &no);
                     }
@@ -87,7 +91,17 @@ impl Core {
                 self.folder.comes_from(&ticket, origin);
                 if edited {
                     self.comment_on(&ticket, notes, known_notes);
-                    self.apply_or_note(&ticket, Event::Edited { spec }, "its file was edited");
+                    let doubted = self.doubt_edit(&ticket, &spec, origin);
+                    let waited_for = self
+                        .ticket(&ticket)
+                        .map(|old| old.spec.deps.clone())
+                        .filter(|deps| *deps != spec.deps)
+                        .map(Box::new);
+                    let edited = Event::Edited { spec, waited_for };
+                    self.apply_or_note(&ticket, edited, "its file was edited");
+                    if let Some(doubted) = doubted {
+                        self.apply_or_note(&ticket, doubted, "its file was edited");
+                    }
                 }
                 self.heed_what_is_done(&ticket, before.status, before.was_gone);
                 self.heed_file(&ticket);
@@ -261,7 +275,8 @@ impl Core {
             let (event, cause) = match ended_well {
                 _ if !by_agent => (self.submitted_by(Actor::File), "its file was closed"),
                 Some(worker)
-                    if matches!(attempt.state, attempt::State::Working(_)) && attempt.unusable.is_empty() =>
+                    if matches!(attempt.state, attempt::State::Working(_))
+                        && attempt.lines_not_used().is_empty() =>
                 {
                     let run = worker.run.clone();
                     (self.submitted_by(Actor::Agent { run }), "its agent closed it")

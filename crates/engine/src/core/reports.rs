@@ -260,9 +260,18 @@ impl Core {
                     },
                 })
             }
-            Report::Unified { work, absent } => {
+            Report::Unified {
+                work,
+                unmerged,
+                absent,
+            } => {
                 let missing = self.children_absent(id, absent);
-                Meaning::Events(missing.into_iter().chain([Event::Unified { work }]).collect())
+                Meaning::Events(
+                    missing
+                        .into_iter()
+                        .chain([Event::Unified { work, unmerged }])
+                        .collect(),
+                )
             }
             Report::NotUnified { why } => event(Event::NotUnified { why }),
             Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),

@@ -431,6 +431,9 @@ impl Core {
                 return Err(format!("{id} is {state}: no tip of it waits for approval"));
             }
         }
+        if ticket.is_some_and(|ticket| ticket.may_be_vouched_for() && !ticket.asks_about_commitments()) {
+            return self.vouch_for(id, &by);
+        }
         let unnamed = ticket.zip(now.as_ref()).map(|(ticket, tip)| unnamed(ticket, tip));
         let at = now.map(|now| format!(" at {}", now.short())).unwrap_or_default();
         let goes_on = format!("{id} is approved{at} and goes on");

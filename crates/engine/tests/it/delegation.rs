@@ -58,6 +58,7 @@ pub(crate) fn begins(scene: &mut Scene, child: &str) {
 pub(crate) fn unified() -> Report {
     Report::Unified {
         work: None,
+        unmerged: None,
         absent: BTreeSet::new(),
     }
 }
@@ -529,4 +530,27 @@ fn a_child_may_depend_on_one_of_the_same_agent_which_is_done_only_with_its_paren
     assert_eq!(scene.state("t-1-c2"), "open");
     unifies(&mut scene, "t-1-c1");
     begins(&mut scene, "t-1-c2");
+}
+
+#[test]
+fn a_child_that_depends_on_a_later_one_asks_a_person_and_goes_on_without_the_dependency() {
+    let mut scene = leading(|_| {});
+    let told = scene.delegates("t-1", &[task("The first half"), task("The second half")]);
+    assert!(told.is_ok(), "{told:?}");
+    scene.children_written("t-1");
+    scene.write("t-1-c1", |file| drop(file.spec.deps.replace(id("t-1-c2"))));
+    scene.finishes("t-1", Signal::None);
+    assert_eq!(
+        (scene.state("t-1-c1"), scene.state("t-1-c2")),
+        ("open".into(), "open".into())
+    );
+    let rest = scene.core.rest();
+    let why = rest.waits.iter().find(|waits| waits.ticket == id("t-1-c1"));
+    let why = why.map(|waits| waits.why.as_str()).unwrap_or_default();
+    assert!(
+        !rest.moving && why.contains("t-1-c1 → t-1-c2 → t-1-c1"),
+        "{rest:?}"
+    );
+    scene.write("t-1-c1", |file| file.spec.deps.clear());
+    begins(&mut scene, "t-1-c1");
 }

@@ -7,6 +7,7 @@
 mod journal;
 mod matrix;
 mod scene;
+mod sent_back;
 mod states;
 mod train;
 mod unheeded;
@@ -18,6 +19,7 @@ mod commands;
 mod conflicts;
 mod delegation;
 mod dispatch;
+mod doubt;
 mod driver;
 mod edits;
 mod files;

@@ -37,7 +37,10 @@ fn new_ticket(tags: &[&str]) -> Call {
     Call::CreateTicket {
         title: "Look further".to_owned(),
         description: None,
+        design: None,
         acceptance: None,
+        kind: None,
+        parent: None,
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
         deps: <_>::default(),
         priority: None,
@@ -120,7 +123,10 @@ fn a_part_does_not_wait_for_its_whole() {
     let on_the_whole = || Call::CreateTicket {
         title: "A part".to_owned(),
         description: None,
+        design: None,
         acceptance: None,
+        kind: None,
+        parent: None,
         tags: <_>::default(),
         deps: [id("t-1")].into(),
         priority: None,

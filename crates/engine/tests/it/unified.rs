@@ -14,6 +14,7 @@ use crate::scene::{Scene, Verdict, id, oid};
 
 fn work(files: &[&str]) -> Report {
     Report::Unified {
+        unmerged: None,
         work: Some(Box::new(ChildWork {
             from: oid('a'),
             tip: oid('b'),

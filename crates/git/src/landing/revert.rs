@@ -25,6 +25,19 @@ impl Repository {
         Ok(self.tree_of(merge)? == self.tree_of(&before)?)
     }
 
+    /// Whether a commit has nothing of what was done from one commit to another: to take it back would change
+    /// nothing. What was edited again since is there.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`](crate::Error::NoSuchCommit), [`Error::Failed`](crate::Error::Failed).
+    pub fn has_nothing_of(&self, [from, to]: [&Oid; 2], commit: &Oid) -> Result<bool> {
+        let there = self.tree_of(commit)?;
+        Ok(match self.merge(Some(to), commit, from)? {
+            Ok(without) => Tree(without) == there,
+            Err(_conflict) => false,
+        })
+    }
+
     /// Makes a commit on `target` that takes a merge back: what the merge has brought is undone, and what
     /// came after it stays. The same input gives the same commit.
     ///

@@ -12,6 +12,19 @@ use crate::types::paths::path_of;
 const REMEMBERED_PATHS: usize = 1000;
 
 impl Repository {
+    /// The paths in which a commit differs from the one before it; none for a merge, which brings what others
+    /// changed.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when it does not exist.
+    pub fn changes_of(&self, commit: &Oid) -> Result<Vec<Change>> {
+        let is_merge = self.rev_parse(&format!("{commit}^2"))?.is_some();
+        match self.first_parent(commit)?.filter(|_| !is_merge) {
+            Some(before) => self.changes(&before, commit),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The paths in which two commits or trees differ, renames as deletion and addition, in git's order.
     ///
     /// # Errors

@@ -10,17 +10,34 @@ use std::time::Duration;
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::atomic_write::{self, remove_if_there};
+use crate::files::delete::delete_tree;
 use crate::files::openat;
 use crate::landing::candidate::{Message, Outcome};
 use crate::repository::Repository;
+use crate::types::id::Id;
 use crate::types::identity::{Identity, Time};
 use crate::types::oid::Oid;
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
+use crate::workspace::save::Rescue;
 use crate::workspace::snapshot::new_index;
 
 /// The file beside a workspace that names the commit from which it is moved, and the one to which.
 const NOTE: &str = "moving";
+/// The first word of the note where the workspace is cleared: its files need not be those of its HEAD.
+const CLEARED: &str = "cleared";
+/// What git notes of an operation that is under way, in its folder.
+const OPERATION: [&str; 9] = [
+    "AUTO_MERGE",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "sequencer",
+    "rebase-merge",
+    "rebase-apply",
+    "REVERT_HEAD",
+    "CHERRY_PICK_HEAD",
+    "MERGE_HEAD",
+];
 
 /// What became of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,15 +105,82 @@ impl Repository {
     /// As [`Repository::move_workspace`]; [`Error::RefMoved`].
     pub fn put_back(&self, workspace: &Workspace, from: &Oid, to: &Oid) -> Result<Moved> {
         let moved = self.move_workspace(workspace, from, to)?;
-        let branch = workspace.branch();
-        // A branch that a checkout of the user's shows stays where it is.
-        if moved == Moved::There
-            && self.branch_tip(&branch)?.as_ref() == Some(from)
-            && self.checkouts_of(&branch)?.is_empty()
-        {
-            self.move_ref(&branch.full(), Some(from), Some(to), "crew: put back")?;
+        if moved == Moved::There && self.branch_tip(&workspace.branch())?.as_ref() == Some(from) {
+            self.move_branch(workspace, from, to)?;
         }
         Ok(moved)
+    }
+
+    /// Keeps what is in the workspace as the work of a ticket, and lets the workspace show `to` again,
+    /// whatever is under way there: its HEAD, its branch, its index and its files, and its branch in the
+    /// user's repository. An operation of git's ends, and repositories inside of it go; ignored files stay.
+    /// Safe to repeat after a kill at any point.
+    ///
+    /// No process of an agent may be running there.
+    ///
+    /// # Errors
+    /// [`Error::Unsaved`] where something cannot be kept, and nothing has changed;
+    /// [`Error::WorkspaceMissing`], [`Error::Io`], [`Error::Failed`], [`Error::RefMoved`].
+    pub fn clear_workspace(&self, workspace: &Workspace, owner: &Id, to: &Oid) -> Result<()> {
+        let Rescue {
+            rescued,
+            work,
+            inside,
+            ..
+        } = self.rescue_all(workspace)?;
+        if !rescued.unsaved.is_empty() {
+            return Err(Error::Unsaved {
+                workspace: workspace.path(),
+                left: rescued.unsaved,
+            });
+        }
+        if work != *to {
+            self.keep_attempt(owner, &work)?;
+        }
+        let _claim = workspace.claim()?;
+        for folder in inside {
+            self.delete_or_part(
+                workspace.root(),
+                &workspace.path().join(folder),
+                &workspace.name(),
+            )?;
+        }
+        let note = format!("{CLEARED} {work} {to}");
+        atomic_write::replace(&workspace.beside().join(NOTE), note.as_bytes())?;
+        failpoint::hit("clear.noted");
+        self.finish_move(workspace)
+    }
+
+    /// Lets the workspace show `to`; its files are those of `work`, or half of `to` already.
+    fn show_cleared(&self, workspace: &Workspace, work: &Oid, to: &Oid) -> Result<()> {
+        let files = self.checkout_of(workspace, work)?;
+        files.move_by(&["--reset", "-u"], &[to])?;
+        let (root, place) = (workspace.open()?, workspace.path().join(".git"));
+        let head = format!("ref: {}\n", workspace.branch().full());
+        openat::replace(&root, Path::new(".git/HEAD"), head.as_bytes()).doing("write", place.join("HEAD"))?;
+        // No link is on the way there.
+        openat::folder(&root, Path::new(".git")).doing("open", &place)?;
+        for name in OPERATION {
+            delete_tree(&place.join(name))?;
+        }
+        failpoint::hit("clear.filled");
+        if let Some(tip) = self.branch_tip(&workspace.branch())? {
+            self.move_branch(workspace, &tip, to)?;
+        }
+        self.show_moved(workspace, &files, to)
+    }
+
+    /// Moves the workspace's branch in the user's repository. One that a checkout of the user's shows stays
+    /// where it is.
+    ///
+    /// # Errors
+    /// [`Error::Failed`], [`Error::RefMoved`].
+    pub fn move_branch(&self, workspace: &Workspace, from: &Oid, to: &Oid) -> Result<()> {
+        let branch = workspace.branch();
+        if !self.checkouts_of(&branch)?.is_empty() {
+            return Ok(());
+        }
+        self.move_ref(&branch.full(), Some(from), Some(to), "crew: move the workspace")
     }
 
     /// Merges `tip` on the workspace's HEAD `onto`, under the attributes of the commit from which the work
@@ -129,10 +213,13 @@ impl Repository {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::io("read", note, error)),
         };
-        let (from, to) = noted
-            .split_once(' ')
-            .ok_or_else(|| Error::unreadable("moving", noted.clone()))?;
+        let unreadable = || Error::unreadable("moving", noted.clone());
+        let cleared = noted.strip_prefix(CLEARED).map(str::trim_start);
+        let (from, to) = cleared.unwrap_or(&noted).split_once(' ').ok_or_else(unreadable)?;
         let (from, to) = (Oid::parse(from)?, Oid::parse(to)?);
+        if cleared.is_some() {
+            return self.show_cleared(workspace, &from, &to);
+        }
         if AgentRefs::of(workspace)?.head()?.as_ref() == Ok(&from) {
             let files = self.checkout_of(workspace, &from)?;
             // Files that are half written are no edits of anybody's.

@@ -29,7 +29,8 @@ impl Repository {
     /// [`Error::Unsaved`] when something cannot be kept: then nothing is removed.
     pub fn remove(&self, workspace: &Workspace) -> Result<Rescued> {
         let (rescued, plain) = if workspace.exists() {
-            self.rescue_plainly(workspace)?
+            let rescue = self.rescue_all(workspace)?;
+            (rescue.rescued, rescue.is_plain)
         } else {
             (Rescued::default(), false)
         };

@@ -40,6 +40,17 @@ pub struct Saved {
     pub lost_head: Option<String>,
 }
 
+/// What was rescued of a workspace, and how it stood.
+pub(crate) struct Rescue {
+    pub(crate) rescued: Rescued,
+    /// Whether the files were those of a commit and nothing else.
+    pub(crate) is_plain: bool,
+    /// The commit of all of its files.
+    pub(crate) work: Oid,
+    /// The folders of the repositories and worktrees that its agent has made inside it.
+    pub(crate) inside: Vec<PathBuf>,
+}
+
 impl Repository {
     /// Imports the workspace's HEAD and commits all modified, staged or untracked files (not ignored ones,
     /// and not those that are [no work](crate::NoWork)) on top of it, by the agent, at `at`. The branch
@@ -162,11 +173,11 @@ impl Repository {
     /// # Errors
     /// [`Error::WorkspaceMissing`], [`Error::Deadline`], [`Error::Failed`].
     pub fn rescue(&self, workspace: &Workspace) -> Result<Rescued> {
-        self.rescue_plainly(workspace).map(|(rescued, _)| rescued)
+        Ok(self.rescue_all(workspace)?.rescued)
     }
 
-    /// As [`Repository::rescue`]; also returns whether the files were those of a commit and nothing else.
-    pub(crate) fn rescue_plainly(&self, workspace: &Workspace) -> Result<(Rescued, bool)> {
+    /// As [`Repository::rescue`].
+    pub(crate) fn rescue_all(&self, workspace: &Workspace) -> Result<Rescue> {
         let limits = Limits {
             protected: Vec::new(),
             ..Limits::default()
@@ -281,7 +292,12 @@ impl Repository {
             rescued.hidden = hidden.kept;
         }
         if snapshot.nested.is_empty() && snapshot.links.is_empty() {
-            return Ok((rescued, is_plain));
+            return Ok(Rescue {
+                rescued,
+                is_plain,
+                work: tip,
+                inside: of_worktrees.into_iter().map(|(_, folder)| folder).collect(),
+            });
         }
         let before: BTreeSet<String> = self
             .kept(Some(workspace.ticket()))?
@@ -302,7 +318,13 @@ impl Repository {
                 .filter(|kept| names.contains(&kept.name)),
         );
         rescued.nested = kept;
-        Ok((rescued, false))
+        let of_worktrees = of_worktrees.into_iter().map(|(_, folder)| folder);
+        Ok(Rescue {
+            rescued,
+            is_plain: false,
+            work: tip,
+            inside: of_worktrees.chain(snapshot.nested).collect(),
+        })
     }
 
     /// A ref of the ticket's rescued work that holds this commit.

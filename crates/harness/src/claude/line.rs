@@ -9,6 +9,7 @@ mod target;
 use std::borrow::Cow;
 use std::path::Path;
 
+use super::mcp;
 use crate::entry::{Excerpt, Field};
 use crate::event::Event;
 use crate::money::{Tokens, micro};
@@ -306,9 +307,17 @@ impl Tool<'_> {
         }
     }
 
-    /// The name of the tool, sanitised.
+    /// The name of the tool, sanitised: crew's tools have the same name from every client.
     pub(super) fn shown_name(&self) -> String {
-        sanitise::fit(&sanitise::line(&self.name), 60)
+        match self.of_crew() {
+            Some(tool) => format!("crew {tool}"),
+            None => shown_tool(&self.name),
+        }
+    }
+
+    /// The name of the tool, where it is one of crew's; sanitised.
+    pub(super) fn of_crew(&self) -> Option<String> {
+        self.name.strip_prefix(mcp::PREFIX).map(shown_tool)
     }
 
     /// The target, sanitised; may be empty. A path inside `cwd` is shown relative.
@@ -320,6 +329,10 @@ impl Tool<'_> {
             .filter(|inside| !inside.is_empty());
         sanitise::fit(&sanitise::line(inside.unwrap_or(target)), 200)
     }
+}
+
+fn shown_tool(name: &str) -> String {
+    sanitise::fit(&sanitise::line(name), 60)
 }
 
 /// An id that is fit to be shown.

@@ -7,8 +7,10 @@ use crate::step::Calls;
 
 /// The file in the folder of the run that tells the client of the server.
 pub(super) const FILE: &str = "mcp.json";
-/// The name of the server: the client calls the tools `mcp__crew__…`.
+/// The name of the server.
 pub(super) const SERVER: &str = "crew";
+/// How the client's names of the server's tools begin.
+pub(super) const PREFIX: &str = "mcp__crew__";
 /// What people read where it could not be started.
 pub(super) const LACKING: &str =
     "crew's tools could not be started for this step: the agent has its words only";

@@ -83,6 +83,7 @@ fn of_reply(memory: &mut Memory, reply: Reply<'_>, each: &mut dyn FnMut(Entry)) 
             id,
             target: tool.shown_target(&memory.cwd),
             tool: name,
+            of_crew: tool.of_crew(),
             arguments: tool.arguments.into_iter().map(Field::sanitised).collect(),
         });
     }

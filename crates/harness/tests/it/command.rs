@@ -538,6 +538,7 @@ fn a_launch_is_exactly_what_the_settings_and_the_step_say() {
         "CREW_HAS_TOOLS=0",
         "CREW_INSTRUCTIONS=/state/ada-t-1/.git/instructions.md",
         "CREW_LEADER=crew",
+        "CREW_QUEUE=/project/.tickets",
         "CREW_ROLE=worker",
         "CREW_RUN_ID=run-1",
         "CREW_SESSION_ID=s-1",

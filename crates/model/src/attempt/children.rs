@@ -106,6 +106,11 @@ impl ChildWork {
 pub enum ChildEnd {
     /// Its work is in the workspace of its parent.
     Unified,
+    /// It is done, and its work did not merge into that of its parent, whose agent may bring it in.
+    Unmerged {
+        /// The reason, in words.
+        why: String,
+    },
     /// It failed for good.
     GivenUp {
         /// The reason, in words.
@@ -154,6 +159,7 @@ impl ChildResult {
                 Some(work) => format!("done ({})", work.words()),
                 None => "done".to_owned(),
             },
+            ChildEnd::Unmerged { why } => format!("done, and not merged: {why}"),
             ChildEnd::GivenUp { why } => format!("given up: {why}"),
             ChildEnd::Ended { why } => format!("ended: {why}"),
         };

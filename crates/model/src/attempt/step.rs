@@ -136,6 +136,27 @@ impl Prompt {
     }
 }
 
+/// A word for crew that an agent has said and that its mode did not allow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// The beginning of its line: `DONE`, `MODE: plan`.
+    pub word: String,
+    /// The reason, as a sentence without a full stop.
+    pub why: String,
+}
+
+impl super::Attempt {
+    /// The lines of its last step that did not count, each in a message for the agent.
+    #[must_use]
+    pub fn lines_not_used(&self) -> Vec<String> {
+        let refused = self
+            .refused
+            .iter()
+            .map(|one| format!("{}: {}", one.word, one.why));
+        self.unusable.iter().cloned().chain(refused).collect()
+    }
+}
+
 /// The lines of a step that crew could not use, as a part of a sentence; none where there are none.
 #[must_use]
 pub fn unusable_words(lines: &[String]) -> Option<String> {

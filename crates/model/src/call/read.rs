@@ -56,6 +56,7 @@ impl Call {
             }
             Call::CreateTicket {
                 title,
+                kind,
                 tags,
                 priority,
                 ..
@@ -68,6 +69,9 @@ impl Call {
                         "{} is no tag: letters, digits, `-`, `_`, `.` and `:`",
                         text::quoted(tag)
                     ));
+                }
+                if let Some(kind) = kind.as_ref().filter(|kind| !is_tag(kind)) {
+                    return Some(format!("{} is no `type`: it is one word", text::quoted(kind)));
                 }
                 if priority.is_some_and(|priority| priority > 4) {
                     return Some("`priority` is 0 to 4".to_owned());

@@ -1,8 +1,8 @@
 //! Delegation: which agents may give parts of a ticket to others.
 
-use crate::AgentName;
 use crate::settings::Settings;
 use crate::ticket::Ticket;
+use crate::{AgentName, TicketId};
 
 /// The tag of a ticket whose agent may delegate.
 pub const LEADER_TAG: &str = "leader";
@@ -13,6 +13,28 @@ pub const LEADER_TAG: &str = "leader";
 pub fn may_delegate(settings: &Settings, ticket: &Ticket, agent: &AgentName) -> bool {
     let is_leader = settings.agents.leaders.contains(agent) || ticket.tags_given.contains(LEADER_TAG);
     is_leader && ticket.depth() < settings.delegate.depth
+}
+
+/// Those of the children of one attempt whose turn it is, of the ones that are not over, in the order in
+/// which they were delegated: the first one, and with it those behind it that have workspaces of their own,
+/// if it has one too. So nobody else is at work in the leader's workspace while a child works there, begins
+/// with what is there, or is merged into it.
+#[must_use]
+pub fn in_turn(open: &[TicketId], is_apart: impl Fn(&TicketId) -> bool) -> &[TicketId] {
+    let together = open.iter().take_while(|id| is_apart(id)).count();
+    &open[..together.max(1).min(open.len())]
+}
+
+/// The children of one attempt that must be over before it is the turn of one of them, as [`in_turn`].
+pub fn before_in_turn<'a>(
+    children: &'a [TicketId],
+    child: &TicketId,
+    is_apart: impl Fn(&TicketId) -> bool,
+) -> impl Iterator<Item = &'a TicketId> {
+    let at = children.iter().position(|id| id == child);
+    let up_to = at.map_or(&[][..], |at| &children[..=at]);
+    let beside = up_to.iter().rev().take_while(|id| is_apart(id)).count();
+    up_to[..up_to.len() - beside.max(1).min(up_to.len())].iter()
 }
 
 #[cfg(test)]

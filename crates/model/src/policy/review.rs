@@ -30,6 +30,10 @@ pub fn is_wanted(settings: &Settings, ticket: &Ticket, candidate: Option<&Candid
     settings.review.wants(&ticket.spec.tags)
         || settings.review.wants(&ticket.tags_given)
         || ticket
+            .doubt
+            .as_ref()
+            .is_some_and(|doubt| settings.review.wants(&doubt.tags))
+        || ticket
             .unified
             .iter()
             .any(|child| settings.review.wants(&child.tags))
@@ -63,8 +67,15 @@ pub fn why(settings: &Settings, ticket: &Ticket) -> Option<String> {
                     Some(format!("{}, a part of it, has the tag {}", child.id, tag?))
                 })
             };
+            let doubtful = || {
+                let tag = settings.review.tag_of(&ticket.doubt.as_ref()?.tags)?;
+                Some(format!(
+                    "an agent at work on a ticket with the tag {tag} may have written it"
+                ))
+            };
             tag.map(|tag| format!("it has the tag {tag}"))
                 .or_else(of_child)
+                .or_else(doubtful)
                 .or(shown)
         }
     }

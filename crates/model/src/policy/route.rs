@@ -10,7 +10,7 @@ use crate::ticket::{FileStatus, State, Ticket};
 use crate::{AgentName, TicketId, Time};
 use cycles::Cycles;
 
-pub use refusal::Refusal;
+pub use refusal::{BY_DELEGATION, Refusal};
 
 /// The facts about a ticket's file that the journal does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +135,7 @@ fn look(queue: Queue<'_>, id: &TicketId, by: By) -> Result<(), Refusal> {
         if let Some(until) = ticket.due.filter(|due| *due > queue.now) {
             return Err(Refusal::NotDue { until });
         }
+        depends(queue, ticket)?;
         return Err(Refusal::Delegated {
             by: delegated.by.clone(),
         });
@@ -212,6 +213,22 @@ pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
         false => (id, refusal),
     });
     whole.collect()
+}
+
+/// The way round on which a ticket would wait for itself if it depended on another one: it would never begin.
+#[must_use]
+pub fn cycle_with(queue: Queue<'_>, id: &TicketId, on: &TicketId) -> Option<Refusal> {
+    let mut ticket = Ticket::clone(queue.tickets.get(id)?);
+    // One that an agent has now would wait for it before its next attempt.
+    ticket.state = State::Open;
+    ticket.spec.deps = [on.clone()].into();
+    let mut tickets = queue.tickets.clone();
+    tickets.insert(id.clone(), Arc::new(ticket));
+    let queue = Queue {
+        tickets: &tickets,
+        ..queue
+    };
+    Cycles::find(queue).refusal(queue, id)
 }
 
 /// True if the ticket waits for others, and so may wait for itself.
@@ -453,8 +470,13 @@ fn depends(queue: Queue<'_>, ticket: &Ticket) -> Result<(), Refusal> {
 /// True if the work of a child is in the workspace in which another child of the same attempt works, or
 /// begins: neither of them is done before that attempt has landed.
 fn is_beside(dep: &Ticket, child: &Ticket) -> bool {
+    dep.is_merged() && are_siblings(dep, child)
+}
+
+/// True if the same attempt has delegated both.
+fn are_siblings(one: &Ticket, other: &Ticket) -> bool {
     let of = |ticket: &Ticket| ticket.delegated().map(|it| (it.by.clone(), it.fence));
-    dep.is_unified() && of(child).is_some_and(|parent| of(dep) == Some(parent))
+    of(one).is_some_and(|parent| of(other) == Some(parent))
 }
 
 mod cycles;

@@ -133,6 +133,7 @@ pub fn delegated() -> Delegated {
         is_apart: false,
         depth: 1,
         work: None,
+        unmerged: None,
     }
 }
 
@@ -320,6 +321,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
                     tags: ["x".to_owned()].into(),
                     ..ticket.spec.clone()
                 },
+                waited_for: None,
             },
         )
         .when(
@@ -329,8 +331,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
                     digest: "2".to_owned(),
                     ..spec()
                 },
+                waited_for: Some(Box::new(BTreeSet::from([ticket_id("t-9")]))),
             },
         )
+        .event(Event::WriterDoubted {
+            tags: ["risky".to_owned()].into(),
+        })
+        .event(Event::VouchedFor { by: by() })
         .when("eligible", claimed(next, LATE, true))
         .when("early", claimed(next, EARLY, true))
         .when("not eligible", claimed(next, LATE, false))
@@ -649,7 +656,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .event(Event::Delegated {
             delegated: delegated(),
         })
-        .event(Event::Unified { work: None })
+        .event(Event::Unified {
+            work: None,
+            unmerged: None,
+        })
         .event(Event::NotUnified { why: why() })
         .event(Event::ChildrenAbsent {
             absent: BTreeSet::from([delegated().by]),
@@ -664,7 +674,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
                 id: ticket_id("t-1-n1"),
                 title: why(),
                 description: None,
+                design: None,
                 acceptance: None,
+                kind: None,
+                parent: None,
                 tags: BTreeSet::new(),
                 deps: BTreeSet::new(),
                 priority: 2,

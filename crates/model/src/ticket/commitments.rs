@@ -96,7 +96,7 @@ impl Ticket {
         Some(match &self.spec.made_by {
             Some(agent) if self.waiting_promises().all(is_shell) => {
                 format!(
-                    "{agent}, an agent, made this ticket, and shell text in its commitments does not count yet"
+                    "{agent}, no person, made this ticket, and shell text in its commitments does not count yet"
                 )
             }
             Some(_) | None => {

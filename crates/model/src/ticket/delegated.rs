@@ -23,6 +23,9 @@ pub struct Delegated {
     /// What it did to its parent's branch, once it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Box<ChildWork>>,
+    /// The reason for which its work did not merge into that of its parent, in words; none where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmerged: Option<String>,
 }
 
 impl Ticket {
@@ -32,10 +35,16 @@ impl Ticket {
         self.delegated.as_deref()
     }
 
-    /// True if its work is in its parent's workspace, and waits for its parent to land.
+    /// True if it is done for its parent, and lands with it if its parent has its work then.
     #[must_use]
     pub fn is_unified(&self) -> bool {
         matches!(self.stage(), Some(Stage::Unified { is_saved: true }))
+    }
+
+    /// True if its work is in its parent's workspace.
+    #[must_use]
+    pub fn is_merged(&self) -> bool {
+        self.is_unified() && self.delegated().is_some_and(|it| it.unmerged.is_none())
     }
 
     /// The number of tickets above it, each of which was delegated by the agent of the next one.
@@ -44,7 +53,7 @@ impl Ticket {
         self.delegated().map_or(0, |delegated| delegated.depth)
     }
 
-    /// The child that is done and a part of its work, over all of its attempts.
+    /// The child that is done and a part of its work, or may become one, over all of its attempts.
     #[must_use]
     pub fn unified(&self, child: &TicketId) -> Option<&ChildResult> {
         self.unified.iter().find(|result| result.id == *child)

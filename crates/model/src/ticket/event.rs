@@ -27,6 +27,20 @@ pub enum Event {
     Edited {
         /// The contents of the file.
         spec: Spec,
+        /// The tickets for which it waited before, where those are others now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waited_for: Option<Box<BTreeSet<TicketId>>>,
+    },
+    /// Its file came, or got a tag that only a person gives, while agents were at work: one of them may have
+    /// written it.
+    WriterDoubted {
+        /// The tags for which its work is reviewed on account of that.
+        tags: BTreeSet<String>,
+    },
+    /// A person has said that its file is theirs.
+    VouchedFor {
+        /// The actor who did it.
+        by: Actor,
     },
     /// An agent has taken it.
     Claimed {
@@ -542,11 +556,14 @@ pub enum Event {
         /// By which attempt, and where its agent works.
         delegated: Delegated,
     },
-    /// Its work is in its parent's workspace.
+    /// It is done for its parent.
     Unified {
         /// What it did to its parent's branch; none where crew could not tell.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         work: Option<Box<ChildWork>>,
+        /// The reason for which that did not merge, in words: its parent's agent may bring it in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unmerged: Option<String>,
     },
     /// Its parent has landed, with its work.
     LandedWithParent {
@@ -584,7 +601,8 @@ pub enum Event {
         /// The ticket.
         ticket: Box<NewTicket>,
     },
-    /// The work of a child cannot be brought into its parent's workspace.
+    /// The work of a child cannot be brought into its parent's workspace, or it cannot begin there: its
+    /// parent's agent has to mend something.
     NotUnified {
         /// The reason, in words.
         why: String,
@@ -914,6 +932,8 @@ impl Event {
         match self {
             Event::Created { .. } => "created",
             Event::Edited { .. } => "edited",
+            Event::WriterDoubted { .. } => "writer_doubted",
+            Event::VouchedFor { .. } => "vouched_for",
             Event::Claimed { .. } => "claimed",
             Event::Attempt(event) => event.name(),
             Event::Submitted { .. } => "submitted",

@@ -16,9 +16,18 @@ pub struct NewTicket {
     /// The task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// How it is to be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
     /// How one sees that it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
+    /// `bug`, `feature`, `task` …; `task` where its maker has not said.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The ticket that it is a part of, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<TicketId>,
     /// Its tags.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<String>,

@@ -4,6 +4,7 @@ mod checks;
 mod comment;
 mod commitments;
 mod delegation;
+mod doubt;
 mod fewer_tests;
 mod hold;
 mod parts;
@@ -84,13 +85,16 @@ impl Draft<'_> {
             };
             self.ticket.spec = spec.clone();
             self.ticket.take_from_file(&spec.commitments);
+            self.doubt_maker();
             self.ticket.state = State::Open;
             return Ok(());
         }
         let event = self.event;
         match event {
             Event::Created { .. } => self.no("it exists already"),
-            Event::Edited { spec } => self.edit(spec),
+            Event::Edited { spec, .. } => self.edit(spec),
+            Event::WriterDoubted { tags } => self.doubt_writer(tags),
+            Event::VouchedFor { .. } => self.vouch(),
             Event::FileDrifted => Ok(()),
             Event::FileUnheeded { change } => {
                 self.ticket.unheeded = Some(change.clone());
@@ -135,7 +139,7 @@ impl Draft<'_> {
             Event::BudgetSpent { budget } => self.spend_budget(*budget),
             Event::BudgetRaised { slot_free } => self.raise_budget(*slot_free),
             Event::Delegated { delegated } => self.delegated(delegated),
-            Event::Unified { work } => self.unify(work.as_deref()),
+            Event::Unified { work, unmerged } => self.unify(work.as_deref(), unmerged.as_ref()),
             Event::ChildrenAbsent { absent } => self.miss_children(absent),
             Event::NotUnified { why } => self.fail_to_unify(why),
             Event::LandedWithParent { parent, commit } => self.land_with_parent(parent, commit),
@@ -178,11 +182,25 @@ impl Draft<'_> {
                 repeat,
             } => {
                 // Taking the branch over is the first of the checks: it can fail while nothing is merged yet.
-                self.stage(
-                    |s| matches!(s, Stage::Building | Stage::Checking(_)),
-                    "its checks do not run",
-                )?;
-                if self.repeats_too_often(repeat.as_ref()) && *steps_left > 0 {
+                // It is the only one of a child by itself.
+                let runs = |s: &Stage| {
+                    matches!(
+                        s,
+                        Stage::Building | Stage::Checking(_) | Stage::Unified { is_saved: false }
+                    )
+                };
+                let is_child = matches!(
+                    self.stage(runs, "its checks do not run")?.stage,
+                    Stage::Unified { .. }
+                );
+                let is_too_often = self.repeats_too_often(repeat.as_ref()) && *steps_left > 0;
+                if is_too_often && is_child {
+                    let times = repeat.as_ref().map_or(0, |repeat| repeat.times);
+                    return self.fail_to_unify(&format!(
+                        "its branch was refused {times} times in a row:\n{output}"
+                    ));
+                }
+                if is_too_often {
                     self.hold_for_no_progress()?;
                     self.held_for(output);
                     return Ok(());
@@ -453,10 +471,12 @@ impl Draft<'_> {
         ticket.rejected = None;
         ticket.from = attempt::StartPoint::Target;
         ticket.labels.clear();
-        // It begins anew: what its former attempts left is no part of the task.
+        // It begins anew: what its former attempts left is no part of the task, and what a child did stands
+        // on work of its parent's, which would land with it.
         ticket.kept.clear();
         ticket.parts.clear();
         ticket.unified.clear();
+        ticket.undone.clear();
         ticket.absent.clear();
         ticket.pull_request = None;
         let listed = ticket.spec.commitments.clone();

@@ -74,6 +74,9 @@ impl AttemptSummary {
         (self.steps, self.usage) = (attempt.conversation.steps, attempt.conversation.usage);
         self.summary.clone_from(&attempt.summary);
         self.base = attempt.claim.base.clone().or_else(|| self.base.take());
+        if let Some(work) = ticket.delegated().and_then(|it| it.work.as_ref()) {
+            (self.base, self.tip) = (Some(work.from.clone()), Some(work.tip.clone()));
+        }
         if let Some(candidate) = ticket.candidate() {
             (self.base, self.tip) = (Some(candidate.target.clone()), Some(candidate.tip.clone()));
             self.merged = Some(candidate.commit.clone());
@@ -134,6 +137,13 @@ impl Snapshot {
                 .entry((after.id.clone(), now.claim.number))
                 .or_insert_with(|| AttemptSummary::new(after, now));
             work.goes_on(after, now);
+        }
+        // What it was held for when its last attempt ended does not count any more.
+        if before.is_none()
+            && let State::Done(done @ Done::Dropped { .. }) = &after.state
+            && let Some(last) = self.attempts.get_mut(&(after.id.clone(), after.attempts))
+        {
+            last.came_to = done.name().replace('_', " ");
         }
     }
 }

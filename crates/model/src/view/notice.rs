@@ -208,8 +208,8 @@ fn of_step(event: &attempt::Event, ticket: &Ticket) -> Option<Kind> {
             (ticket::State::InProgress(attempt), Signal::Asked { .. }) if attempt.question().is_some() => {
                 Some(Kind::Question)
             }
-            // It was broken up: its parts are tickets of their own.
-            (ticket::State::Open, Signal::Done) => None,
+            // Its parts are tickets of their own.
+            (ticket::State::Open, Signal::BrokenUp { .. }) => None,
             (_, _) => after_failure(ticket),
         },
         attempt::Event::StepFailed { .. } => {
@@ -296,6 +296,8 @@ fn of_ticket(event: &Event, ticket: &Ticket) -> Option<Kind> {
         Event::FileUnheeded { change } => change.asks().then_some(Kind::Held),
         Event::Created { .. }
         | Event::Edited { .. }
+        | Event::WriterDoubted { .. }
+        | Event::VouchedFor { .. }
         | Event::Claimed { .. }
         | Event::CheckStarted
         | Event::Coupled { .. }

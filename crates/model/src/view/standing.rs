@@ -211,6 +211,9 @@ fn of_stage(ticket: &Ticket, verify: &Verify, now: Time) -> Standing {
 /// Where the work of a child is, in words.
 pub(super) fn unified(ticket: &Ticket, is_saved: bool) -> String {
     let parent = ticket.delegated().map_or("its parent", |it| it.by.as_str());
+    if let Some(why) = ticket.delegated().and_then(|it| it.unmerged.as_ref()) {
+        return format!("it is not merged ({why}), and lands with {parent} if the agent there merges it");
+    }
     match is_saved {
         true if let Some(work) = ticket.delegated().and_then(|it| it.work.as_ref()) => {
             match work.is_nothing() {

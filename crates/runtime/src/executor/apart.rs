@@ -6,9 +6,9 @@ use model::attempt::Shared;
 use model::ticket::Ticket;
 use model::{AgentName, TicketId};
 
-use super::children::unified;
-use super::perform::{could_not, crew};
-use super::save::{git_time, refused_by_a_filter, saves, too_large};
+use super::perform::crew;
+use super::save::git_time;
+use crate::Error;
 use crate::executor::Executor;
 use crate::undeletable::shown;
 
@@ -26,23 +26,12 @@ impl Executor {
             return Ok((begun.base().clone(), start));
         }
         let Some(parents) = self.workspace_of(parent)? else {
-            let name = format!("{}-{}", parent.agent, parent.of);
-            let path = self.workspaces.join(name);
-            return Err(git::Error::WorkspaceMissing { path }.into());
+            let why = format!("the workspace of {} is gone", parent.of);
+            return Err(Error::NotBegun { why });
         };
-        self.end_turns(parent, &parents, by)?;
-        let tip = self.save_parent(parent, &parents)?;
+        self.give_up_turns(parent, &parents, by)?;
+        let tip = self.start_there(parent, &parents)?;
         Ok((parents.base().clone(), tip))
-    }
-
-    /// Commits what is not committed in the workspace of a parent, and takes its branch over. Returns its
-    /// tip.
-    pub(super) fn save_parent(&self, parent: &Shared, workspace: &Workspace) -> git::Result<git::Oid> {
-        let message = saves(&parent.of);
-        let saved = self
-            .repository
-            .save(workspace, &message, git_time(), &self.limits())?;
-        Ok(saved.imported.tip)
     }
 
     /// Merges the work of a child into the workspace of its parent. Nobody works there meanwhile, but for
@@ -53,64 +42,53 @@ impl Executor {
         agent: &AgentName,
         number: u32,
         parent: &Shared,
-    ) -> Report {
-        match self.try_merge_into_parent(ticket, agent, number, parent) {
-            Ok(report) => report,
-            Err(crate::Error::Git(error @ (git::Error::Refused { .. } | git::Error::Unrelated { .. }))) => {
-                Report::NotUnified {
-                    why: text::with_causes(&error),
-                }
-            }
-            Err(error) => could_not(error),
-        }
-    }
-
-    fn try_merge_into_parent(
-        &self,
-        ticket: &Ticket,
-        agent: &AgentName,
-        number: u32,
-        parent: &Shared,
     ) -> crate::Result<Report> {
-        let refused = |why: String| Ok(Report::NotUnified { why });
+        let not_unified = |why: String| Ok(Report::NotUnified { why });
         let Some(parents) = self.workspace_of(parent)? else {
-            return refused(format!("the workspace of {} is gone", parent.of));
+            return not_unified(format!("the workspace of {} is gone", parent.of));
         };
         let Some(own) = self.workspace(ticket, agent, number)? else {
-            return refused("its workspace is gone".to_owned());
+            return not_unified("its workspace is gone".to_owned());
         };
         let tip = if own.exists() {
-            let saved = self.save(ticket, &own)?;
-            let nested = saved.nested.iter().map(|one| one.refusal().to_string());
-            let nested: Vec<String> = nested.collect();
-            if let Some(why) = too_large(&saved.unsaved)
-                .or_else(|| refused_by_a_filter(&saved.unsaved))
-                .or_else(|| (!nested.is_empty()).then(|| nested.join("\n")))
-            {
-                return refused(why);
+            match self.save_whole(&ticket.id, &own)? {
+                Ok(saved) => saved.imported.tip,
+                Err(why) => return Ok(Report::ImportRefused { why }),
             }
-            saved.imported.tip
         } else {
             match self.repository.branch_tip(&own.branch())? {
-                Some(tip) => tip,
-                None => return refused("its workspace is gone".to_owned()),
+                Some(tip) if own.started_at()?.as_ref() != Some(&tip) => tip,
+                Some(_) | None => {
+                    return not_unified("its workspace is gone, with all that it did there".to_owned());
+                }
             }
         };
         if let Some(delegated) = ticket.delegated() {
-            self.end_turns(parent, &parents, &delegated.by)?;
+            self.give_up_turns(parent, &parents, &delegated.by)?;
         }
         let began = own.started_at()?;
-        let done = || -> crate::Result<Report> {
+        let done = |unmerged: Option<String>| -> crate::Result<Report> {
             let work = match &began {
                 Some(began) => self.work_between(began, &tip)?,
                 None => None,
             };
-            Ok(unified(work, self.absent_from(&tip, ticket)?))
+            match unmerged {
+                // Nobody could tell later whether its parent's agent has merged it.
+                Some(why) if work.is_none() => not_unified(why),
+                unmerged => Ok(Report::Unified {
+                    work: work.map(Box::new),
+                    unmerged,
+                    absent: self.absent_from(&tip, ticket)?,
+                }),
+            }
         };
         loop {
-            let onto = self.save_parent(parent, &parents)?;
+            let onto = match self.tip_of_parent(parent, &parents)? {
+                Ok(onto) => onto,
+                Err(why) => return not_unified(format!("its work is commit {tip}, and {why}")),
+            };
             if self.repository.is_ancestor(&tip, &onto)? {
-                return done();
+                return done(None);
             }
             let message = Message {
                 subject: format!(
@@ -126,32 +104,58 @@ impl Executor {
             };
             let merged = self
                 .repository
-                .merge_for(&parents, [&onto, &tip], &message, &crew(), git_time())?;
+                .merge_for(&parents, [&onto, &tip], &message, &crew(), git_time());
             let merged = match merged {
-                Ok(merged) => merged,
-                Err(Outcome::Conflict { paths, .. }) => {
+                Ok(Ok(merged)) => merged,
+                // Its agent did that, and can undo it.
+                Err(error @ git::Error::Unrelated { .. }) => {
+                    let why = self.unrelated(ticket, agent, number, &error);
+                    return Ok(Report::ImportRefused { why });
+                }
+                Err(error) => return Err(error.into()),
+                Ok(Err(Outcome::Conflict { paths, .. })) => {
                     let paths: Vec<String> =
                         paths.iter().map(|path| shown(&path.to_string_lossy())).collect();
-                    return refused(format!(
-                        "its work is in conflict with that of {}, in {}; it is commit {tip}: `git merge {tip}` in the workspace of \
-                         {} brings it in",
+                    return done(Some(format!(
+                        "its work is in conflict with that of {}, in {}",
                         parent.of,
                         paths.join(", "),
-                        parent.of
-                    ));
+                    )));
                 }
-                Err(Outcome::Candidate(_) | Outcome::NoCommits) => return done(),
+                Ok(Err(Outcome::Candidate(_) | Outcome::NoCommits)) => return done(None),
             };
+            if !parents.exists() {
+                self.repository.move_branch(&parents, &onto, &merged)?;
+                continue;
+            }
             match self.repository.move_workspace(&parents, &onto, &merged)? {
                 // The next turn finds the merge there, and takes the branch over.
                 Moved::There | Moved::Elsewhere => {}
                 Moved::InTheWay { why } => {
-                    return refused(format!(
-                        "its work, commit {tip}, cannot come into the workspace of {}: {why}; `git merge {tip}` there brings it in",
+                    return done(Some(format!(
+                        "its work cannot come into the workspace of {}: {why}",
                         parent.of
-                    ));
+                    )));
                 }
             }
+        }
+    }
+
+    /// The tip of a parent's branch, with what is not committed in its workspace: its branch is what counts
+    /// where the workspace is gone. Or the reason for which nothing can be merged there.
+    fn tip_of_parent(&self, parent: &Shared, workspace: &Workspace) -> git::Result<Result<git::Oid, String>> {
+        let of = &parent.of;
+        if !workspace.exists() {
+            let tip = self.repository.branch_tip(&workspace.branch())?;
+            return Ok(tip.ok_or_else(|| format!("the workspace of {of} is gone")));
+        }
+        match self.save(of, workspace) {
+            Ok(saved) => Ok(Ok(saved.imported.tip)),
+            Err(git::Error::Refused { refusals, .. }) => Ok(Err(format!(
+                "nothing can be merged into the workspace of {of}, which cannot be saved as it is:\n{}",
+                self.refused((of, workspace), &refusals)
+            ))),
+            Err(error) => Err(error),
         }
     }
 }

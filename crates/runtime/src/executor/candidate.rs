@@ -12,7 +12,7 @@ use model::{AgentName, Oid, TicketId};
 
 use super::perform::{could_not, crew, git_oid, identity, model_oid};
 use super::remote::Base;
-use super::save::{git_time, only_left_out, refused_by_a_filter, too_large};
+use super::save::{git_time, only_left_out};
 use crate::executor::Executor;
 use crate::undeletable::shown;
 
@@ -61,9 +61,6 @@ impl Executor {
         });
         match built {
             Ok(report) => report,
-            Err(git::Error::Refused { refusals, workspace }) => Report::ImportRefused {
-                why: self.refused(ticket, agent, number, &refusals, &workspace),
-            },
             // Its agent did that, and can undo it.
             Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused {
                 why: self.unrelated(ticket, agent, number, &error),
@@ -83,39 +80,14 @@ impl Executor {
         }
     }
 
-    /// The refusals of a branch, each with what helps, and where the work is: a person may mend it there.
-    fn refused(
+    /// A branch that has none of the target's commits, with the commands that put its files on top of them.
+    pub(super) fn unrelated(
         &self,
         ticket: &Ticket,
         agent: &AgentName,
         number: u32,
-        refusals: &[git::Refusal],
-        workspace: &Path,
+        error: &git::Error,
     ) -> String {
-        let of = self.workspace(ticket, agent, number).ok().flatten();
-        let base = of.and_then(|of| self.repository.made_from(&of).ok());
-        let mut kinds = Vec::new();
-        let mut lines = Vec::new();
-        for refusal in refusals {
-            let line = refusal.to_string();
-            // The same file may be refused in several commits.
-            if lines.contains(&line) {
-                continue;
-            }
-            lines.push(line);
-            let kind = std::mem::discriminant(refusal);
-            // A hundred paths need the same remedy.
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
-                lines.extend(base.as_ref().and_then(|base| refusal.remedy(base)));
-            }
-        }
-        lines.push(format!("The work is in {}.", shown(&workspace.to_string_lossy())));
-        lines.join("\n")
-    }
-
-    /// A branch that has none of the target's commits, with the commands that put its files on top of them.
-    fn unrelated(&self, ticket: &Ticket, agent: &AgentName, number: u32, error: &git::Error) -> String {
         let error = text::with_causes(error);
         let Ok(Some(workspace)) = self.workspace(ticket, agent, number) else {
             return error;
@@ -151,17 +123,10 @@ impl Executor {
             return Ok(Report::NoCommits);
         };
         let (tip, lost_head, left_behind) = if workspace.exists() {
-            let saved = self.save(ticket, &workspace)?;
-            // Nobody would see that it is missing until the work has landed.
-            if !saved.nested.is_empty() {
-                let refusals: Vec<_> = saved.nested.iter().map(git::NestedWork::refusal).collect();
-                return Ok(Report::ImportRefused {
-                    why: self.refused(ticket, agent, number, &refusals, &workspace.path()),
-                });
-            }
-            if let Some(why) = too_large(&saved.unsaved).or_else(|| refused_by_a_filter(&saved.unsaved)) {
-                return Ok(Report::ImportRefused { why });
-            }
+            let saved = match self.save_whole(&ticket.id, &workspace)? {
+                Ok(saved) => saved,
+                Err(why) => return Ok(Report::ImportRefused { why }),
+            };
             (saved.imported.tip, saved.lost_head, saved.left_behind)
         } else {
             // Verified but the workspace is gone: land from the branch.
@@ -209,7 +174,7 @@ impl Executor {
         let taken_back = repository.takes_back(workspace.base(), &target, &tip)?;
         if !taken_back.is_empty() {
             return Ok(Report::ImportRefused {
-                why: self.refused(ticket, agent, number, &taken_back, &workspace.path()),
+                why: self.refused((&ticket.id, &workspace), &taken_back),
             });
         }
         // A merge in the middle of the train is not claimed to be checked by itself.

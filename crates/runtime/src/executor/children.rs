@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::Report;
 use jiff::Timestamp;
-use model::attempt::{Child, ChildResult, ChildWork, Prompt, StartPoint};
+use model::attempt::{Child, ChildEnd, ChildResult, ChildWork, Prompt, StartPoint};
 use model::policy::delegation::{LEADER_TAG, may_delegate};
 use model::ticket::{Listed, Ticket};
 use model::{AgentName, TicketId};
@@ -12,7 +12,7 @@ use process::Run;
 use tickets::{Folder, Id, New};
 
 use super::perform::{could_not, git_oid, model_oid};
-use super::turns::TurnEnd;
+use super::prepare::not_prepared;
 use crate::executor::Executor;
 use crate::prompt::ChildWords;
 use crate::undeletable::shown;
@@ -71,53 +71,55 @@ impl Executor {
         number: u32,
         from: &StartPoint,
     ) -> Report {
-        let gone = || Report::WorkspaceFailed {
-            why: "the workspace of its parent is gone".to_owned(),
+        let prepared = || -> Result<Report> {
+            let shared = ticket.shared_workspace();
+            let Some((shared, workspace)) = shared.zip(self.workspace(ticket, agent, number)?) else {
+                let why = "the workspace of its parent is gone".to_owned();
+                return Err(Error::NotBegun { why });
+            };
+            let earlier_work = self.begin_turn(ticket, (shared, &workspace), number, from)?;
+            Ok(match model_oid(workspace.base()) {
+                Ok(base) => Report::WorkspaceReady { base, earlier_work },
+                Err(why) => Report::WorkspaceFailed { why },
+            })
         };
-        let Some(shared) = ticket.shared_workspace() else {
-            return gone();
-        };
-        let workspace = match self.workspace(ticket, agent, number) {
-            Ok(Some(workspace)) if workspace.exists() => workspace,
-            Ok(_) => return gone(),
-            Err(error) => return could_not(error),
-        };
-        let earlier_work = match self.begin_turn(ticket, (shared, &workspace), number, from) {
-            Ok(earlier_work) => earlier_work,
-            Err(error) => return could_not(error),
-        };
-        match model_oid(workspace.base()) {
-            Ok(base) => Report::WorkspaceReady { base, earlier_work },
-            Err(why) => Report::WorkspaceFailed { why },
-        }
+        prepared().unwrap_or_else(not_prepared)
     }
 
     /// Brings the work of a child into the branch of its parent: commits what its agent has not committed.
+    /// What is refused goes back to its agent, as for any ticket.
     pub(super) fn unify(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
-        if let Some(delegated) = ticket.delegated().filter(|it| it.is_apart) {
-            return self.merge_into_parent(ticket, agent, number, &delegated.workspace);
-        }
-        let workspace = match self.workspace(ticket, agent, number) {
-            Ok(workspace) => workspace.filter(git::Workspace::exists),
-            Err(error) => return could_not(error),
+        let unified = || match ticket.delegated().filter(|it| it.is_apart) {
+            Some(delegated) => self.merge_into_parent(ticket, agent, number, &delegated.workspace),
+            None => self.unify_in_parent(ticket, agent, number),
         };
-        // Its parent finds out that the workspace is gone, and what of the branch is refused.
-        let Some((workspace, shared)) = workspace.zip(ticket.shared_workspace()) else {
-            return unified(None, BTreeSet::new());
+        unified().unwrap_or_else(could_not)
+    }
+
+    fn unify_in_parent(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Result<Report> {
+        let gone = || Report::NotUnified {
+            why: "the workspace of its parent is gone".to_owned(),
         };
-        let ended = || -> Result<Report> {
-            self.end_turns(shared, &workspace, &ticket.id)?;
-            let tip = self.save(ticket, &workspace)?.imported.tip;
-            Ok(match self.finish_turn(ticket, &workspace, number, &tip)? {
-                TurnEnd::Over(work) => unified(work, self.absent_from(&tip, ticket)?),
-                TurnEnd::TookAway { why } => Report::NotUnified { why },
-            })
+        let shared = ticket.shared_workspace();
+        let Some((shared, workspace)) = shared.zip(self.workspace(ticket, agent, number)?) else {
+            return Ok(gone());
         };
-        match ended() {
-            Ok(report) => report,
-            Err(Error::Git(git::Error::Refused { .. })) => unified(None, BTreeSet::new()),
-            Err(error) => could_not(error),
-        }
+        self.give_up_turns(shared, &workspace, &ticket.id)?;
+        let tip = if workspace.exists() {
+            match self.save_whole(&ticket.id, &workspace)? {
+                Ok(saved) => saved.imported.tip,
+                Err(why) => return Ok(Report::ImportRefused { why }),
+            }
+        } else {
+            match self.repository.branch_tip(&workspace.branch())? {
+                Some(tip) => tip,
+                None => return Ok(gone()),
+            }
+        };
+        Ok(match self.count_turn(ticket, &workspace, number, &tip)? {
+            Ok(work) => unified(work, self.absent_from(&tip, ticket)?),
+            Err(why) => Report::NotUnified { why },
+        })
     }
 
     /// What a child did to a branch that was at `from` before and is at `tip` now.
@@ -137,7 +139,7 @@ impl Executor {
         }))
     }
 
-    /// The children of a ticket that are done, for a session that knows nothing of them: those of which the
+    /// The children of a ticket that are over, for a session that knows nothing of them: those of which the
     /// prompt itself tells are left out.
     pub(super) fn done_before(
         &self,
@@ -150,21 +152,45 @@ impl Executor {
         } else {
             &[]
         };
-        let Some(tip) = self.repository.branch_tip(&workspace.branch())? else {
-            return Ok(Vec::new());
-        };
-        let mut words = Vec::new();
-        for child in &ticket.unified {
-            if told.iter().any(|one| one.id == child.id) {
-                continue;
-            }
-            let kept = self.kept_of_absent(child, &tip)?;
-            words.push(ChildWords::of(child, kept.as_deref()));
-        }
-        Ok(words)
+        let is_told = |child: &ChildResult| told.iter().any(|one| one.id == child.id);
+        let over = ticket.unified.iter().chain(&ticket.undone);
+        let untold = over.filter(|child| !is_told(child));
+        self.words_of(untold, workspace)
     }
 
-    /// The children of a ticket whose work a branch has not any more. Their commits are kept.
+    /// What these children of a ticket came to, with the commits of theirs that its branch has not.
+    pub(super) fn words_of<'a>(
+        &self,
+        children: impl Iterator<Item = &'a ChildResult>,
+        workspace: &git::Workspace,
+    ) -> git::Result<Vec<ChildWords>> {
+        let tip = self.repository.branch_tip(&workspace.branch())?;
+        let words = children.map(|child| {
+            let missing = match (&child.end, &tip) {
+                (ChildEnd::Unified | ChildEnd::Unmerged { .. }, None) => None,
+                (ChildEnd::Unified | ChildEnd::Unmerged { .. }, Some(tip)) => {
+                    self.kept_of_absent(child, tip)?
+                }
+                (ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. }, _) => self.last_kept(&child.id)?,
+            };
+            Ok(ChildWords::of(
+                child,
+                missing.as_ref().map(|kept| kept.commit.as_str()),
+            ))
+        });
+        words.collect()
+    }
+
+    /// The last commit that is kept of a child.
+    fn last_kept(&self, child: &TicketId) -> git::Result<Option<git::Kept>> {
+        let kept = self.repository.kept(Some(&git::Id::parse(child.as_str())?))?;
+        // Only what did not come into a branch is rescued: an attempt's last commit is more than that.
+        let is_attempt = |kept: &&git::Kept| kept.kind == git::KeptKind::Attempt;
+        let last = kept.iter().rfind(is_attempt).or(kept.last());
+        Ok(last.cloned())
+    }
+
+    /// The children of a ticket whose work a branch has not. Their commits are kept.
     pub(super) fn absent_from(&self, tip: &git::Oid, ticket: &Ticket) -> git::Result<BTreeSet<TicketId>> {
         let mut absent = BTreeSet::new();
         for child in &ticket.unified {
@@ -175,31 +201,35 @@ impl Executor {
         Ok(absent)
     }
 
-    /// The ref under which the commits of a child are kept, where a branch has its work not any more.
-    fn kept_of_absent(&self, child: &ChildResult, tip: &git::Oid) -> git::Result<Option<String>> {
+    /// The commits of a child, kept, where a branch has its work not.
+    fn kept_of_absent(&self, child: &ChildResult, tip: &git::Oid) -> git::Result<Option<git::Kept>> {
         let Some(work) = child.work.as_ref().filter(|work| !work.is_nothing()) else {
             return Ok(None);
         };
-        if self.has_work_of(work, tip)? {
+        if self.has_work_of(child, work, tip)? {
             return Ok(None);
         }
         let id = git::Id::parse(child.id.as_str())?;
-        Ok(Some(
-            self.repository.keep_attempt(&id, &git_oid(&work.tip)?)?.name,
-        ))
+        Ok(Some(self.repository.keep_attempt(&id, &git_oid(&work.tip)?)?))
     }
 
-    /// Whether a branch has what a child did: its commits, or each file that it changed as it left it, as
-    /// after a squash.
-    fn has_work_of(&self, work: &ChildWork, tip: &git::Oid) -> git::Result<bool> {
+    /// Whether a branch has what a child did: its commits, or, as after a squash, anything of what they
+    /// changed.
+    ///
+    /// Others may have edited that again, and the leader answers for what it makes of it. So a child has only
+    /// not landed where all that it did is undone: to have it done again, and those wait that depend on it,
+    /// would be the worse error. Of a child that did not merge its commits count too: that its lines are not
+    /// as they were before it can be another's work, and a merge can leave all of them out.
+    fn has_work_of(&self, child: &ChildResult, work: &ChildWork, tip: &git::Oid) -> git::Result<bool> {
         let (from, done) = (git_oid(&work.from)?, git_oid(&work.tip)?);
-        if self.repository.is_ancestor(&done, tip)? {
-            return Ok(true);
+        let is_merged = self.repository.is_ancestor(&done, tip)?;
+        let has_some = || Ok(!self.repository.has_nothing_of([&from, &done], tip)?);
+        match child.end {
+            ChildEnd::Unmerged { .. } if !is_merged => Ok(false),
+            ChildEnd::Unmerged { .. } => has_some(),
+            ChildEnd::Unified | ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. } if is_merged => Ok(true),
+            ChildEnd::Unified | ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. } => has_some(),
         }
-        let own = self.repository.changes(&from, &done)?;
-        let since = self.repository.changes(&done, tip)?;
-        let own: BTreeSet<_> = own.iter().map(|change| &change.path).collect();
-        Ok(!since.iter().any(|change| own.contains(&change.path)))
     }
 
     /// The instructions of a step: a child's stand in the folder of its run.
@@ -252,9 +282,10 @@ impl Executor {
 }
 
 /// The work of a child is its parent's.
-pub(super) fn unified(work: Option<ChildWork>, absent: BTreeSet<TicketId>) -> Report {
+fn unified(work: Option<ChildWork>, absent: BTreeSet<TicketId>) -> Report {
     Report::Unified {
         work: work.map(Box::new),
+        unmerged: None,
         absent,
     }
 }

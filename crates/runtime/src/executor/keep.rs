@@ -24,13 +24,13 @@ impl Executor {
                 number,
             };
             let saved = workspace.exists().then(|| {
-                self.end_turns(&made_for, workspace, &ticket.id)?;
-                Ok(self.save(ticket, workspace)?)
+                self.give_up_turns(&made_for, workspace, &ticket.id)?;
+                Ok(self.save(&ticket.id, workspace)?)
             });
             let tip = match saved {
                 Some(Ok(saved)) => Some(saved.imported.tip),
                 // Work that may not land may be kept: `remove` rescues it from the workspace as it is.
-                Some(Err(Error::Git(git::Error::Refused { .. }) | Error::NotPutBack { .. })) | None => {
+                Some(Err(Error::Git(git::Error::Refused { .. }))) | None => {
                     self.repository.branch_tip(&workspace.branch())?
                 }
                 Some(Err(error)) => return Err(error),

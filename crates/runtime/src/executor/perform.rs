@@ -204,7 +204,7 @@ impl Executor {
             Effect::LookAtProposal { candidate, url } => self.look_at_proposal(ticket, candidate, url),
             Effect::KeepWork { agent, number } => {
                 match ticket.delegated().filter(|delegated| !delegated.is_apart) {
-                    Some(delegated) => self.end_turn(ticket, &delegated.workspace, *number),
+                    Some(delegated) => self.give_up_turn(ticket, &delegated.workspace, *number),
                     None => self.keep_work(ticket, agent, *number),
                 }
             }
@@ -297,7 +297,10 @@ impl Executor {
             let file = tickets::New {
                 title: new.title.clone(),
                 description: new.description.clone(),
+                design: new.design.clone(),
                 acceptance: new.acceptance.clone(),
+                kind: new.kind.clone().unwrap_or(tickets::New::default().kind),
+                parent: new.parent.as_ref().map(id).transpose()?,
                 tags: new.tags.iter().cloned().collect(),
                 deps: deps?,
                 priority: new.priority,
@@ -369,6 +372,7 @@ impl Executor {
             parent: ticket.delegated().map(|it| it.by.to_string()).unwrap_or_default(),
             is_apart: ticket.delegated().is_some_and(|it| it.is_apart),
             is_leader: self.is_leader(ticket, agent),
+            children: Vec::new(),
             done_before: Vec::new(),
             target: self.settings.project.target.clone(),
             target_commit,

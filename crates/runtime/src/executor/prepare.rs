@@ -30,17 +30,7 @@ impl Executor {
                 },
                 Err(why) => Report::WorkspaceFailed { why },
             },
-            // The machine's moment is not the attempt's failure.
-            Err(error) if error.is_passing() => could_not(error),
-            // It stands where a person asks why nobody is at work: with what they can do.
-            Err(error) => {
-                let mut why = text::with_causes(&error);
-                if let Some(hint) = error.hint() {
-                    why.push_str("; ");
-                    why.push_str(&hint);
-                }
-                Report::WorkspaceFailed { why }
-            }
+            Err(error) => not_prepared(error),
         }
     }
 
@@ -178,6 +168,27 @@ impl Executor {
         }
         Ok(())
     }
+}
+
+/// A workspace that could not be made, or begun in.
+pub(super) fn not_prepared(error: crate::Error) -> Report {
+    if let crate::Error::NotBegun { .. } = error {
+        // Its parent's agent can do something about that, and it cannot.
+        return Report::NotUnified {
+            why: error.to_string(),
+        };
+    }
+    // The machine's moment is not the attempt's failure.
+    if error.is_passing() {
+        return could_not(error);
+    }
+    // It stands where a person asks why nobody is at work: with what they can do.
+    let mut why = text::with_causes(&error);
+    if let Some(hint) = error.hint() {
+        why.push_str("; ");
+        why.push_str(&hint);
+    }
+    Report::WorkspaceFailed { why }
 }
 
 /// What a workspace did not get of what `[workspace] copy` names, in words.

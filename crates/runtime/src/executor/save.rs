@@ -12,12 +12,12 @@ use crate::undeletable::shown;
 impl Executor {
     /// Commits the agent's uncommitted changes, and takes the branch over. Commits that stand apart from the
     /// branch are kept under a ref.
-    pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
+    pub(crate) fn save(&self, ticket: &TicketId, workspace: &Workspace) -> git::Result<Saved> {
         let saved = self.take_over(ticket, workspace)?;
         for one in &saved.submodules {
             tracing::warn!(
                 "{}: the work in the submodule {} does not land, since the branch does not record it; it is kept as {}",
-                ticket.id,
+                ticket,
                 shown(&one.path.to_string_lossy()),
                 one.kept
             );
@@ -25,12 +25,73 @@ impl Executor {
         for left in &saved.unsaved {
             tracing::warn!(
                 "{}: {} cannot be saved: {}",
-                ticket.id,
+                ticket,
                 shown(&left.path.to_string_lossy()),
                 shown(&left.why)
             );
         }
         Ok(saved)
+    }
+
+    /// Saves a workspace of which everything counts that its agent has made: what cannot be in the branch is
+    /// refused, and its agent is told why. Nobody would see that it is missing until the work has landed.
+    pub(super) fn save_whole(
+        &self,
+        ticket: &TicketId,
+        workspace: &Workspace,
+    ) -> git::Result<Result<Saved, String>> {
+        let saved = match self.save(ticket, workspace) {
+            Ok(saved) => saved,
+            Err(git::Error::Refused { refusals, .. }) => {
+                return Ok(Err(self.refused((ticket, workspace), &refusals)));
+            }
+            Err(error) => return Err(error),
+        };
+        if !saved.nested.is_empty() {
+            let refusals: Vec<_> = saved.nested.iter().map(git::NestedWork::refusal).collect();
+            return Ok(Err(self.refused((ticket, workspace), &refusals)));
+        }
+        let unsaved = too_large(&saved.unsaved).or_else(|| refused_by_a_filter(&saved.unsaved));
+        Ok(match unsaved {
+            Some(why) => Err(why),
+            None => Ok(saved),
+        })
+    }
+
+    /// The refusals of a branch, each with what helps, and where the work is: a person may mend it there.
+    /// What helps a child leaves what was there before its turn.
+    pub(super) fn refused(
+        &self,
+        (ticket, workspace): (&TicketId, &Workspace),
+        refusals: &[git::Refusal],
+    ) -> String {
+        let turn = workspace.turns().unwrap_or_default().pop();
+        let base = match turn.filter(|turn| turn.ticket.as_str() == ticket.as_str()) {
+            Some(turn) => Some(turn.start),
+            None => self.repository.made_from(workspace).ok(),
+        };
+        let mut kinds = Vec::new();
+        let mut lines = Vec::new();
+        for refusal in refusals {
+            let line = refusal.to_string();
+            // The same file may be refused in several commits.
+            if lines.contains(&line) {
+                continue;
+            }
+            lines.push(line);
+            let kind = std::mem::discriminant(refusal);
+            // A hundred paths need the same remedy.
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+                lines.extend(base.as_ref().and_then(|base| refusal.remedy(base)));
+            }
+        }
+        // What a child cannot mend is taken out of the folder, before its leader is told of it.
+        if workspace.ticket().as_str() == ticket.as_str() {
+            let place = workspace.path();
+            lines.push(format!("The work is in {}.", shown(&place.to_string_lossy())));
+        }
+        lines.join("\n")
     }
 
     /// The workspace of a step that has ended, in a digest; none where that cannot be told.
@@ -77,8 +138,8 @@ impl Executor {
         workspace.exists().then_some(workspace)
     }
 
-    fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
-        let message = saves(&ticket.id);
+    fn take_over(&self, ticket: &TicketId, workspace: &Workspace) -> git::Result<Saved> {
+        let message = saves(ticket);
         let repository = &self.repository;
         repository.save(workspace, &message, git_time(), &self.limits())
     }
@@ -113,7 +174,7 @@ impl Executor {
     pub(crate) fn save_ahead(&self, ticket: &Ticket) {
         if let Some(workspace) = self.workspace_at_work(ticket) {
             let watch = Stopwatch::start();
-            let saved = self.take_over(ticket, &workspace);
+            let saved = self.take_over(&ticket.id, &workspace);
             timing::saved(&ticket.id, watch);
             if let Err(error) = saved {
                 tracing::debug!(ticket = %ticket.id, %error, "not taken over ahead of its turn");
@@ -136,13 +197,13 @@ pub(super) fn only_left_out(leftovers: &Leftovers) -> Option<String> {
 
 /// Files that are not committed and too large to be saved: without them, the work may be half of what the
 /// agent means.
-pub(super) fn too_large(unsaved: &[git::Unsaved]) -> Option<String> {
+fn too_large(unsaved: &[git::Unsaved]) -> Option<String> {
     let why = "files that are not committed are too large to be saved; remove them, or have git ignore them";
     listed(why, unsaved.iter().filter(|one| one.is_too_large()))
 }
 
 /// Files that are not committed and that a filter of the user's fails on.
-pub(super) fn refused_by_a_filter(unsaved: &[git::Unsaved]) -> Option<String> {
+fn refused_by_a_filter(unsaved: &[git::Unsaved]) -> Option<String> {
     let why = "files that are not committed cannot be saved, since a filter of git's fails on them; mend them, \
                remove them, or have git ignore them";
     listed(why, unsaved.iter().filter(|one| one.is_refused_by_a_filter()))

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use engine::Report;
 use harness::{Role, StepRequest};
-use model::attempt::{Class, HarnessId, Mode, Prompt, Workspace};
+use model::attempt::{Attempt, Class, HarnessId, Mode, Prompt, Workspace};
 use model::policy::budget::Budget;
 use model::settings::HarnessKind;
 use model::ticket::Ticket;
@@ -84,9 +84,12 @@ impl Executor {
             return could_not(error);
         }
         if let Some(attempt) = ticket.attempt()
-            && let Err(error) = self.end_turns(&attempt.workspace(&ticket.id), &workspace, &ticket.id)
+            && let Err(error) = self.give_up_turns(&attempt.workspace(&ticket.id), &workspace, &ticket.id)
         {
             return could_not(error);
+        }
+        if !workspace.exists() {
+            return Report::WorkspaceMissing;
         }
         let id = stands.map_or(owned.clone(), |made| format!("{owned}-{made}"));
         match self.make_run(ticket, step, id, harness, &workspace, &dir) {
@@ -136,7 +139,10 @@ impl Executor {
         if facts.new_session || matches!(step.prompt, Prompt::Init | Prompt::Resume) {
             facts.done_before = self.done_before(ticket, step.prompt, workspace)?;
         }
-        facts.unusable = attempt.map_or_else(Vec::new, |attempt| attempt.unusable.clone());
+        if let Prompt::Unify { results } = step.prompt {
+            facts.children = self.words_of(results.iter(), workspace)?;
+        }
+        facts.unusable = attempt.map_or_else(Vec::new, Attempt::lines_not_used);
         if let Some(attempt) = attempt {
             let shown = attempt.messages.iter().take(attempt.messages_shown as usize);
             facts.said = shown.map(Saying::of).collect();
@@ -228,7 +234,7 @@ impl Executor {
             }
             Err(error) => return could_not(error),
         };
-        match self.save(ticket, &workspace) {
+        match self.save(&ticket.id, &workspace) {
             Ok(saved) if saved.imported.commits == 0 => Report::Inspected {
                 workspace: Workspace::Clean,
             },

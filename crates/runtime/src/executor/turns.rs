@@ -1,83 +1,28 @@
 //! The turns of children in the workspace of their parent: what a child leaves undone is taken out of it
 //! again.
 //!
-//! A turn is noted when it begins, with the tip of the branch. It is over when the child's work counts, or
-//! when what the child did is kept apart and the workspace is as it was. Whoever works there next finishes a
-//! turn that a killed engine, or one that was slower, has left: no order between the tickets' effects is
-//! needed.
+//! A turn is noted when it begins, with the tip of the branch. It counts, or it is given up: then what the
+//! child did is kept apart, and the workspace is as it was. Whoever works there next gives up a turn that a
+//! killed engine, or one that was slower, has left: no order between the tickets' effects is needed.
 
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use engine::Report;
 use git::{Moved, Turn, Workspace};
 use model::TicketId;
 use model::attempt::{ChildWork, Shared, StartPoint};
-use model::ticket::Ticket;
+use model::ticket::{KeptWork, Ticket};
 
 use super::perform::could_not;
+use crate::Error;
 use crate::executor::Executor;
-
-/// What the turn of a child whose agent is done comes to.
-pub(super) enum TurnEnd {
-    /// It is over; with what the child did, unless it was over before.
-    Over(Option<ChildWork>),
-    /// The child has taken away what was there before it.
-    TookAway {
-        /// What is missing, in words.
-        why: String,
-    },
-}
+use crate::undeletable::shown;
 
 impl Executor {
-    /// Ends the turns inside of that of `holder`; all of them for the ticket whose workspace it is.
-    pub(super) fn end_turns(
-        &self,
-        made_for: &Shared,
-        workspace: &Workspace,
-        holder: &TicketId,
-    ) -> crate::Result<()> {
-        let _one = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut turns = workspace.turns()?;
-        let is_holders = |turn: &Turn| turn.ticket.as_str() == holder.as_str();
-        if made_for.of != *holder && !turns.iter().any(is_holders) {
-            return Ok(());
-        }
-        while let Some(turn) = turns.pop_if(|turn| !is_holders(turn)) {
-            self.put_back(made_for, workspace, &turn)?;
-            workspace.note_turns(&turns)?;
-        }
-        Ok(())
-    }
-
-    /// Keeps what a child did in its turn, and takes it out of the workspace. While that cannot be done, its
-    /// turn is not over: what the child did would land otherwise, and nobody would have said so.
-    fn put_back(&self, made_for: &Shared, workspace: &Workspace, turn: &Turn) -> crate::Result<()> {
-        let stays = |why: String| {
-            Err(crate::Error::NotPutBack {
-                child: turn.ticket.to_string(),
-                parent: made_for.of.to_string(),
-                workspace: workspace.path(),
-                why,
-            })
-        };
-        let tip = match self.save_parent(made_for, workspace) {
-            Ok(tip) => tip,
-            Err(error @ git::Error::Refused { .. }) => return stays(text::with_causes(&error)),
-            Err(other) => return Err(other.into()),
-        };
-        if tip == turn.start {
-            return Ok(());
-        }
-        self.repository.keep_attempt(&turn.ticket, &tip)?;
-        match self.repository.put_back(workspace, &tip, &turn.start)? {
-            Moved::There => Ok(()),
-            Moved::Elsewhere => stays("its HEAD is lost".to_owned()),
-            Moved::InTheWay { why } => stays(why),
-        }
-    }
-
     /// Begins the turn of a child in a workspace that it shares, with the work of an earlier attempt of it.
-    /// Returns whether there is any.
+    /// Returns whether there is any. It begins with a folder that can be saved: what is refused later is the
+    /// child's doing, and not that of whoever was there before.
     pub(super) fn begin_turn(
         &self,
         ticket: &Ticket,
@@ -85,93 +30,219 @@ impl Executor {
         number: u32,
         from: &StartPoint,
     ) -> crate::Result<bool> {
-        if let Some(parent) = ticket.delegated() {
-            let holder = workspace
-                .turns()?
-                .pop()
-                .filter(|turn| is_of(turn, ticket, number));
-            if holder.is_none() {
-                self.end_turns(made_for, workspace, &parent.by)?;
-            }
+        let begun = |turns: &[Turn]| {
+            let last = turns.last().filter(|turn| is_of(turn, ticket, number));
+            last.map(|turn| turn.start.clone())
+        };
+        if let Some(parent) = ticket.delegated()
+            && begun(&workspace.turns()?).is_none()
+        {
+            self.give_up_turns(made_for, workspace, &parent.by)?;
         }
         let _one = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         let mut turns = workspace.turns()?;
-        let begun = turns.last().filter(|turn| is_of(turn, ticket, number)).cloned();
-        let turn = match begun {
-            Some(turn) => turn,
+        let start = match begun(&turns) {
+            Some(start) => start,
             None => {
-                let start = match self.save_parent(made_for, workspace) {
-                    Ok(start) => start,
-                    // What its parent's agent has left is refused: it begins in that all the same.
-                    Err(git::Error::Refused { .. }) => return Ok(false),
-                    Err(other) => return Err(other.into()),
-                };
-                let turn = Turn {
+                // What stands there is its parent's agent's, and is saved in that name.
+                let parents = self.workspace_of(made_for)?;
+                let start = self.start_there(made_for, parents.as_ref().unwrap_or(workspace))?;
+                turns.push(Turn {
                     ticket: git::Id::parse(ticket.id.as_str())?,
                     attempt: number,
-                    start,
-                };
-                turns.push(turn.clone());
+                    start: start.clone(),
+                });
                 workspace.note_turns(&turns)?;
-                turn
+                start
             }
         };
-        let earlier = self.start_of(ticket, &turn.start, from)?;
-        let goes_on = earlier != turn.start && self.repository.is_ancestor(&turn.start, &earlier)?;
-        Ok(goes_on && self.repository.move_workspace(workspace, &turn.start, &earlier)? == Moved::There)
+        let earlier = self.start_of(ticket, &start, from)?;
+        let goes_on = earlier != start && self.repository.is_ancestor(&start, &earlier)?;
+        Ok(goes_on && self.repository.move_workspace(workspace, &start, &earlier)? == Moved::There)
     }
 
-    /// Ends the turn of a child whose agent is done; `tip`: the branch as it is now.
-    pub(super) fn finish_turn(
+    /// The tip with which a child begins, with what is not committed in its parent's workspace.
+    pub(super) fn start_there(&self, made_for: &Shared, workspace: &Workspace) -> crate::Result<git::Oid> {
+        let of = &made_for.of;
+        if !workspace.exists() {
+            let why = format!("the workspace of {of} is gone");
+            return Err(Error::NotBegun { why });
+        }
+        let saved = self.save_whole(of, workspace)?;
+        let saved = saved.map_err(|why| Error::NotBegun {
+            why: format!("the workspace of {of} cannot be saved as it is:\n{why}"),
+        })?;
+        Ok(saved.imported.tip)
+    }
+
+    /// Counts the turn of a child whose agent is done; `tip`: the branch as it is now. Returns what the child
+    /// did, unless its turn was over before; or the reason for which it cannot count.
+    pub(super) fn count_turn(
         &self,
         ticket: &Ticket,
         workspace: &Workspace,
         number: u32,
         tip: &git::Oid,
-    ) -> git::Result<TurnEnd> {
+    ) -> git::Result<Result<Option<ChildWork>, String>> {
         let _one = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         let mut turns = workspace.turns()?;
         let Some(turn) = turns.pop_if(|turn| is_of(turn, ticket, number)) else {
-            return Ok(TurnEnd::Over(None));
+            return Ok(Ok(None));
         };
+        if !workspace.exists() && turn.start == *tip {
+            return Ok(Err("the workspace is gone, with all that it did there".to_owned()));
+        }
         if !self.repository.is_ancestor(&turn.start, tip)? {
-            let why = format!(
+            return Ok(Err(format!(
                 "it has taken commits of others out of the branch: {}, with which it began, is not in {tip}",
                 turn.start
-            );
-            return Ok(TurnEnd::TookAway { why });
+            )));
         }
         let work = self.work_between(&turn.start, tip)?;
         workspace.note_turns(&turns)?;
-        Ok(TurnEnd::Over(work))
+        Ok(Ok(work))
     }
 
-    /// Keeps what a child did that ends without its work counting, and takes it out of its parent's
-    /// workspace.
-    pub(super) fn end_turn(&self, ticket: &Ticket, made_for: &Shared, number: u32) -> Report {
-        match self.try_end_turn(ticket, made_for, number) {
-            Ok(report) => report,
-            Err(error) => could_not(error),
+    /// Gives up the turns inside of that of `holder`; all of them for the ticket whose workspace it is.
+    pub(super) fn give_up_turns(
+        &self,
+        made_for: &Shared,
+        workspace: &Workspace,
+        holder: &TicketId,
+    ) -> crate::Result<()> {
+        let is_holders = |turn: &Turn| turn.ticket.as_str() == holder.as_str();
+        let turns = workspace.turns()?;
+        let first = match turns.iter().position(is_holders) {
+            Some(place) => place + 1,
+            None if made_for.of == *holder => 0,
+            None => return Ok(()),
+        };
+        match turns.get(first) {
+            Some(outermost) => self.give_up_from(made_for, workspace, outermost),
+            None => Ok(()),
         }
     }
 
-    fn try_end_turn(&self, ticket: &Ticket, made_for: &Shared, number: u32) -> crate::Result<Report> {
-        let workspace = self.workspace_of(made_for)?.filter(Workspace::exists);
-        if let Some(workspace) = workspace
-            && workspace.turns()?.iter().any(|turn| is_of(turn, ticket, number))
+    /// Gives up the turn of a child that ends without its work counting.
+    pub(super) fn give_up_turn(&self, ticket: &Ticket, made_for: &Shared, number: u32) -> Report {
+        let given_up = || -> crate::Result<Report> {
+            let workspace = self.workspace_of(made_for)?;
+            if let Some(workspace) = &workspace
+                && let turns = workspace.turns()?
+                && let Some(turn) = turns.iter().find(|turn| is_of(turn, ticket, number))
+            {
+                self.give_up_from(made_for, workspace, turn)?;
+            }
+            // Whoever worked there next may have done it.
+            let mut work: Vec<KeptWork> = self.last_attempt(ticket)?.into_iter().collect();
+            if !workspace.as_ref().is_some_and(Workspace::exists) {
+                work.extend(self.archived_of(made_for)?);
+            }
+            Ok(match work.is_empty() {
+                true => Report::Done,
+                false => Report::WorkKept { work },
+            })
+        };
+        given_up().unwrap_or_else(could_not)
+    }
+
+    /// The folders of a workspace that were set aside.
+    fn archived_of(&self, made_for: &Shared) -> git::Result<Vec<KeptWork>> {
+        let beginning = format!("{}-{}~", made_for.agent, made_for.of);
+        let is_of_it = |path: &&PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(&beginning)
+        };
+        let aside = git::Repository::archived_workspaces(&self.workspaces)?;
+        let folder = |path: &PathBuf| KeptWork::Folder {
+            path: shown(&path.to_string_lossy()),
+        };
+        Ok(aside.iter().filter(is_of_it).map(folder).collect())
+    }
+
+    /// Gives up a turn, after those inside of it.
+    fn give_up_from(&self, made_for: &Shared, workspace: &Workspace, outermost: &Turn) -> crate::Result<()> {
+        let _one = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turns = workspace.turns()?;
+        while turns.contains(outermost)
+            && let Some(turn) = turns.last()
         {
-            self.end_turns(made_for, &workspace, &ticket.id)?;
-            let _one = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut turns = workspace.turns()?;
-            if let Some(turn) = turns.pop_if(|turn| is_of(turn, ticket, number)) {
-                self.put_back(made_for, &workspace, &turn)?;
-                workspace.note_turns(&turns)?;
+            if !workspace.exists() {
+                self.end_without_workspace(workspace, &turns)?;
+                return Ok(workspace.note_turns(&[])?);
+            }
+            if let Err(error) = self.put_back(made_for, workspace, turn) {
+                return match cannot_be_kept(&error) {
+                    true => self.archive(workspace, &turns, &error),
+                    false => Err(error),
+                };
+            }
+            turns.pop();
+            workspace.note_turns(&turns)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what a child did in its turn, and takes it out of the workspace: also what cannot be in a
+    /// branch, such as half a merge.
+    fn put_back(&self, made_for: &Shared, workspace: &Workspace, turn: &Turn) -> crate::Result<()> {
+        let repository = &self.repository;
+        let moved = match self.save_whole(&made_for.of, workspace)? {
+            Ok(saved) if saved.imported.tip == turn.start => Moved::There,
+            Ok(saved) => {
+                let tip = saved.imported.tip;
+                repository.keep_attempt(&turn.ticket, &tip)?;
+                repository.put_back(workspace, &tip, &turn.start)?
+            }
+            Err(_) => Moved::Elsewhere,
+        };
+        match moved {
+            Moved::There => Ok(()),
+            Moved::Elsewhere | Moved::InTheWay { .. } => {
+                Ok(repository.clear_workspace(workspace, &turn.ticket, &turn.start)?)
             }
         }
-        // Whoever worked there next may have done it.
-        let kept = self.last_attempt(ticket)?;
-        Ok(kept.map_or(Report::Done, |work| Report::WorkKept { work: vec![work] }))
     }
+
+    /// The folder holds something of a child that git cannot keep. It is set aside as it is, for people, and
+    /// the ticket whose workspace it was goes on from its branch.
+    fn archive(&self, workspace: &Workspace, turns: &[Turn], error: &Error) -> crate::Result<()> {
+        self.end_without_workspace(workspace, turns)?;
+        let aside = self.repository.archive_workspace(workspace)?;
+        tracing::warn!(
+            "what a child has left in the workspace of {} cannot be kept, and the workspace is set aside as {}: {}",
+            workspace.ticket(),
+            shown(&aside.to_string_lossy()),
+            text::with_causes(error)
+        );
+        Ok(())
+    }
+
+    /// Ends all turns of a workspace that is gone, or will be: its branch is all that there is.
+    fn end_without_workspace(&self, workspace: &Workspace, turns: &[Turn]) -> git::Result<()> {
+        for turn in turns.iter().rev() {
+            let tip = self.repository.branch_tip(&workspace.branch())?;
+            if let Some(tip) = tip.filter(|tip| *tip != turn.start) {
+                self.repository.keep_attempt(&turn.ticket, &tip)?;
+                self.repository.move_branch(workspace, &tip, &turn.start)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a folder could not be cleared for what is in it, and not for the machine's moment or a person's
+/// doing.
+fn cannot_be_kept(error: &Error) -> bool {
+    let Error::Git(of_git) = error else { return false };
+    let is_of_folder = matches!(
+        of_git,
+        git::Error::Unsaved { .. }
+            | git::Error::Unreadable { .. }
+            | git::Error::Io { .. }
+            | git::Error::Failed { .. }
+    );
+    is_of_folder && !error.is_passing()
 }
 
 fn is_of(turn: &Turn, ticket: &Ticket, number: u32) -> bool {

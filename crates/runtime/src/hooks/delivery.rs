@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harness::environment::{Environment, assemble};
+use model::TicketId;
 use model::view::Notice;
 use process::{Exit, Reason, Run, Shim, Spec, Status};
 
@@ -19,6 +20,8 @@ use crate::{Error, Place, Result, log, orphans, outputs, set_up};
 /// The variable by which a program knows that it is a hook of crew's: its value is the hook's key in the
 /// settings.
 pub const HOOK_MARK: &str = "CREW_HOOK";
+/// The variable with the ticket of the notice, where it has one.
+pub const HOOK_TICKET: &str = "CREW_HOOK_TICKET";
 /// The time between TERM and KILL for a program that takes too long, in milliseconds.
 const GRACE_MS: u64 = 1_000;
 /// Bytes that are read at the end of what a hook that failed has printed.
@@ -29,6 +32,7 @@ const END: u64 = 4 << 10;
 pub(super) struct Starter {
     owner: Owner,
     root: PathBuf,
+    tickets_dir: PathBuf,
     /// The folder of the runs of hooks.
     dir: PathBuf,
     shim: Shim,
@@ -41,6 +45,7 @@ impl Starter {
         Ok(Self {
             owner: executor.owner.clone(),
             root: executor.place.root.clone(),
+            tickets_dir: executor.place.tickets_dir.clone(),
             dir: executor.place.hook_runs_dir(),
             shim: executor.shim.clone(),
             env: environment(&executor.callers_env)?,
@@ -59,8 +64,10 @@ impl Hook {
     /// failure of the program, in words; none where it went well.
     pub(super) async fn deliver(&self, with: &Arc<Starter>, notice: &Notice) -> Result<Option<String>> {
         let (hook, starter) = (self.clone(), Arc::clone(with));
-        let (id, stdin) = (notice.id, self.stdin(notice));
-        let run = with.on_thread(move || hook.begin(&starter, id, &stdin)).await?;
+        let (id, ticket, stdin) = (notice.id, notice.ticket.clone(), self.stdin(notice));
+        let run = with
+            .on_thread(move || hook.begin(&starter, (id, ticket.as_ref()), &stdin))
+            .await?;
         let watched = run.clone();
         let pidfd = with
             .on_thread(move || Ok(watched.watch()?.try_clone_pidfd()?))
@@ -97,7 +104,7 @@ impl Hook {
     }
 
     /// Starts the program, unless it was started for this notice.
-    fn begin(&self, with: &Starter, notice: u64, stdin: &[u8]) -> Result<Run> {
+    fn begin(&self, with: &Starter, (notice, ticket): (u64, Option<&TicketId>), stdin: &[u8]) -> Result<Run> {
         let dir = with.dir.join(format!("{}-{notice}", self.name));
         private_dir(&with.dir)?;
         if let Ok(run) = Run::open(&dir)
@@ -114,6 +121,11 @@ impl Hook {
         spec.args = words.collect();
         spec.env = with.env.clone();
         spec.env.insert(HOOK_MARK.into(), self.name.into());
+        spec.env
+            .insert(process::QUEUE_MARK.into(), with.tickets_dir.clone().into());
+        if let Some(ticket) = ticket {
+            spec.env.insert(HOOK_TICKET.into(), ticket.as_str().into());
+        }
         spec.grace_ms = GRACE_MS;
         spec.timeout_ms = u64::try_from(self.timeout.as_millis()).ok();
         let run = Run::create(&dir, &spec, Some(stdin))?;

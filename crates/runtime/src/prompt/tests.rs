@@ -15,6 +15,7 @@ fn facts() -> Facts {
         max_steps: 20,
         feedback: vec!["the reviewer said no".into()],
         kept: vec!["b".repeat(40)],
+        children: Vec::new(),
         done_before: Vec::new(),
         answers: Vec::new(),
         unusable: Vec::new(),

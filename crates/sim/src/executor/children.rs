@@ -8,8 +8,9 @@ use model::{AgentName, TicketId, Time};
 use super::Executor;
 use crate::Plant;
 use crate::files::File;
+use crate::folders::{NotTaken, branch};
 use crate::git::By;
-use crate::world::{Key, Turn, World};
+use crate::world::Key;
 
 impl Executor<'_> {
     /// The workspace in which the agent of a ticket works, and the attempt that it was made for.
@@ -56,132 +57,47 @@ impl Executor<'_> {
         };
         let key = key_of(&shared);
         let pin = format!("refs/crew/base/{}/{}", shared.of, shared.number);
-        let space = self.world.spaces.get(&key);
-        match (space, self.world.git.refs.get(&pin).copied()) {
-            (Some(space), Some(base)) if space.number == shared.number => Report::WorkspaceReady {
+        let base = self.world.git.refs.get(&pin).copied();
+        let Some(base) = base.filter(|_| self.is_there(&key, shared.number)) else {
+            return self.cannot_begin(NotTaken::Gone);
+        };
+        match self.begin_turn(ticket, number, &key, from) {
+            Ok(earlier_work) => Report::WorkspaceReady {
                 base: self.world.git.id(base),
-                earlier_work: self.begin_turn(ticket, number, &key, from),
+                earlier_work,
             },
-            (_, _) => Report::WorkspaceFailed {
-                why: "the workspace of its parent is gone".to_owned(),
-            },
+            Err(why) => self.cannot_begin(why),
         }
-    }
-
-    /// Begins the turn of a child in a workspace that it shares. Whether it goes on with what is kept of an
-    /// earlier one.
-    fn begin_turn(&mut self, ticket: &TicketId, number: u32, key: &Key, from: &StartPoint) -> bool {
-        let is_begun = |turn: &Turn| turn.ticket == *ticket && turn.number == number;
-        if let Some(delegated) = self.delegated.clone()
-            && !self.turns_in(key).last().is_some_and(is_begun)
-        {
-            self.end_turns(key, &delegated.by);
-        }
-        if !self.turns_in(key).last().is_some_and(is_begun) {
-            let Some(start) = self.world.save(key) else {
-                return false;
-            };
-            let turn = Turn {
-                ticket: ticket.clone(),
-                number,
-                start,
-            };
-            if let Some(space) = self.world.spaces.get_mut(key) {
-                space.turns.push(turn);
-            }
-        }
-        if self.half {
-            return false;
-        }
-        let git = &self.world.git;
-        let earlier = match from {
-            StartPoint::Kept { number } => git.refs.get(&super::kept(ticket, *number)).copied(),
-            StartPoint::Target | StartPoint::Revert { .. } | StartPoint::Rewound { .. } => None,
-        };
-        let Some(space) = self.world.spaces.get_mut(key) else {
-            return false;
-        };
-        let goes_on = earlier.filter(|earlier| *earlier != space.head && git.contains(*earlier, space.head));
-        space.head = goes_on.unwrap_or(space.head);
-        goes_on.is_some()
-    }
-
-    fn turns_in(&self, key: &Key) -> &[Turn] {
-        self.world.spaces.get(key).map_or(&[], |space| &space.turns)
-    }
-
-    /// Ends the turns inside of that of `holder`; all of them for the ticket whose workspace it is.
-    pub(super) fn end_turns(&mut self, key: &Key, holder: &TicketId) {
-        let is_holders = |turn: &Turn| turn.ticket == *holder;
-        if key.1 != *holder && !self.turns_in(key).iter().any(is_holders) {
-            return;
-        }
-        while let Some(turn) = self
-            .turns_in(key)
-            .last()
-            .cloned()
-            .filter(|turn| !is_holders(turn))
-        {
-            if !self.put_back(key, &turn) {
-                return;
-            }
-        }
-    }
-
-    /// Keeps what a child did in its turn, and takes it out of the workspace. False if the engine dies in
-    /// between.
-    fn put_back(&mut self, key: &Key, turn: &Turn) -> bool {
-        let Some(tip) = self.world.save(key) else {
-            return false;
-        };
-        if tip != turn.start {
-            let kept = super::kept(&turn.ticket, turn.number);
-            self.world.git.refs.insert(kept, tip);
-        }
-        if self.half {
-            return false;
-        }
-        if let Some(space) = self.world.spaces.get_mut(key) {
-            if self.plant != Some(Plant::LeftIn) {
-                space.head = turn.start;
-            }
-            space.turns.pop();
-            self.world.put_back += u32::from(tip != turn.start);
-        }
-        true
-    }
-
-    /// Ends the turn of a child that ends without its work counting.
-    pub(super) fn end_turn(&mut self, ticket: &TicketId, workspace: &Shared, number: u32) -> Report {
-        let key = key_of(workspace);
-        let is_mine = |turn: &Turn| turn.ticket == *ticket && turn.number == number;
-        let is_there = self
-            .world
-            .spaces
-            .get(&key)
-            .is_some_and(|space| space.number == workspace.number);
-        if is_there && self.turns_in(&key).iter().any(is_mine) {
-            self.end_turns(&key, ticket);
-            if let Some(turn) = self.turns_in(&key).last().cloned().filter(is_mine) {
-                self.put_back(&key, &turn);
-            }
-        }
-        Report::Done
     }
 
     /// Where the work of a child begins that has a workspace of its own: the commit of the target that its
     /// parent's work is compared with, and its parent's tip.
-    pub(super) fn start_in_parent(&mut self, delegated: &Delegated) -> Option<(usize, usize)> {
+    pub(super) fn start_in_parent(&mut self, delegated: &Delegated) -> Result<(usize, usize), NotTaken> {
         let shared = &delegated.workspace;
         let key = key_of(shared);
         let pin = format!("refs/crew/base/{}/{}", shared.of, shared.number);
-        let base = self.world.git.refs.get(&pin).copied()?;
-        self.world
-            .spaces
-            .get(&key)
-            .filter(|space| space.number == shared.number)?;
-        self.end_turns(&key, &delegated.by);
-        Some((base, self.world.save(&key)?))
+        let base = self.world.git.refs.get(&pin).copied();
+        let Some(base) = base.filter(|_| self.is_there(&key, shared.number)) else {
+            return Err(NotTaken::Gone);
+        };
+        self.give_up_turns(&key, &delegated.by);
+        let tip = self.world.take_submitted(&key);
+        tip.map(|tip| (base, tip))
+    }
+
+    /// The report of a child that cannot begin in its parent's workspace.
+    pub(super) fn cannot_begin(&self, why: NotTaken) -> Report {
+        match self.plant {
+            Some(Plant::Stranded) => Report::CouldNotRun {
+                why: why.words().to_owned(),
+            },
+            Some(_) | None => not_unified(why.words()),
+        }
+    }
+
+    fn is_there(&self, key: &Key, number: u32) -> bool {
+        let space = self.world.spaces.get(key);
+        space.is_some_and(|space| space.number == number)
     }
 
     pub(super) fn unify(&mut self, ticket: &TicketId, agent: &AgentName, number: u32) -> Report {
@@ -189,39 +105,70 @@ impl Executor<'_> {
             let own = (agent.clone(), ticket.clone());
             return self.merge_into_parent(&own, number, &delegated);
         }
-        let Some(key) = self.shared.as_ref().map(key_of) else {
+        let Some(shared) = self.shared.clone() else {
             return as_unified();
         };
-        self.end_turns(&key, ticket);
-        let Some(tip) = self.world.save(&key).filter(|_| !self.half) else {
-            return as_unified();
-        };
-        let is_mine = |turn: &Turn| turn.ticket == *ticket && turn.number == number;
-        if let Some(space) = self.world.spaces.get_mut(&key) {
-            let _ended = space.turns.pop_if(|turn| is_mine(turn));
-            self.world.unified.insert(ticket.clone(), tip);
+        let key = key_of(&shared);
+        if !self.is_there(&key, shared.number) {
+            return not_unified(NotTaken::Gone.words());
         }
+        self.give_up_turns(&key, ticket);
+        let tip = match self.world.take_submitted(&key) {
+            Ok(tip) => tip,
+            Err(why) => return self.not_taken(ticket, why),
+        };
+        if self.half {
+            return as_unified();
+        }
+        self.count_turn(&key, (ticket, number));
+        self.world.note_unified(ticket, tip);
         as_unified()
     }
 
-    /// Merges the work of a child with a workspace of its own into that of its parent.
+    /// The report of submitted work that is not taken over.
+    fn not_taken(&mut self, ticket: &TicketId, why: NotTaken) -> Report {
+        match why {
+            NotTaken::Gone => not_unified(why.words()),
+            NotTaken::Refused(_) => {
+                self.world.note_refused(ticket);
+                match self.plant {
+                    Some(Plant::RefusedUnified) => as_unified(),
+                    Some(_) | None => Report::ImportRefused {
+                        why: why.words().to_owned(),
+                    },
+                }
+            }
+        }
+    }
+
+    /// Merges the work of a child with a workspace of its own into that of its parent, or into the branch
+    /// where that workspace is gone.
     fn merge_into_parent(&mut self, own: &Key, number: u32, delegated: &Delegated) -> Report {
-        let refused = |why: &str| Report::NotUnified { why: why.to_owned() };
         let shared = &delegated.workspace;
         let key = key_of(shared);
-        let is_there = |world: &World, key: &Key, number: u32| {
-            world.spaces.get(key).is_some_and(|space| space.number == number)
+        let taken = match self.is_there(own, number) {
+            true => self.world.take_submitted(own),
+            false => self.world.branch_of(own).ok_or(NotTaken::Gone),
         };
-        if !is_there(self.world, &key, shared.number) || !is_there(self.world, own, number) {
-            return refused("its workspace is gone");
+        let tip = match taken {
+            Ok(tip) => tip,
+            Err(why) => return self.not_taken(&own.1, why),
+        };
+        let is_there = self.is_there(&key, shared.number);
+        if is_there {
+            self.give_up_turns(&key, &delegated.by);
         }
-        let Some(tip) = self.world.save(own) else {
-            return refused("its workspace is gone");
+        let onto = match is_there {
+            true => self.world.take_over(&key),
+            false => self.world.branch_of(&key).ok_or(NotTaken::Gone),
         };
-        self.end_turns(&key, &delegated.by);
-        let Some(onto) = self.world.save(&key).filter(|_| !self.half) else {
+        let onto = match onto {
+            Ok(onto) => onto,
+            Err(why) => return not_unified(why.words()),
+        };
+        if self.half {
             return as_unified();
-        };
+        }
         let git = &mut self.world.git;
         let by = || By::Crew(own.1.clone(), number);
         let merged = match git.merge(onto, tip) {
@@ -236,15 +183,16 @@ impl Executor<'_> {
             }
             Err((paths, _)) => {
                 self.world.conflicted += 1;
-                return refused(&format!("its work is in conflict in {}", paths.join(", ")));
+                return not_unified(&format!("its work is in conflict in {}", paths.join(", ")));
             }
         };
-        if let Some(space) = self.world.spaces.get_mut(&key)
-            && self.plant != Some(Plant::LeftOut)
-        {
-            space.head = merged;
+        if self.plant != Some(Plant::LeftOut) {
+            if let Some(space) = self.world.spaces.get_mut(&key).filter(|_| is_there) {
+                space.head = merged;
+            }
+            self.world.git.refs.insert(branch((&key.0, &key.1)), merged);
         }
-        self.world.unified.insert(own.1.clone(), tip);
+        self.world.note_unified(&own.1, tip);
         as_unified()
     }
 }
@@ -253,10 +201,16 @@ impl Executor<'_> {
 fn as_unified() -> Report {
     Report::Unified {
         work: None,
+        unmerged: None,
         absent: std::collections::BTreeSet::new(),
     }
 }
 
-fn key_of(shared: &Shared) -> Key {
+/// A child cannot begin, or its work cannot come into its parent's: that is its parent's to mend.
+fn not_unified(why: &str) -> Report {
+    Report::NotUnified { why: why.to_owned() }
+}
+
+pub(super) fn key_of(shared: &Shared) -> Key {
     (shared.agent.clone(), shared.of.clone())
 }

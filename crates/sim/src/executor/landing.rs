@@ -6,8 +6,9 @@ use engine::Report;
 use model::ticket::{Batch, BatchEntry, Candidate, Coupling, InTheWay, Obstacle};
 use model::{AgentName, Oid, TicketId};
 
-use super::{Executor, PINS, branch};
+use super::{Executor, PINS};
 use crate::Plant;
+use crate::folders::{NotTaken, branch};
 use crate::git::{By, Git, TARGET, tree_id};
 use crate::world::World;
 
@@ -30,9 +31,16 @@ impl Executor<'_> {
             .spaces
             .get(&key)
             .is_some_and(|space| space.number == number);
-        let saved = if mine { self.world.save(&key) } else { None };
+        let saved = match mine.then(|| self.world.take_submitted(&key)) {
+            Some(Ok(tip)) => Some(tip),
+            Some(Err(NotTaken::Refused(refuses))) => {
+                let why = refuses.words().to_owned();
+                return Report::ImportRefused { why };
+            }
+            Some(Err(NotTaken::Gone)) | None => None,
+        };
         let git = &mut self.world.git;
-        let name = branch(agent, ticket);
+        let name = branch((agent, ticket));
         let Some(tip) = saved.or_else(|| git.refs.get(&name).copied()) else {
             return Report::NoCommits;
         };

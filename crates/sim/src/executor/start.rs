@@ -11,6 +11,7 @@ use model::{AgentName, TicketId, Time};
 use super::Executor;
 use crate::Plant;
 use crate::chance::Site;
+use crate::folders::Refuses;
 use crate::git::{BROKEN, TOUCHY};
 use crate::process::{self, Act, Process};
 use crate::rng::Rng;
@@ -37,7 +38,7 @@ impl Executor<'_> {
             return Report::StepSpawned;
         }
         let (key, made_for) = self.space_of(agent, ticket, *number);
-        self.end_turns(&key, ticket);
+        self.give_up_turns(&key, ticket);
         let (key, made_for) = self.misled(key, made_for);
         if self
             .world
@@ -157,6 +158,14 @@ impl Executor<'_> {
             then(&mut acts, 500, Act::MergeTarget);
             then(&mut acts, 500, Act::Heal);
             then(&mut acts, 500, Act::Commit);
+            // Who has not been told may not know what crew refuses.
+            let is_told = !matches!(prompt, Prompt::Init | Prompt::Step);
+            let is_refused = self.options.rates.of(Site::Refused) > 0 && !is_told && rng.percent(50);
+            let act = match is_refused {
+                true => Act::Leave(Refuses::UnfinishedMerge),
+                false => Act::Mend,
+            };
+            then(&mut acts, 500, act);
             then(
                 &mut acts,
                 rng.ms(500, 20_000),
@@ -179,6 +188,9 @@ impl Executor<'_> {
         if matches!(prompt, Prompt::ChecksFailed { .. }) && rng.percent(70) {
             then(&mut acts, rng.ms(100, 9_000), Act::Heal);
         }
+        if self.is_refused(key) && rng.percent(60) {
+            then(&mut acts, rng.ms(100, 9_000), Act::Mend);
+        }
         if rng.percent(85) {
             let mut edits = Vec::new();
             for _ in 0..rng.from(1, 2) {
@@ -195,6 +207,14 @@ impl Executor<'_> {
             if rng.percent(80) {
                 then(&mut acts, rng.ms(100, 9_000), Act::Commit);
             }
+        }
+        if let Some(mut rng) = self.chance.strikes(Site::Refused) {
+            let refuses = match rng.below(8) {
+                0..4 => Refuses::UnfinishedMerge,
+                4..7 => Refuses::LargeFile,
+                _ => Refuses::CannotBeKept,
+            };
+            then(&mut acts, rng.ms(0, 9_000), Act::Leave(refuses));
         }
         if let Some(what) = self.chance.strikes(Site::Meddle) {
             let act = self.meddle(key, what);
@@ -261,6 +281,12 @@ impl Executor<'_> {
         let act = if stays { Act::State(end) } else { Act::End(end) };
         then(&mut acts, rng.ms(0, 20_000), act);
         (acts, true)
+    }
+
+    /// Whether there is something in a workspace that crew refuses.
+    fn is_refused(&self, key: &Key) -> bool {
+        let space = self.world.spaces.get(key);
+        space.is_some_and(|space| space.refuses.is_some())
     }
 
     /// An act of an agent in a place that is not its own.
@@ -365,7 +391,10 @@ fn break_up(acts: &mut Vec<(Time, Act)>, began: Time, mut rng: Rng) {
     let tickets = (0..rng.from(1, 2)).map(|n| Call::CreateTicket {
         title: format!("piece {n}"),
         description: None,
+        design: None,
         acceptance: None,
+        kind: None,
+        parent: None,
         tags: BTreeSet::new(),
         deps: BTreeSet::new(),
         priority: None,

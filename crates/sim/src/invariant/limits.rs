@@ -228,7 +228,7 @@ impl Witness {
                 self.same.remove(id);
                 None
             }
-            Event::Edited { spec } if spec.digest != before.spec.digest => {
+            Event::Edited { spec, .. } if spec.digest != before.spec.digest => {
                 self.same.remove(id);
                 None
             }

@@ -176,8 +176,8 @@ impl Witness {
             let (ticket, number) = match &commit.by {
                 By::Root | By::Foreign => continue,
                 By::Crew(ticket, number) => (ticket, *number),
-                By::Agent(ticket, _) | By::Gatekeeper(ticket) => {
-                    let what = format!("a commit of an agent of {ticket} is on the target");
+                By::Agent(ticket, _) | By::Gatekeeper(ticket) | By::Person(ticket) => {
+                    let what = format!("a commit in a workspace of {ticket} is on the target");
                     return Err(Broken {
                         invariant: "the target is what was landed",
                         what,

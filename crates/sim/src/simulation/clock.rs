@@ -9,6 +9,7 @@ use model::{TicketId, Time};
 use super::Simulation;
 use crate::Who;
 use crate::chance::Site;
+use crate::folders::Strike;
 use crate::rng::Rng;
 
 impl Simulation {
@@ -44,6 +45,13 @@ impl Simulation {
         }
         if let Some(mut rng) = self.chance.strikes(Site::Away) {
             self.move_a_file_away(&mut rng);
+        }
+        for (site, what) in [(Site::Deleted, Strike::Delete), (Site::InFolder, Strike::Work)] {
+            if let Some(mut rng) = self.chance.strikes(site)
+                && let Some(done) = self.world.strike_workspace(what, &mut rng)
+            {
+                self.note(Who::World, || done);
+            }
         }
         if let Some(mut rng) = self.chance.strikes(Site::Rewrite) {
             let commits = usize::try_from(rng.from(1, 2)).unwrap_or(1);

@@ -207,9 +207,14 @@ fn a_prefix_that_is_tried_again_is_caught() {
 
 #[test]
 fn a_culprit_that_is_off_by_one_is_caught() {
+    // What lands with the wrong one sent back can leave a target that fails for good.
     caught(
         Plant::OffByOne,
-        &["only the work at fault is sent back", "what landed was tested"],
+        &[
+            "only the work at fault is sent back",
+            "what landed was tested",
+            "everything comes to rest",
+        ],
     );
 }
 
@@ -360,4 +365,28 @@ fn work_of_a_child_that_is_merged_twice_is_caught() {
         Plant::MergedAgain,
         &["work of a child lands with its parent's, once"],
     );
+}
+
+#[test]
+fn refused_work_of_a_child_that_is_said_to_be_done_is_caught() {
+    caught(
+        Plant::RefusedUnified,
+        &["a child whose work is refused is not done"],
+    );
+}
+
+#[test]
+fn a_turn_that_takes_others_work_out_is_caught() {
+    caught(
+        Plant::WideTurn,
+        &[
+            "a person's commit is set aside only with the child in whose turn it was made",
+            "work of a child lands with its parent's, once",
+        ],
+    );
+}
+
+#[test]
+fn a_child_that_waits_for_a_workspace_without_end_is_caught() {
+    caught(Plant::Stranded, &["everything comes to rest"]);
 }

@@ -47,6 +47,8 @@ fn hold(share: u64) -> Summary {
         assert!(sum.struck[*site as usize] > 0, "{site} never struck: {sum}");
     }
     let children = [sum.unified, sum.merged, sum.conflicted, sum.put_back];
+    let folders = [sum.work_refused, sum.lost_workspaces];
+    assert!(folders.iter().all(|times| *times > 0), "{sum}");
     assert!(children.iter().all(|times| *times > 0), "{sum}");
     let team = [sum.broken_up, sum.stirred];
     assert!(team.iter().all(|times| *times > 0), "{sum}");

@@ -12,7 +12,7 @@ use crate::scene::{Scene, agent, id};
 #[track_caller]
 fn command(actions: Vec<Action>) -> Command {
     let mut commands = actions.into_iter().filter_map(|action| match action {
-        Action::Submit { command, .. } => Some(command),
+        Action::Submit { command, .. } => Some(*command),
         Action::Watch(_) | Action::Read(_) | Action::Suspend | Action::Quit => None,
     });
     let found = commands.next().expect("a command");

@@ -37,7 +37,7 @@ impl Summaries {
             let state = state(work);
             let line = match self.known.remove(&key) {
                 Some((then, line)) if then == state => line,
-                Some(_) | None => commits::in_one_line(place, work),
+                Some(_) | None => commits::in_one_line(crew, place, work),
             };
             told.extend(line.clone().map(|line| (work.ticket.clone(), line)));
             known.insert(key, (state, line));

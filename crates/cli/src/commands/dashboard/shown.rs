@@ -261,7 +261,7 @@ impl Shown {
         let mut wanted: VecDeque<Action> = self.app.update(msg, clock::now()).into();
         while let Some(action) = wanted.pop_front() {
             match action {
-                Action::Submit { request, command } => self.submit(request, command),
+                Action::Submit { request, command } => self.submit(request, *command),
                 Action::Watch(run) => {
                     self.watched = run.map(|run| Watched::new(&self.place, run));
                     if let Some(watched) = &mut self.watched

@@ -35,9 +35,10 @@ pub(super) fn next(
                 (dep.to_string(), state)
             })
             .collect(),
-        Some(Refusal::Cycle { .. }) => {
-            hint("break it with `crew ticket undep <ticket> <dependency>`".to_owned())
-        }
+        Some(cycle @ Refusal::Cycle { .. }) => hint(match cycle.dependencies_of_cycle().first() {
+            Some((of, on)) => format!("`crew ticket undep {of} {on}` breaks it"),
+            None => "remove one of the `recovers` from its file".to_owned(),
+        }),
         Some(Refusal::MissingDependency { id: missing }) => {
             hint(format!("create it, or `crew ticket undep {id} {missing}`"))
         }
@@ -118,7 +119,13 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         .and_then(|ticket| ticket.held.as_ref())
         .map(|held| &held.why);
     let merged = ticket.is_some_and(|ticket| ticket.candidate().is_some());
-    let usual = format!("`crew retry {id}` tries it again, `crew drop {id}` gives it up");
+    let usual = match ticket.and_then(Ticket::delegated) {
+        Some(delegated) => format!(
+            "`crew retry {id}` tries it again; otherwise {} goes on without it once its other children are over",
+            delegated.by
+        ),
+        None => format!("`crew retry {id}` tries it again, `crew drop {id}` gives it up"),
+    };
     let broken: Vec<String> = ticket
         .into_iter()
         .flat_map(Ticket::broken_commitments)

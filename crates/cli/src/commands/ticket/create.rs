@@ -1,4 +1,4 @@
-//! `create`.
+//! `create`: what its words ask for.
 
 use client::ticket_folder::{New, TicketFolder};
 
@@ -10,10 +10,7 @@ use crate::ui;
 impl Call<'_> {
     pub(super) fn create(&mut self) -> Result<Exit> {
         let words = std::mem::take(&mut self.words);
-        let mut new = New {
-            made_by: self.agent().map(|agent| text::sanitise::line(&agent)),
-            ..New::default()
-        };
+        let mut new = New::default();
         let mut parent = None;
         let mut titles = Vec::new();
         let mut words = words.into_iter();
@@ -66,14 +63,7 @@ impl Call<'_> {
             (Some(outside), None) => TicketFolder::find(None, &self.start).map_err(|_| outside)?,
             (_, given) => TicketFolder::find_or_create(given.as_deref(), &self.start)?,
         };
-        if let Some(id) = folder.made_before(&new)? {
-            ui::warn(&format!(
-                "{id} has this title, and you have made it before: no other one is made"
-            ));
-            return self.print(&format!("{id}\n"));
-        }
-        let text = folder.create(new, parent.as_deref())?;
-        self.print(&text)
+        self.make(&folder, new, parent.as_deref())
     }
 }
 

@@ -1,13 +1,14 @@
 //! `crew ticket status | start | close | reopen`: a person's word on the status of a ticket.
 
-use client::ticket_folder::Status;
+use client::ticket_folder::{Status, TicketFolder};
 use client::word;
 use model::TicketId;
 use model::command::Outcome;
 use model::ticket::FileStatus;
-use runtime::{CHECK_MARK, Place};
+use runtime::Place;
 
 use super::Call;
+use super::standing::expect_agent;
 use crate::arguments::wait;
 use crate::context::Program;
 use crate::error::{Error, Result};
@@ -38,16 +39,13 @@ impl Call<'_> {
     /// Writes the status into the file, and tells crew that a person wants it. A file that git has taken away
     /// cannot be written: the word alone counts.
     fn set_status(&mut self, id: &str, status: Status) -> Result<Exit> {
-        let whole = self.folder()?.resolve(id).ok();
-        if self.context.program() == Some(Program::Check) && self.place_of_folder().is_some() {
-            return Err(Error::usage(
-                format!(
-                    "a check of crew's runs this ({CHECK_MARK} is set), and the status of a ticket is a person's word"
-                ),
-                "take it out of the check",
-            ));
+        let folder = self.folder()?;
+        let whole = folder.resolve(id).ok();
+        let program = self.program_at(&folder);
+        if program == Some(Program::Check) {
+            expect_agent(Program::Check, "the status of a ticket is a person's word")?;
         }
-        if self.context.is_agents() && whole.is_some() && whole.as_deref() != self.own_ticket() {
+        if program.is_some() && whole.is_some() && whole.as_deref() != self.own_ticket(&folder) {
             return Err(Error::refused(
                 "an agent of crew sets the status of its own ticket only",
                 "`crew ticket add-note` tells people about another one",
@@ -65,7 +63,7 @@ impl Call<'_> {
             (Some(id), Status::Closed) => self.follows_close(id)?,
             (_, _) => None,
         };
-        let written = self.folder()?.set_status(id, status, self.own_ticket());
+        let written = folder.set_status(id, status, self.own_ticket(&folder));
         let told = self.tell_engine(whole.as_deref().unwrap_or(id), status, written.is_ok())?;
         match (written, told) {
             (Ok(text), _) => {
@@ -154,18 +152,14 @@ impl Call<'_> {
     }
 
     /// The repository whose queue the folder is; none in the process of an agent, who speaks for no person.
-    fn place_of_folder(&self) -> Option<Place> {
-        if self.context.is_agents() {
-            return None;
-        }
-        let place = Place::find(&self.context.dir, &self.context.env).ok()?;
-        let folder = self.folder().ok()?.path().canonicalize().ok()?;
-        (place.tickets_dir.canonicalize().ok()? == folder && place.journal.exists()).then_some(place)
+    pub(super) fn place_of_folder(&self) -> Option<Place> {
+        let folder = self.folder().ok()?;
+        self.agent_at(&folder).is_none().then(|| self.place_of(&folder))?
     }
 
     /// The ticket on which the agent works in whose process this command runs; none in a person's.
-    fn own_ticket(&self) -> Option<&str> {
-        let id = self.context.env.get("CREW_TICKET_ID").map(String::as_str);
-        id.filter(|_| self.context.is_agents())
+    fn own_ticket(&self, folder: &TicketFolder) -> Option<&str> {
+        self.agent_at(folder)?;
+        self.context.env.get("CREW_TICKET_ID").map(String::as_str)
     }
 }

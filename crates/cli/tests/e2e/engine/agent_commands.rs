@@ -109,7 +109,7 @@ fn neither_a_check_nor_a_set_up_can_act_as_a_person() {
     assert_eq!(world.landed(), ["t-1"]);
     let of_check = "CREW_BASE CREW_CHECK CREW_RUN_ID ";
     let of_its_set_up = "CREW_CHECK CREW_RUN_ID ";
-    let of_set_up = "CREW_AGENT CREW_RUN_ID CREW_SETUP CREW_TICKET_ID CREW_WORKER ";
+    let of_set_up = "CREW_AGENT CREW_QUEUE CREW_RUN_ID CREW_SETUP CREW_TICKET_ID CREW_WORKER ";
     for (name, mark, own) in [
         ("check", "CREW_CHECK", of_check),
         ("check-set-up", "CREW_CHECK", of_its_set_up),

@@ -233,6 +233,7 @@ fn a_step_says_exactly_what_the_contract_says_and_nothing_secret_passes() {
         "CREW_TOOL",
         "CREW_INSTRUCTIONS",
         "TICKETS_DIR",
+        "CREW_QUEUE",
         "GIT_CEILING_DIRECTORIES",
         "PATH",
         "HOME",

@@ -94,22 +94,18 @@ fn an_engine_that_is_killed_while_a_child_is_merged_comes_to_the_same() {
     }
 }
 
-#[test]
-fn a_conflict_is_the_leaders_to_resolve() {
+/// Two children change the same file side by side, so that the second one does not merge; `then` is what
+/// their leader does.
+fn in_conflict(then: &str) -> World {
     let world = World::with(|s| s.agents = "count = 3".to_owned());
     world.script("t-1-c1", "work same mine\necho DONE");
     world.script(
         "t-1-c2",
         "until_there \"$GATES/merged\"\nwork same yours\necho DONE",
     );
-    let leader = r#"case "$RUN" in
-1) "$CREW_TOOL" tool delegate '{"tasks": [{"title": "One", "share": false}, {"title": "Two", "share": false}]}' ;;
-*) merge=$(grep -o 'git merge [0-9a-f]*' "$LOGS/t-1.2.prompt" | head -n 1)
-   $merge || true; printf 'mine\nyours\n' > same
-   git add -A && git commit -qm resolved && echo DONE ;;
-esac
-"#;
-    world.ticket("t-1").line("tags: [leader]").agent(leader).write();
+    let delegates = r#""$CREW_TOOL" tool delegate '{"tasks": [{"title": "One", "share": false}, {"title": "Two", "share": false}]}'"#;
+    let leader = format!("case \"$RUN\" in\n1) {delegates} ;;\n*) {then} ;;\nesac\n");
+    world.ticket("t-1").line("tags: [leader]").agent(&leader).write();
     let mut engine = world.engine();
     world.wait("the first one is merged", || {
         world.state_name("t-1-c1") == "verify/unified"
@@ -120,21 +116,45 @@ esac
     });
     world.must(&["stop"]);
     engine.end();
-    assert_eq!(world.on_main("same").as_deref(), Some("mine\nyours\n"));
     let prompt = world.prompt("t-1", 2);
+    for told in [
+        "It is done, but its work is not in this folder",
+        "> its work is in conflict with that of t-1, in same",
+    ] {
+        assert!(prompt.contains(told), "{told}: {prompt}");
+    }
     assert!(
-        prompt.contains("It was given up:\n> its work is in conflict with that of t-1, in same"),
-        "{prompt}"
+        !prompt.contains("crew explain"),
+        "no command of a person's: {prompt}"
     );
+    world
+}
+
+/// The leader does what its prompt says: the objects of the child are in its workspace.
+#[test]
+fn a_child_in_conflict_lands_with_the_leader_that_merges_it() {
+    let merges = r#"show=$(grep -o 'git log HEAD\.\.[0-9a-f]*' "$LOGS/t-1.2.prompt" | head -n 1)
+   merge=$(grep -o 'git merge [0-9a-f]*' "$LOGS/t-1.2.prompt" | head -n 1)
+   $show --format=%s > "$LOGS/shown"; $merge || true; printf 'mine\nyours\n' > same
+   git add -A && git commit -qm resolved && echo DONE"#;
+    let world = in_conflict(merges);
+    assert_eq!(world.on_main("same").as_deref(), Some("mine\nyours\n"));
+    assert_eq!(world.read("../logs/shown").lines().count(), 1);
+    for id in ["t-1-c1", "t-1-c2"] {
+        assert_eq!(world.state_name(id), "done/landed", "{id}");
+    }
+}
+
+#[test]
+fn a_child_in_conflict_that_its_leader_does_without_is_dropped_and_kept() {
+    let world = in_conflict("work whole whole; echo DONE");
+    assert_eq!(world.on_main("same").as_deref(), Some("mine\n"));
     assert_eq!(
         (world.state_name("t-1-c1"), world.state_name("t-1-c2")),
         ("done/landed".to_owned(), "done/dropped".to_owned())
     );
     let kept = world.json(&["explain", "t-1-c2"])["kept"].clone();
     assert_eq!(kept[0]["place"], "refs/crew/attempts/t-1-c2/1", "{kept}");
-    assert_eq!(
-        world.git(&["log", "--format=%s", "main"]).matches("work").count(),
-        2,
-        "the leader has merged it"
-    );
+    let message = world.git(&["log", "-1", "--format=%B", "main"]);
+    assert!(!message.contains("t-1-c2"), "{message}");
 }

@@ -169,3 +169,75 @@ fn a_person_delegates_to_an_idle_agent_alone() {
     assert_eq!(again.code, Some(1), "{again}");
     assert!(again.err.contains("zed is at work on"), "{again}");
 }
+
+/// What a child did stands on what its leader had done, which nobody has submitted yet.
+#[test]
+fn a_child_that_is_dropped_and_opened_again_brings_nothing_of_its_leaders_along() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    world.script(
+        "t-1-c1",
+        "case \"$RUN\" in\n1) work one one; touch \"$GATES/worked\"; until_there \"$GATES/never\" ;;\n*) work two two; echo DONE ;;\nesac",
+    );
+    let delegates = r#"work half half; "$CREW_TOOL" tool delegate '{"tasks": [{"title": "One"}]}'"#;
+    let leader = format!(
+        "case \"$RUN\" in\n1) {delegates} ;;\n*) until_there \"$GATES/go\"; work whole whole; echo DONE ;;\nesac\n"
+    );
+    world.ticket("t-1").line("tags: [leader]").agent(&leader).write();
+    let mut engine = world.engine();
+    world.wait("the child has worked", || world.path("gates/worked").exists());
+    let said = world.must(&["drop", "t-1-c1", "later"]).out;
+    assert!(
+        said.contains("`crew explain t-1-c1` names where its work is kept"),
+        "{said}"
+    );
+    world.wait_for_run("t-1", 2);
+    let prompt = world.prompt("t-1", 2);
+    assert!(
+        prompt.contains("What its agent did is not in this folder, but in commit"),
+        "{prompt}"
+    );
+    world.must(&["ticket", "reopen", "t-1-c1"]);
+    world.wait("it has landed", || world.state_name("t-1-c1") == "done/landed");
+    assert_eq!(world.on_main("two").as_deref(), Some("two\n"));
+    assert_eq!((world.on_main("half"), world.on_main("one")), (None, None));
+    assert_eq!(
+        world.git(&["show", "refs/crew/attempts/t-1-c1/1:one"]).trim(),
+        "one"
+    );
+    world.open("go");
+    world.wait("its leader has landed", || {
+        world.state_name("t-1") == "done/landed"
+    });
+    assert_eq!(world.on_main("half").as_deref(), Some("half\n"));
+    world.must(&["stop"]);
+    engine.end();
+}
+
+#[test]
+fn a_dependency_that_locks_the_children_is_refused_and_told_where_a_file_brings_it() {
+    let world = world("until_there \"$GATES/go\"");
+    let mut engine = world.engine();
+    world.wait_for_run("t-1-c1", 1);
+    for (of, on) in [("t-1-c1", "t-1-c2"), ("t-1-c2", "t-1"), ("t-1", "t-1-c1")] {
+        let said = world.crew(&["ticket", "dep", of, on]);
+        assert_ne!(said.code, Some(0), "{of} {on}");
+        assert!(
+            said.err.contains(&format!("{of} would wait for itself: {of} → ")),
+            "{}",
+            said.err
+        );
+    }
+    world.must(&["ticket", "dep", "t-1-c2", "t-1-c1"]);
+    world.must(&["ticket", "undep", "t-1-c2", "t-1-c1"]);
+    world.edit("t-1-c2", |text| text.replace("deps: []", "deps: [t-1]"));
+    world.open("go");
+    world.wait("a person is told", || {
+        let inbox = world.crew(&["inbox"]).out;
+        inbox.contains("t-1-c2 → t-1 → t-1-c2") && inbox.contains("crew ticket undep t-1-c2 t-1")
+    });
+    world.must(&["ticket", "undep", "t-1-c2", "t-1"]);
+    world.wait("all have landed", || world.state_name("t-1-c2") == "done/landed");
+    world.must(&["stop"]);
+    engine.end();
+    assert_landed(&world);
+}

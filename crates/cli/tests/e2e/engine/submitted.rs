@@ -59,34 +59,49 @@ fn an_agent_that_always_goes_on_is_paid_three_times() {
     assert!(explain.contains("half.3"), "{explain}");
 }
 
-/// A call is a file: the engine that finds it notes what was changed since it was written.
+/// A call is a file: the engine that finds it notes what was changed since it was written, also where it
+/// finds the agent dead.
 #[test]
 fn what_is_changed_while_no_engine_runs_is_known_by_its_time() {
-    let world = quick();
-    world
-        .ticket("t-1")
-        .agent(&format!(
-            r#"case "$RUN" in
+    for then in ["while :; do sleep 0.2; done", "kill -9 $$"] {
+        let world = quick();
+        world
+            .ticket("t-1")
+            .agent(&format!(
+                r#"case "$RUN" in
 1) work app good
    touch "$GATES/ready"; until_there "$GATES/down"
    {CALLS}
    echo 'half(' > app; touch "$GATES/changed"
-   while :; do sleep 0.2; done ;;
+   {then} ;;
 *) git checkout -q app; echo DONE ;;
 esac
 "#
-        ))
-        .write();
-    let mut engine = world.engine();
-    world.wait("it has worked", || world.path("gates/ready").exists());
-    engine.signal("KILL");
-    engine.end();
-    std::fs::write(world.path("gates/down"), "").unwrap();
-    world.wait("it has gone on", || world.path("gates/changed").exists());
-    world.drain_all();
-    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 2));
-    assert_eq!(world.on_main("app").as_deref(), Some("good\n"));
-    assert!(world.prompt("t-1", 2).contains("had to be stopped: app."));
+            ))
+            .write();
+        let mut engine = world.engine();
+        world.wait("it has worked", || world.path("gates/ready").exists());
+        engine.signal("KILL");
+        engine.end();
+        std::fs::write(world.path("gates/down"), "").unwrap();
+        world.wait("it has gone on", || world.path("gates/changed").exists());
+        if then.starts_with("kill") {
+            let run = world.variable("t-1", 1, "CREW_RUN_DIR").unwrap();
+            let record = std::path::Path::new(&run).join("exit.json");
+            world.wait("it is dead", || record.exists());
+        }
+        world.drain_all();
+        assert_eq!(
+            (world.landed(), world.runs("t-1")),
+            (vec!["t-1".to_owned()], 2),
+            "{then}"
+        );
+        assert_eq!(world.on_main("app").as_deref(), Some("good\n"), "{then}");
+        assert!(
+            world.prompt("t-1", 2).contains("had to be stopped: app."),
+            "{then}"
+        );
+    }
 }
 
 /// A build that goes on beside it writes what git ignores.

@@ -248,8 +248,13 @@ pub(crate) fn has(point: &str) -> bool {
 #[test]
 fn a_call_counts_once_wherever_the_engine_dies() {
     let world = World::new();
-    let calls = "tool team_comment '{\"text\": \"half way\"}'\ntool create_ticket '{\"title\": \"More\"}'\n\
-                 work a x\ntool submit_work '{\"summary\": \"done\"}'\nexit 1";
+    // Calls that an engine finds together are one batch, in which it can die only once.
+    let calls = r#"answered() { until [ "$(ls "$CREW_RUN_DIR/answers" | wc -l)" -ge "$1" ]; do sleep 0.05; done; }
+tool team_comment '{"text": "half way"}'; answered 1
+tool create_ticket '{"title": "More"}'; answered 2
+work a x
+tool submit_work '{"summary": "done"}'
+exit 1"#;
     world.ticket("t-1").agent(&script(calls)).write();
     world.script("t-1-n1", "work b x; echo DONE");
     // Each of these ends the first engine that comes by.

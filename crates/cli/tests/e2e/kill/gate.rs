@@ -16,42 +16,45 @@ use model::ticket::{State, Ticket};
 
 use crate::kill::actions::Seen;
 use crate::kill::crew;
-use crate::kill::life::{self, Action, Hit, Life};
+use crate::kill::life::{Action, Hit, Life};
 use crate::kill::oracle::{self, Expected};
+use crate::kill::own::Own;
 use crate::kill::world::{Kit, World};
 
-/// Facts that the queue of this file comes by, and no other.
-const FACTS: [&str; 27] = [
-    "coupled",
-    "joined_train",
-    "trial_passed",
-    "trial_failed",
-    "trial_cancelled",
-    "uncoupled",
-    "batch_landing",
-    "batch_put_off",
-    "review_claimed",
-    "review_started",
-    "review_spawned",
-    "review_finished",
-    "review_failed",
-    "review_asked",
-    "review_answered",
-    "verdict_noted",
-    "approved",
-    "rejected",
-    "review_end_ordered",
-    "review_approved",
-    "returned",
-    "commitment_added",
-    "commitment_unmet",
-    "commitments_held",
-    "commitments_approved",
-    "tests_held",
-    "tests_approved",
-];
-/// Effects that it has performed, and no other.
-const EFFECTS: [&str; 2] = ["start_review", "remove_review"];
+/// The facts that the queue of this file comes by, and the effects that it has performed.
+pub(crate) const OWN: Own = Own {
+    facts: &[
+        "coupled",
+        "joined_train",
+        "trial_passed",
+        "trial_failed",
+        "trial_cancelled",
+        "uncoupled",
+        "batch_landing",
+        "batch_put_off",
+        "review_claimed",
+        "review_started",
+        "review_spawned",
+        "review_finished",
+        "review_failed",
+        "review_asked",
+        "review_answered",
+        "verdict_noted",
+        "approved",
+        "rejected",
+        "review_end_ordered",
+        "review_approved",
+        "returned",
+        "commitment_added",
+        "commitment_unmet",
+        "commitments_held",
+        "commitments_approved",
+        "tests_held",
+        "tests_approved",
+    ],
+    effects: &["start_review", "remove_review"],
+    live,
+};
 
 /// What is reviewed, and a check whose tests are counted.
 const SETTINGS: &str = "
@@ -101,27 +104,6 @@ const MADE: &str = "g-made";
 /// The one with which far fewer tests run. It is alone in the train: of an entry behind another one it would
 /// first have to be found out which of them takes the tests away.
 const FEWER: &str = "g-fewer";
-
-/// Whether nobody passes this point but the queue of this file.
-pub(crate) fn has(point: &str) -> bool {
-    all_points().iter().any(|one| one == point)
-}
-
-/// Before and after each is durable, or is performed.
-fn all_points() -> Vec<String> {
-    points(["decided", "begun"])
-        .into_iter()
-        .chain(points(["durable", "performed"]))
-        .collect()
-}
-
-/// The points of facts and of effects at one of their moments.
-fn points([of_fact, of_effect]: [&str; 2]) -> Vec<String> {
-    let facts = FACTS.iter().map(|fact| format!("{of_fact}.{fact}"));
-    facts
-        .chain(EFFECTS.iter().map(|effect| format!("{of_effect}.{effect}")))
-        .collect()
-}
 
 const ACTIONS: [Action; 9] = [
     (
@@ -286,24 +268,7 @@ fn check(life: &Life) {
     assert!(good, "crew doctor:\n{said}");
 }
 
-/// As [`life::play`].
-pub(crate) fn play(deaths: Vec<Vec<Hit>>) -> Vec<(String, BTreeMap<String, u64>)> {
-    life::play(deaths, live)
-}
-
-/// Before each fact is durable and each effect is begun.
-pub(crate) fn before() -> Vec<Hit> {
-    life::first(points(["decided", "begun"]))
-}
-
-/// After each fact is durable and each effect is performed.
-pub(crate) fn after() -> Vec<Hit> {
-    life::first(points(["durable", "performed"]))
-}
-
 #[test]
 fn killed_after_every_fact_of_the_gate_is_durable_it_comes_to_the_same() {
-    let lived = play(vec![Vec::new(), after()]);
-    life::assert_passed(&all_points(), &lived[0].1);
-    assert_eq!(lived[1].0, lived[0].0, "the target's content");
+    OWN.survives_what_is_durable();
 }

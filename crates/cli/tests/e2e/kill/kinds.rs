@@ -72,6 +72,15 @@ const ABSENT: &[(&[&str], &str)] = &[
         "no gatekeeper of a scenario of kills calls a tool; it is one event of a command, as `called` is",
     ),
     (
+        &["writer_doubted", "vouched_for"],
+        "no scenario of kills has leaders by tag, or work reviewed by tag, that come while an agent is at work; each is one event that \
+         orders nothing",
+    ),
+    (
+        &["not_unified"],
+        "no child of a scenario of kills loses its folder or takes others' commits away; the simulator's do, and it kills engines there",
+    ),
+    (
         &["children_absent"],
         "no leader of a scenario of kills takes commits of its children away; it is one event beside those of its candidate",
     ),

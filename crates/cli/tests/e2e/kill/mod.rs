@@ -21,6 +21,7 @@ mod life;
 mod moment;
 mod old_journal;
 mod oracle;
+mod own;
 mod processes;
 mod rig;
 mod rng;

@@ -14,26 +14,28 @@ use serde_json::Value;
 
 use crate::kill::crew;
 use crate::kill::git::git;
-use crate::kill::life::{self, Action, Hit, Life};
+use crate::kill::life::{Action, Hit, Life};
 use crate::kill::oracle::{self, Expected};
+use crate::kill::own::Own;
 use crate::kill::world::{Kit, World};
 
-/// Facts that the queue of this file comes by, and no other.
-const FACTS: [&str; 11] = [
-    "delegated",
-    "delegated_by",
-    "children_end_ordered",
-    "children_over",
-    "unified",
-    "not_unified",
-    "landed_with_parent",
-    "mode_announced",
-    "mode_set",
-    "said",
-    "baited",
-];
-/// Effects that it has performed, and no other.
-const EFFECTS: [&str; 2] = ["create_child", "unify"];
+/// The facts that the queue of this file comes by, and the effects that it has performed.
+pub(crate) const OWN: Own = Own {
+    facts: &[
+        "delegated",
+        "delegated_by",
+        "children_end_ordered",
+        "children_over",
+        "unified",
+        "landed_with_parent",
+        "mode_announced",
+        "mode_set",
+        "said",
+        "baited",
+    ],
+    effects: &["create_child", "unify"],
+    live,
+};
 
 /// The tickets of the beginning, with what only their file says.
 const TICKETS: [(&str, &str); 3] = [
@@ -47,7 +49,7 @@ const BECOME_OF: [(&str, &str, usize); 7] = [
     (ENDLESS, "done/dropped", 1),
     ("t-lead", "done/landed", 2),
     (MERGED, "done/landed", 1),
-    (CONFLICTING, "done/dropped", 1),
+    (CONFLICTING, "done/landed", 1),
     (ASKS, "done/landed", 2),
     (TOLD, "done/landed", 2),
 ];
@@ -66,27 +68,6 @@ const TOLD: &str = "t-told";
 
 /// A hook that writes down each notice, in the folder that the agents report to.
 const HOOK: &str = "\n[hooks]\nall = [\"sh\", \"-c\", \"cat >> ../outside/notices\"]\n";
-
-/// Whether nobody passes this point but the queue of this file.
-pub(crate) fn has(point: &str) -> bool {
-    all_points().iter().any(|one| one == point)
-}
-
-/// Before and after each is durable, or is performed.
-fn all_points() -> Vec<String> {
-    points(["decided", "begun"])
-        .into_iter()
-        .chain(points(["durable", "performed"]))
-        .collect()
-}
-
-/// The points of facts and of effects at one of their moments.
-fn points([of_fact, of_effect]: [&str; 2]) -> Vec<String> {
-    let facts = FACTS.iter().map(|fact| format!("{of_fact}.{fact}"));
-    facts
-        .chain(EFFECTS.iter().map(|effect| format!("{of_effect}.{effect}")))
-        .collect()
-}
 
 const ACTIONS: [Action; 7] = [
     (
@@ -235,24 +216,7 @@ fn each_notice_was_delivered(world: &World) {
     );
 }
 
-/// As [`life::play`].
-pub(crate) fn play(deaths: Vec<Vec<Hit>>) -> Vec<(String, BTreeMap<String, u64>)> {
-    life::play(deaths, live)
-}
-
-/// Before each fact is durable and each effect is begun.
-pub(crate) fn before() -> Vec<Hit> {
-    life::first(points(["decided", "begun"]))
-}
-
-/// After each fact is durable and each effect is performed.
-pub(crate) fn after() -> Vec<Hit> {
-    life::first(points(["durable", "performed"]))
-}
-
 #[test]
 fn killed_after_every_fact_of_a_team_is_durable_it_comes_to_the_same() {
-    let lived = play(vec![Vec::new(), after()]);
-    life::assert_passed(&all_points(), &lived[0].1);
-    assert_eq!(lived[1].0, lived[0].0, "the target's content");
+    OWN.survives_what_is_durable();
 }

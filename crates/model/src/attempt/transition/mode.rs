@@ -1,6 +1,6 @@
 //! The rows of the task mode: set by a person or a tool, announced by the agent.
 
-use crate::attempt::{Attempt, Event, Mode, Raised, State, mode};
+use crate::attempt::{Attempt, Event, Mode, Raised, Refused, State, mode};
 use crate::machine::Rejected;
 
 impl Attempt {
@@ -38,12 +38,10 @@ impl Attempt {
             return Ok(Raised::Nothing);
         }
         if let Err(no) = self.take_mode(event, mode::Event::Chosen { mode: chosen }) {
-            self.refused_modes.push(format!(
-                "MODE: {}, which does not follow {}: {}",
-                chosen.name(),
-                self.mode.name(),
-                no.why
-            ));
+            self.refused_modes.push(Refused {
+                word: format!("MODE: {}", chosen.name()),
+                why: format!("it does not follow {}: {}", self.mode.name(), no.why),
+            });
         }
         Ok(Raised::Nothing)
     }

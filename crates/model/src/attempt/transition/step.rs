@@ -2,7 +2,8 @@
 
 use crate::RunId;
 use crate::attempt::{
-    Attempt, Class, Effect, Event, HarnessChange, Prompt, Raised, Signal, State, Stuck, Working, mode,
+    Attempt, Class, Effect, Event, HarnessChange, Prompt, Raised, Refused, Signal, State, Stuck, Working,
+    mode,
 };
 use crate::machine::Rejected;
 use crate::policy::budget::Budget;
@@ -117,7 +118,7 @@ impl Attempt {
             self.summary.clone_from(summary);
         }
         self.unusable.clone_from(unusable);
-        self.unusable.append(&mut self.refused_modes);
+        self.refused = std::mem::take(&mut self.refused_modes);
         let is_last_chance = working.next == Prompt::LastChance || self.bait_shown;
         self.bait_shown = false;
         let shown = std::mem::take(&mut self.messages_shown) as usize;
@@ -168,7 +169,10 @@ impl Attempt {
                 if !is_last_chance
                     && let Err(no) = self.mode.after(mode::Event::SaidDone { has_parts: false }) =>
             {
-                self.unusable.push(format!("DONE: {}", no.why));
+                self.refused.push(Refused {
+                    word: "DONE".to_owned(),
+                    why: no.why.to_owned(),
+                });
                 working.next = match steps_left {
                     0 => Prompt::LastChance,
                     _ => Prompt::Step,
@@ -266,7 +270,7 @@ impl Attempt {
         failed.map_err(|no| self.reject(event, no.0))?;
         self.edit_shown = false;
         (self.bait_shown, self.messages_shown) = (false, 0);
-        self.unusable.append(&mut self.refused_modes);
+        self.refused.append(&mut self.refused_modes);
         // What it has delegated counts, however its step ended; a step that crew has ended is repeated first.
         // An agent whose steps go on failing would pay for children each time: those of its next failure do
         // not begin, and the failure is answered as any other.

@@ -192,7 +192,8 @@ fn the_reason_that_a_ticket_is_not_dispatched_says_what_it_needs() {
     assert_eq!(
         refused(&Refusal::Cycle {
             path,
-            recovering: Vec::new()
+            recovering: Vec::new(),
+            waiting: Vec::new(),
         }),
         "a person (dependency): it depends on itself: t-1 → t-1; remove one of these dependencies"
     );

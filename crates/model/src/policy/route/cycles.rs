@@ -1,10 +1,16 @@
-//! Tickets that wait for themselves, over dependencies and over the tickets that they recover: every cycle of
-//! the queue found in one walk, however long the queue and the cycle.
+//! Tickets that wait for themselves, over dependencies, over the tickets that they recover and over
+//! delegation: every cycle of the queue found in one walk, however long the queue and the cycle.
+//!
+//! By delegation a leader waits until its children are over, a child begins after those before it, and lands
+//! with its leader.
 
 use std::collections::BTreeMap;
 
-use super::{Queue, Refusal};
+use super::{Queue, Refusal, are_siblings, is_beside};
 use crate::TicketId;
+use crate::attempt::Attempt;
+use crate::policy::delegation;
+use crate::ticket::{State, Ticket};
 
 /// The longest cycle that is spelled out whole. To give each ticket of a cycle of `n` the whole way round
 /// takes `n²`.
@@ -13,7 +19,7 @@ const LONGEST_SHOWN: usize = 16;
 /// The open tickets that wait for themselves, over whatever others.
 pub(super) struct Cycles<'a> {
     nodes: Vec<Node<'a>>,
-    /// The index of each ticket in `nodes`.
+    /// The index of each ticket's own work in `nodes`.
     at: BTreeMap<&'a TicketId, usize>,
     /// The number of tickets of each cycle, by the number of the cycle.
     sizes: Vec<usize>,
@@ -21,7 +27,10 @@ pub(super) struct Cycles<'a> {
 
 struct Node<'a> {
     id: &'a TicketId,
-    /// The tickets that are not done and on which it depends, or which it recovers.
+    /// Whether it is the landing of a child, for which those wait that depend on it from outside, and not its
+    /// own work.
+    is_landing: bool,
+    /// What is not done and for which it waits.
     deps: Vec<usize>,
     /// The number of its cycle, if it is on one.
     cycle: Option<usize>,
@@ -39,21 +48,46 @@ impl<'a> Cycles<'a> {
     /// Every cycle: the sets of tickets that each depend on each (Tarjan, without recursion: a queue can be
     /// one long chain).
     pub(super) fn find(queue: Queue<'a>) -> Self {
-        let open = || queue.tickets.iter().filter(|(_, ticket)| !ticket.is_done());
-        let at: BTreeMap<&TicketId, usize> = open().enumerate().map(|(n, (id, _))| (id, n)).collect();
-        let nodes = open().map(|(id, ticket)| Node {
-            id,
-            deps: ticket
-                .spec
-                .deps
-                .iter()
-                .chain(&ticket.spec.recovers)
-                .filter_map(|dep| at.get(dep).copied())
+        let open = || {
+            queue
+                .tickets
+                .values()
+                .map(AsRef::as_ref)
+                .filter(|it| !it.is_done())
+        };
+        let children = || open().filter_map(|child| Some((child, child.delegated()?)));
+        let at: BTreeMap<_, _> = open().enumerate().map(|(n, it)| (&it.id, n)).collect();
+        let landings: BTreeMap<_, _> = children()
+            .enumerate()
+            .map(|(n, (it, _))| (&it.id, at.len() + n))
+            .collect();
+        let work = |id: &TicketId| at.get(id).copied();
+        let landing = |id: &TicketId| landings.get(id).copied().or_else(|| work(id));
+        let works = open().map(|ticket| Node {
+            id: &ticket.id,
+            is_landing: false,
+            deps: awaited(queue, ticket)
+                .filter_map(|id| match queue.tickets.get(id) {
+                    Some(other) if is_beside(other, ticket) => None,
+                    Some(other) if are_siblings(other, ticket) => work(id),
+                    Some(_) | None => landing(id),
+                })
+                .chain(before(queue, ticket).filter_map(work))
                 .collect(),
             cycle: None,
         });
+        let landed = children().map(|(child, delegated)| Node {
+            id: &child.id,
+            is_landing: true,
+            deps: work(&child.id)
+                .into_iter()
+                .chain(landing(&delegated.by))
+                .collect(),
+            cycle: None,
+        });
+        let nodes = works.chain(landed).collect();
         let mut cycle = Self {
-            nodes: nodes.collect(),
+            nodes,
             at,
             sizes: Vec::new(),
         };
@@ -120,14 +154,21 @@ impl<'a> Cycles<'a> {
     /// The refusal of a ticket that waits for itself; `None` for every other.
     pub(super) fn refusal(&self, queue: Queue<'_>, id: &TicketId) -> Option<Refusal> {
         let path = self.way_round(id)?;
-        let only_recovers = |step: &[TicketId]| {
-            let [of, on] = step else { return false };
+        let (mut recovering, mut waiting) = (Vec::new(), Vec::new());
+        for step in path.windows(2) {
+            let [of, on] = step else { continue };
             let spec = queue.tickets.get(of).map(|ticket| &ticket.spec);
-            spec.is_some_and(|spec| spec.recovers.as_ref() == Some(on) && !spec.deps.contains(on))
-        };
-        let recovering = path.windows(2).filter(|step| only_recovers(step));
-        let recovering = recovering.filter_map(|step| step.first().cloned()).collect();
-        Some(Refusal::Cycle { path, recovering })
+            match spec {
+                Some(spec) if spec.deps.contains(on) => {}
+                Some(spec) if spec.recovers.as_ref() == Some(on) => recovering.push(of.clone()),
+                Some(_) | None => waiting.push(of.clone()),
+            }
+        }
+        Some(Refusal::Cycle {
+            path,
+            recovering,
+            waiting,
+        })
     }
 
     /// A way from the ticket over its dependencies back to it; `None` if it does not wait for itself. Of a
@@ -140,7 +181,13 @@ impl<'a> Cycles<'a> {
         } else {
             self.beginning(start)
         };
-        Some(way.into_iter().map(|at| self.nodes[at].id.clone()).collect())
+        // The landing of a child and its work are one ticket for people.
+        let is_own = |n: usize| {
+            let before = n.checked_sub(1).map(|n| &self.nodes[way[n]]);
+            before.is_some_and(|before| before.is_landing && before.id == self.nodes[way[n]].id)
+        };
+        let way_of_tickets = (0..way.len()).filter(|n| !is_own(*n));
+        Some(way_of_tickets.map(|n| self.nodes[way[n]].id.clone()).collect())
     }
 
     /// The dependencies of a ticket that are on the same cycle.
@@ -183,4 +230,28 @@ impl<'a> Cycles<'a> {
         }
         way
     }
+}
+
+/// The tickets whose end a ticket waits for before it begins, by its file. One that an agent has waits for
+/// none of them.
+fn awaited<'a>(queue: Queue<'a>, ticket: &'a Ticket) -> impl Iterator<Item = &'a TicketId> {
+    let begins = matches!(ticket.state, State::New | State::Open);
+    let links = ticket.spec.deps.iter().chain(&ticket.spec.recovers);
+    links.filter(move |id| begins && queue.tickets.contains_key(*id))
+}
+
+/// The tickets whose work a ticket waits for by delegation: a leader for its children, a child for those
+/// before it.
+fn before<'a>(queue: Queue<'a>, ticket: &'a Ticket) -> impl Iterator<Item = &'a TicketId> {
+    let is_open = move |id: &&TicketId| queue.tickets.get(*id).is_some_and(|it| !it.is_over_for_parent());
+    let children = ticket.attempt().map_or(&[][..], Attempt::open_children);
+    let delegated = ticket.delegated().filter(|_| ticket.state == State::Open);
+    let leader = delegated.and_then(|it| queue.tickets.get(&it.by)?.claim(it.fence));
+    let siblings = leader.map_or(&[][..], Attempt::open_children);
+    let is_apart = move |id: &TicketId| {
+        let delegated = queue.tickets.get(id).and_then(|it| it.delegated());
+        delegated.is_some_and(|it| it.is_apart)
+    };
+    let earlier = delegation::before_in_turn(siblings, &ticket.id, is_apart);
+    children.iter().chain(earlier).filter(is_open)
 }

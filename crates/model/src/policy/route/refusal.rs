@@ -87,6 +87,10 @@ pub enum Refusal {
         /// The tickets of the path that do not depend on the one after them, but recover it.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         recovering: Vec<TicketId>,
+        /// The tickets of the path that do not depend on the one after them, but wait for it by delegation: a
+        /// leader for its children, a child for those before it, or for its leader to land.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        waiting: Vec<TicketId>,
     },
     /// It depends on a ticket that is over and has not done what this one needs.
     DependencyFailed {
@@ -150,6 +154,10 @@ pub enum Refusal {
     },
 }
 
+/// How a ticket waits for another one that it does not depend on.
+pub const BY_DELEGATION: &str =
+    "an agent that has delegated waits for its children, they begin in order, and land with its ticket";
+
 /// A pause as programs outside read it.
 #[derive(Serialize, JsonSchema)]
 struct Paused {
@@ -163,6 +171,26 @@ fn paused<S: Serializer>(pause: &Pause, serializer: S) -> Result<S::Ok, S::Error
     let Pause { budget, until } = *pause;
     let until = Moment(until);
     Paused { budget, until }.serialize(serializer)
+}
+
+impl Refusal {
+    /// The dependencies of a ticket that waits for itself, each with the ticket that has it: without one of
+    /// them it does not. Of a long way round only its beginning's.
+    #[must_use]
+    pub fn dependencies_of_cycle(&self) -> Vec<(&TicketId, &TicketId)> {
+        let Refusal::Cycle {
+            path,
+            recovering,
+            waiting,
+        } = self
+        else {
+            return Vec::new();
+        };
+        let steps = path.iter().zip(path.iter().skip(1));
+        steps
+            .filter(|(of, _)| !recovering.contains(of) && !waiting.contains(of))
+            .collect()
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -211,22 +239,33 @@ impl fmt::Display for Refusal {
                 };
                 write!(f, "it depends on {id}, which {outcome}")
             }
-            Refusal::Cycle { path, recovering } => {
-                let (waits, remedy) = match recovering.is_empty() {
-                    true => ("depends on", "remove one of these dependencies"),
-                    false => ("waits for", "remove one of these dependencies or `recovers`"),
+            Refusal::Cycle {
+                path,
+                recovering,
+                waiting,
+            } => {
+                let waits = match recovering.is_empty() && waiting.is_empty() {
+                    true => "depends on",
+                    false => "waits for",
                 };
                 let goes_on = if path.first() == path.last() {
                     ""
                 } else {
                     " → …"
                 };
-                let path: Vec<&str> = path.iter().map(TicketId::as_str).collect();
-                write!(
-                    f,
-                    "it {waits} itself: {}{goes_on}; {remedy}",
-                    path.join(" → ")
-                )
+                let way: Vec<&str> = path.iter().map(TicketId::as_str).collect();
+                write!(f, "it {waits} itself: {}{goes_on}; ", way.join(" → "))?;
+                match self.dependencies_of_cycle().as_slice() {
+                    [(of, on)] if !waiting.is_empty() => write!(f, "remove the dependency of {of} on {on}")?,
+                    _ => f.write_str("remove one of these dependencies")?,
+                }
+                if !recovering.is_empty() {
+                    f.write_str(" or `recovers`")?;
+                }
+                match waiting.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, " ({BY_DELEGATION})"),
+                }
             }
             Refusal::WaitsFor { ids } => {
                 let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();

@@ -533,3 +533,95 @@ fn a_cycle_over_recovered_tickets_is_shown_too() {
     };
     assert_eq!(recovering, &[id("t-rec")]);
 }
+
+/// t-1, whose agent waits for these children; each with whether it has a workspace of its own.
+fn delegating(children: &[(&str, bool, Spec)]) -> World {
+    let mut named: Vec<(&str, Spec)> = vec![("t-1", plain())];
+    named.extend(children.iter().map(|(child, _, spec)| (*child, spec.clone())));
+    let mut world = World::new(&named);
+    let mut attempt = crate::samples::attempt::first();
+    attempt.children = children.iter().map(|(child, _, _)| id(child)).collect();
+    for (child, is_apart, _) in children {
+        world.ticket(child).delegated = Some(Box::new(crate::ticket::Delegated {
+            by: id("t-1"),
+            fence: attempt.claim.fence,
+            is_apart: *is_apart,
+            ..crate::samples::ticket::delegated()
+        }));
+    }
+    world.ticket("t-1").state = State::InProgress(Box::new(attempt));
+    world
+}
+
+#[test]
+fn a_child_that_waits_against_the_order_of_its_leader_waits_for_itself() {
+    let says = |way: &str, of: &str, on: &str| {
+        format!("it waits for itself: {way}; remove the dependency of {of} on {on} ({BY_DELEGATION})")
+    };
+    let shared = |one: Spec, other: Spec| delegating(&[("t-1-c1", false, one), ("t-1-c2", false, other)]);
+
+    let later = shared(after(&["t-1-c2"]), plain());
+    let way = "t-1-c1 → t-1-c2 → t-1-c1";
+    assert_eq!(later.why("t-1-c1"), says(way, "t-1-c1", "t-1-c2"));
+    let all = refusals(later.queue());
+    let cycle = &all[&id("t-1-c1")];
+    assert_eq!(cycle.dependencies_of_cycle(), [(&id("t-1-c1"), &id("t-1-c2"))]);
+    assert!(later.why("t-1-c2").starts_with("it is a part of t-1"));
+
+    let leader = shared(plain(), after(&["t-1"]));
+    let way = "t-1-c2 → t-1 → t-1-c2";
+    assert_eq!(leader.why("t-1-c2"), says(way, "t-1-c2", "t-1"));
+
+    let earlier = shared(plain(), after(&["t-1-c1"]));
+    assert_eq!(earlier.why("t-1-c2"), "it waits for t-1-c1");
+
+    // Side by side neither waits for the other's turn.
+    let apart = delegating(&[("t-1-c1", true, after(&["t-1-c2"])), ("t-1-c2", true, plain())]);
+    assert_eq!(apart.why("t-1-c1"), "it waits for t-1-c2");
+}
+
+#[test]
+fn whoever_depends_on_a_child_from_outside_waits_for_its_leader_to_land() {
+    let mut world = delegating(&[("t-1-c1", false, after(&["t-2"])), ("t-1-c2", false, plain())]);
+    let outside = Ticket {
+        spec: after(&["t-1-c2"]),
+        state: State::Open,
+        ..Ticket::new(id("t-2"))
+    };
+    world.tickets.insert(id("t-2"), Arc::new(outside));
+    let file = *world.file("t-1");
+    world.files.insert(id("t-2"), file);
+    let says = world.why("t-2");
+    assert!(says.contains(": t-2 → t-1-c2 → "), "{says}");
+    let cycle = explain(world.queue(), &id("t-1-c1"), &[], 0).unwrap();
+    let links = [("t-1-c1", "t-2"), ("t-2", "t-1-c2")].map(|(of, on)| (id(of), id(on)));
+    let found: Vec<_> = cycle.dependencies_of_cycle();
+    assert_eq!(found, links.iter().map(|(of, on)| (of, on)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_dependency_that_would_never_end_is_found_before_it_is_made() {
+    let mut world = delegating(&[
+        ("t-1-c1", false, plain()),
+        ("t-1-c2", false, plain()),
+        ("t-1-c3", true, plain()),
+        ("t-1-c4", true, plain()),
+    ]);
+    let round = |of: &str, on: &str| match cycle_with(world.queue(), &id(of), &id(on)) {
+        Some(Refusal::Cycle { path, .. }) => {
+            let path: Vec<&str> = path.iter().map(TicketId::as_str).collect();
+            path.join(" ")
+        }
+        Some(_) | None => String::new(),
+    };
+    assert_eq!(round("t-1-c1", "t-1-c2"), "t-1-c1 t-1-c2 t-1-c1");
+    assert_eq!(round("t-1-c2", "t-1-c4"), "t-1-c2 t-1-c4 t-1-c2");
+    // Over whichever of its children that are not over.
+    assert!(round("t-1-c2", "t-1").starts_with("t-1-c2 t-1 "));
+    assert_eq!(round("t-1", "t-1-c1"), "t-1 t-1-c1 t-1");
+    assert_eq!(round("t-1-c2", "t-1-c1"), "");
+    assert_eq!(round("t-1-c3", "t-1-c4"), "", "side by side");
+    world.ticket("t-1-c1").state = State::Done(Done::NotNeeded);
+    world.ticket("t-1-c2").state = State::Done(Done::NotNeeded);
+    assert!(cycle_with(world.queue(), &id("t-1-c3"), &id("t-1-c1")).is_none());
+}

@@ -36,7 +36,10 @@ pub fn aspects(ticket: &Ticket) -> Vec<String> {
             return with_facets(&name, &place, &facets(ticket, verify));
         }
         State::New | State::Done(_) => String::new(),
-        State::Open => format!("{} {}", ticket.due.is_some(), !ticket.parts.is_empty()),
+        State::Open => {
+            let (due, parts) = (ticket.due.is_some(), !ticket.parts.is_empty());
+            format!("{due} {parts} {}", ticket.may_be_vouched_for())
+        }
         State::InProgress(attempt) => attempt::shape(attempt),
     };
     vec![format!("{name} {held:?} {was_approved} {state}")]

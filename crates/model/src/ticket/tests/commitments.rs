@@ -207,7 +207,10 @@ fn a_verdict_is_not_asked_for_again_when_the_target_moves() {
 #[test]
 fn an_edit_while_an_agent_has_the_ticket_counts_once_a_person_has_said_so() {
     let (old, new) = ([promise("a", Some("true"))], [promise("b", Some("true"))]);
-    let edited = |list: &[Promise]| Event::Edited { spec: spec(list) };
+    let edited = |list: &[Promise]| Event::Edited {
+        spec: spec(list),
+        waited_for: None,
+    };
     let ticket = then(&at_work(&old), &edited(&new));
     assert_eq!(ticket.unconfirmed.as_deref(), Some(&new[..]));
     assert!(ticket.lists(&old), "the old ones count");
@@ -292,13 +295,14 @@ fn shell_text_in_a_ticket_that_an_agent_made_counts_once_a_person_has_said_so() 
     assert!(ticket.lists(std::slice::from_ref(&program)));
     assert_eq!(ticket.waiting_promises().collect::<Vec<_>>(), [&all[0]]);
     let why = ticket.why_promises_wait().unwrap();
-    assert!(why.contains("ada, an agent, made this ticket"), "{why}");
+    assert!(why.contains("ada, no person, made this ticket"), "{why}");
     let ticket = then(&ticket, &approved());
     assert!(ticket.lists(&all) && ticket.why_promises_wait().is_none());
     // What was approved stays so, and what is new waits again.
     let more = [all[0].clone(), program, promise("b", Some("false"))];
     let edited = Event::Edited {
         spec: of_agent(&more),
+        waited_for: None,
     };
     let ticket = then(&ticket, &edited);
     assert!(ticket.lists(&more[..2]));

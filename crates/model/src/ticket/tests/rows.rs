@@ -179,7 +179,10 @@ impl Story {
             digest: digest.to_owned(),
             ..self.ticket.spec.clone()
         };
-        self.then(Event::Edited { spec })
+        self.then(Event::Edited {
+            spec,
+            waited_for: None,
+        })
     }
 
     pub(super) fn name(&self) -> String {

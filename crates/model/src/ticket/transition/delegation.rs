@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Draft, Taken};
-use crate::attempt::{ChildEnd, ChildResult, ChildWork};
-use crate::ticket::{Delegated, Done, Stage};
+use crate::attempt::{self, Attempt, ChildEnd, ChildResult, ChildWork};
+use crate::ticket::{Delegated, Done, Stage, State};
 use crate::{Oid, TicketId};
 
 impl Draft<'_> {
@@ -17,11 +17,13 @@ impl Draft<'_> {
         // What its file promises is not verified of a part by itself.
         self.ticket.commitments.clear();
         self.ticket.unconfirmed = None;
+        // crew wrote its file, as the agent that has delegated it asked, who may say whether it leads.
+        self.ticket.doubt = None;
         Ok(())
     }
 
-    /// Its work is in its parent's workspace, and its agent is free.
-    pub(super) fn unify(&mut self, work: Option<&ChildWork>) -> Taken {
+    /// Its work is in its parent's workspace, or its parent's agent is to merge it, and its agent is free.
+    pub(super) fn unify(&mut self, work: Option<&ChildWork>, unmerged: Option<&String>) -> Taken {
         let verify = self.stage(
             |s| matches!(s, Stage::Unified { is_saved: false }),
             "it is not being unified",
@@ -31,20 +33,27 @@ impl Draft<'_> {
         self.free_slot();
         if let Some(delegated) = &mut self.ticket.delegated {
             delegated.work = work.cloned().map(Box::new);
+            delegated.unmerged = unmerged.cloned();
         }
-        // A workspace of its own has nothing that its parent's has not.
+        // A workspace of its own has nothing that its parent's has not, but for work that did not merge.
         if has_its_own {
             self.keep_work();
         }
         Ok(())
     }
 
-    /// Its work cannot be brought into its parent's workspace: it is kept, and its parent's agent decides.
+    /// It cannot be a part of its parent's work, or cannot begin: its parent's agent decides what to do.
     pub(super) fn fail_to_unify(&mut self, why: &str) -> Taken {
-        self.stage(
-            |s| matches!(s, Stage::Unified { is_saved: false }),
-            "it is not being unified",
-        )?;
+        let is_preparing = |attempt: &Attempt| matches!(attempt.state, attempt::State::Preparing);
+        match &self.ticket.state {
+            State::InProgress(attempt) if is_preparing(attempt) && self.ticket.delegated.is_some() => {}
+            State::New | State::Open | State::InProgress(_) | State::Verify(_) | State::Done(_) => {
+                self.stage(
+                    |s| matches!(s, Stage::Unified { is_saved: false }),
+                    "it is neither beginning nor being unified",
+                )?;
+            }
+        }
         self.block(why)
     }
 
@@ -76,6 +85,7 @@ impl Draft<'_> {
     /// Its attempt begins without any work of earlier ones: their children are no part of it.
     pub(super) fn begin_without_children(&mut self) {
         self.ticket.unified.clear();
+        self.ticket.undone.clear();
         self.ticket.absent.clear();
     }
 
@@ -89,9 +99,12 @@ impl Draft<'_> {
                 .since_grant_micro_usd
                 .saturating_add(result.cost_micro_usd);
             ticket.authors.extend(result.agent.clone());
-            if result.end == ChildEnd::Unified {
-                ticket.unified.retain(|one| one.id != result.id);
-                ticket.unified.push(result.clone());
+            for before in [&mut ticket.unified, &mut ticket.undone] {
+                before.retain(|one| one.id != result.id);
+            }
+            match result.end {
+                ChildEnd::Unified | ChildEnd::Unmerged { .. } => ticket.unified.push(result.clone()),
+                ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. } => ticket.undone.push(result.clone()),
             }
         }
     }

@@ -48,7 +48,8 @@ impl Draft<'_> {
         let ticket = &mut self.ticket;
         (ticket.fence, ticket.due) = (*fence, None);
         ticket.authors.insert(agent.clone());
-        ticket.tags_given.extend(ticket.spec.tags.iter().cloned());
+        let given: Vec<String> = ticket.tags_to_give().cloned().collect();
+        ticket.tags_given.extend(given);
         ticket.given.get_or_insert_with(|| ticket.spec.digest.clone());
         ticket.tries += 1;
         ticket.attempts += 1;

@@ -263,15 +263,14 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
             );
             (Kind::Dependency, None, vec![Act::ByHand { what }])
         }
-        Refusal::Cycle { path, recovering } => {
-            let acts = path.windows(2).filter_map(|step| {
-                let [of, on] = step else { return None };
-                Some(match recovering.contains(of) {
-                    true => unrecover(of),
-                    false => undep(of, on),
-                })
-            });
-            (Kind::Dependency, None, acts.collect())
+        Refusal::Cycle { recovering, .. } => {
+            let undeps = refusal.dependencies_of_cycle().into_iter();
+            let undeps = undeps.map(|(of, on)| undep(of, on));
+            (
+                Kind::Dependency,
+                None,
+                undeps.chain(recovering.iter().map(unrecover)).collect(),
+            )
         }
         Refusal::DependencyFailed { id, since, .. } => {
             let reopen = Act::Reopen { ticket: id.clone() };

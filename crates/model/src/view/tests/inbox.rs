@@ -168,6 +168,7 @@ fn beside() -> Context {
     let cycle = |path: [&str; 3]| Refusal::Cycle {
         path: path.into_iter().map(id).collect(),
         recovering: Vec::new(),
+        waiting: Vec::new(),
     };
     Context {
         engine: true,

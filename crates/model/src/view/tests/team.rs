@@ -95,6 +95,7 @@ impl Story {
                 is_apart: false,
                 depth: 1,
                 work: None,
+                unmerged: None,
             };
             story.ticket(of, T::Delegated { delegated });
         }
@@ -230,7 +231,15 @@ fn a_child_is_completed_once_and_what_its_leader_decides_is_no_notice() {
     story.claim("t-1-c1", "bob");
     story.start("t-1-c1", 1);
     assert_eq!(story.noticed("t-1-c1", finished(Signal::Done)), None);
-    let unified = story.noticed("t-1-c1", T::Unified { work: None }).unwrap();
+    let unified = story
+        .noticed(
+            "t-1-c1",
+            T::Unified {
+                work: None,
+                unmerged: None,
+            },
+        )
+        .unwrap();
     assert_eq!(unified.kind, Kind::Completed);
     assert_eq!(
         unified.says,
@@ -274,4 +283,38 @@ fn a_note_of_a_persons_is_nobody_elses() {
     let run = RunId::of_step(&id("t-1"), Fence(1), 1);
     let of_agent = story.noticed("t-1", note(Actor::Agent { run })).unwrap();
     assert_eq!(of_agent.agent, Some(name("ada")));
+}
+
+#[test]
+fn a_ticket_that_was_broken_up_has_not_failed() {
+    let mut story = Story::leading();
+    story.claim("t-1-c1", "bob");
+    story.start("t-1-c1", 1);
+    let parts = vec![ticket::Part {
+        ticket: id("t-7"),
+        title: "A part".to_owned(),
+        result: None,
+    }];
+    assert_eq!(
+        story.noticed("t-1-c1", finished(Signal::BrokenUp { parts })),
+        None
+    );
+    assert_eq!(story.crew.tickets[&id("t-1-c1")].state_name(), "open");
+}
+
+#[test]
+fn a_child_that_is_dropped_after_it_was_held_is_told_as_dropped() {
+    let mut story = Story::leading();
+    story.claim("t-1-c1", "bob");
+    story.start("t-1-c1", 1);
+    let why = "no key".to_owned();
+    story.ticket("t-1-c1", finished(Signal::Blocked { why }));
+    let came_to = |story: &Story| {
+        let work = story.crew.attempts.get(&(id("t-1-c1"), 1));
+        work.map(|work| work.came_to.clone()).unwrap_or_default()
+    };
+    assert_eq!(came_to(&story), "held, blocked");
+    let (by, reason) = (Actor::Engine, "t-1 goes on without it".to_owned());
+    story.ticket("t-1-c1", T::Dropped { by, reason });
+    assert_eq!(came_to(&story), "dropped");
 }

@@ -50,7 +50,8 @@ pub(super) fn of_attempt(event: &attempt::Event, in_a_row: Option<u32>) -> Strin
                 )
             }
             AfterStop::Conclude => {
-                "step stopped: it has stated its result, and did not exit within `exit_within`".to_owned()
+                "step stopped: it has stated its result, and its process ran on for longer than `exit_within`"
+                    .to_owned()
             }
             AfterStop::Pause => "step stopped with the engine".to_owned(),
             AfterStop::Release { by } => format!("step stopped: the agent was killed by {by}"),

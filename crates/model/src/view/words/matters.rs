@@ -71,7 +71,7 @@ pub fn matters(fact: &Fact) -> bool {
                 ReviewEvent::Started { .. } | ReviewEvent::Spawned | ReviewEvent::Finished { .. } => false,
             },
             ticket::Event::Created { .. }
-            | ticket::Event::Edited { .. }
+            | ticket::Event::Edited { waited_for: None, .. }
             | ticket::Event::CheckStarted
             | ticket::Event::Coupled { .. }
             | ticket::Event::JoinedTrain { .. }
@@ -95,6 +95,11 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::CommitmentWaived { .. }
             | ticket::Event::CommitmentsHeld { .. }
             | ticket::Event::CommitmentsApproved { .. }
+            | ticket::Event::Edited {
+                waited_for: Some(_), ..
+            }
+            | ticket::Event::WriterDoubted { .. }
+            | ticket::Event::VouchedFor { .. }
             | ticket::Event::TestsHeld { .. }
             | ticket::Event::TestsApproved { .. } => true,
             // Why the ticket is held is in no later event.

@@ -1,19 +1,49 @@
 //! A ticket's events in words.
 
+use std::collections::BTreeSet;
+
 use super::attempt::of_attempt;
 use super::review::{of_kept, of_review};
 use crate::attempt::Prompt;
 use crate::policy::attention;
+use crate::policy::delegation::LEADER_TAG;
 use crate::ticket::{
     self, AfterLanding, AfterReview, CheckOutcome, CheckPlan, CheckStop, CheckTask, Released,
 };
 use crate::{Actor, TicketId};
 
+/// What is new about the tickets that one waits for.
+fn waits(before: &BTreeSet<TicketId>, now: &BTreeSet<TicketId>) -> String {
+    let list = |ids: Vec<&str>| ids.join(", ");
+    let new = list(now.difference(before).map(TicketId::as_str).collect());
+    let gone = list(before.difference(now).map(TicketId::as_str).collect());
+    match (new.is_empty(), gone.is_empty()) {
+        (false, true) => format!("it waits for {new} now"),
+        (true, _) => format!("it waits no more for {gone}"),
+        (false, false) => format!("it waits for {new} now, and no more for {gone}"),
+    }
+}
+
+fn doubted(tags: &BTreeSet<String>) -> String {
+    let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+    let follows = match tags.is_empty() {
+        true => format!("the tag `{LEADER_TAG}` does not count"),
+        false => format!("it is reviewed as work with the tag {} is", tags.join(", ")),
+    };
+    format!("agents were at work when its file was written, and it may be one of theirs: {follows}")
+}
+
 pub(super) fn of_ticket(event: &ticket::Event) -> String {
     use ticket::Event;
     match event {
         Event::Created { spec } => format!("seen in the queue: {}", spec.title),
-        Event::Edited { .. } => "its file was edited".to_owned(),
+        Event::Edited {
+            spec,
+            waited_for: Some(before),
+        } => format!("its file was edited: {}", waits(before, &spec.deps)),
+        Event::Edited { waited_for: None, .. } => "its file was edited".to_owned(),
+        Event::WriterDoubted { tags } => doubted(tags),
+        Event::VouchedFor { by } => format!("its file is a person's, says {by}"),
         Event::Claimed { agent, .. } => format!("given to {agent}"),
         Event::Attempt(event) => of_attempt(event, None),
         Event::Submitted { by, .. } => format!("submitted by {by}"),
@@ -297,7 +327,10 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
         Event::Delegated { delegated } => format!("a part of {}, whose agent has delegated it", delegated.by),
-        Event::Unified { work } => {
+        Event::Unified {
+            unmerged: Some(why), ..
+        } => format!("done, and not merged: {why}; it lands with its parent if that one's agent merges it"),
+        Event::Unified { work, unmerged: None } => {
             let work = work.as_ref().map(|work| format!(" ({})", work.words()));
             let work = work.unwrap_or_default();
             format!("done: its work is its parent's, and lands with that one{work}")

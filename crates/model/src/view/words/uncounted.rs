@@ -1,7 +1,9 @@
 //! Words of an agent that did not count, as the row about them left its ticket.
 
-use crate::attempt::{self, Attempt, Signal};
+use crate::attempt::{self, Attempt, Refused, Signal};
 use crate::ticket::Ticket;
+
+const DONE: &str = "DONE";
 
 /// A word for crew that an agent has printed and that did not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +20,9 @@ pub fn uncounted(event: &attempt::Event, after: &Ticket) -> Vec<Uncounted> {
     let (attempt::Event::StepFinished { signal, .. }, Some(attempt)) = (event, after.attempt()) else {
         return Vec::new();
     };
-    let modes = attempt.unusable.iter().filter_map(|line| refused_mode(line));
-    modes.chain(of_signal(signal, attempt)).collect()
+    // A `DONE` that was refused is the step's signal.
+    let modes = attempt.refused.iter().filter(|refused| refused.word != DONE);
+    modes.map(of_refused).chain(of_signal(signal, attempt)).collect()
 }
 
 /// The word of an event's agent, where it did not count; `attempt`: after the event.
@@ -31,7 +34,7 @@ pub(super) fn of_event(event: &attempt::Event, attempt: &Attempt) -> Option<Unco
         return None;
     };
     let refused = (attempt.mode != *mode).then(|| attempt.refused_modes.last());
-    refused.flatten().and_then(|line| refused_mode(line))
+    refused.flatten().map(of_refused)
 }
 
 /// The signal of a step, where it did not count.
@@ -39,18 +42,15 @@ fn of_signal(signal: &Signal, attempt: &Attempt) -> Option<Uncounted> {
     let waits_for_children = matches!(attempt.state, attempt::State::WaitingForChildren { .. });
     let (word, why) = match signal {
         Signal::Done if matches!(attempt.state, attempt::State::Working(_)) => {
-            let refused = attempt
-                .unusable
-                .iter()
-                .find_map(|line| line.strip_prefix("DONE: "));
+            let refused = attempt.refused.iter().find(|refused| refused.word == DONE);
             let why = match refused {
-                Some(why) => why.to_owned(),
+                Some(refused) => refused.why.clone(),
                 None if attempt.text_edited || !attempt.messages.is_empty() => {
                     "it is told first what came while it was at work".to_owned()
                 }
                 None => return None,
             };
-            ("DONE", why)
+            (DONE, why)
         }
         Signal::Asked { .. } if waits_for_children => {
             ("QUESTION", "it had delegated, and its tasks go first".to_owned())
@@ -71,11 +71,9 @@ fn of_signal(signal: &Signal, attempt: &Attempt) -> Option<Uncounted> {
     })
 }
 
-/// A change of mode that was refused, from the line for its agent.
-fn refused_mode(line: &str) -> Option<Uncounted> {
-    let (word, why) = line.split_once(", which does not follow ")?;
-    word.starts_with("MODE: ").then(|| Uncounted {
-        word: word.to_owned(),
-        why: format!("it does not follow {why}"),
-    })
+fn of_refused(Refused { word, why }: &Refused) -> Uncounted {
+    Uncounted {
+        word: word.clone(),
+        why: why.clone(),
+    }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use failpoint::POINTS;
 
-use crate::engine::{apart, pull_requests, push, tools};
+use crate::engine::{apart, pull_requests, push, sent_back, tools};
 use crate::kill::rng::Rng;
 use crate::kill::scenario::{Scenario, Size};
 use crate::kill::{clean, facts, gate, old_journal, stop, team};
@@ -102,14 +102,15 @@ fn killed_at_every_point_it_comes_to_the_same() {
 fn is_elsewhere(point: &str) -> bool {
     old_journal::has(point)
         || facts::has(point)
-        || gate::has(point)
+        || gate::OWN.has(point)
         || clean::has(point)
         || stop::has(point)
         || push::has(point)
         || pull_requests::has(point)
         || tools::has(point)
         || apart::has(point)
-        || team::has(point)
+        || sent_back::has(point)
+        || team::OWN.has(point)
 }
 
 /// The table and the code agree, and there is nothing in the table that cannot be tried.

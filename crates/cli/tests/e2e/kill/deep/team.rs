@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::kill::life::Hit;
-use crate::kill::team::{before, play};
+use crate::kill::life::{Hit, play};
+use crate::kill::team::OWN;
 
 /// Points of other processes than engines and commands: a step is lost with its shim, and begins again.
 const OF_OTHERS: [&str; 2] = ["shim.", "call.sent"];
 
 #[test]
 fn killed_at_every_point_of_a_team_it_comes_to_the_same() {
-    let lived = play(vec![Vec::new(), before()]);
+    let lived = play(vec![Vec::new(), OWN.before()], OWN.live);
     let (content, passed) = &lived[0];
     assert_eq!(lived[1].0, *content, "the target's content");
-    let killed = play(vec![at(passed, |_| 1), at(passed, |hits| hits.div_ceil(2))]);
+    let killed = play(
+        vec![at(passed, |_| 1), at(passed, |hits| hits.div_ceil(2))],
+        OWN.live,
+    );
     for (other, _) in &killed {
         assert_eq!(other, content, "the target's content");
     }
