@@ -64,6 +64,9 @@ _crew() {
             crew,diagram)
                 cmd="crew__subcmd__diagram"
                 ;;
+            crew,diff)
+                cmd="crew__subcmd__diff"
+                ;;
             crew,doctor)
                 cmd="crew__subcmd__doctor"
                 ;;
@@ -106,6 +109,9 @@ _crew() {
             crew,mode)
                 cmd="crew__subcmd__mode"
                 ;;
+            crew,path)
+                cmd="crew__subcmd__path"
+                ;;
             crew,peek)
                 cmd="crew__subcmd__peek"
                 ;;
@@ -135,9 +141,6 @@ _crew() {
                 ;;
             crew,say)
                 cmd="crew__subcmd__say"
-                ;;
-            crew,shim)
-                cmd="crew__subcmd__shim"
                 ;;
             crew,spawn)
                 cmd="crew__subcmd__spawn"
@@ -208,6 +211,9 @@ _crew() {
             crew__subcmd__help,diagram)
                 cmd="crew__subcmd__help__subcmd__diagram"
                 ;;
+            crew__subcmd__help,diff)
+                cmd="crew__subcmd__help__subcmd__diff"
+                ;;
             crew__subcmd__help,doctor)
                 cmd="crew__subcmd__help__subcmd__doctor"
                 ;;
@@ -250,6 +256,9 @@ _crew() {
             crew__subcmd__help,mode)
                 cmd="crew__subcmd__help__subcmd__mode"
                 ;;
+            crew__subcmd__help,path)
+                cmd="crew__subcmd__help__subcmd__path"
+                ;;
             crew__subcmd__help,peek)
                 cmd="crew__subcmd__help__subcmd__peek"
                 ;;
@@ -279,9 +288,6 @@ _crew() {
                 ;;
             crew__subcmd__help,say)
                 cmd="crew__subcmd__help__subcmd__say"
-                ;;
-            crew__subcmd__help,shim)
-                cmd="crew__subcmd__help__subcmd__shim"
                 ;;
             crew__subcmd__help,spawn)
                 cmd="crew__subcmd__help__subcmd__spawn"
@@ -314,7 +320,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign delegate dashboard d ps peek logs kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake say mode bait reap rewind queue checks train explain history events summary cost diagram ticket tool mcp doctor config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign delegate dashboard d ps peek logs path diff kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake say mode bait reap rewind queue checks train explain history events summary cost diagram ticket tool mcp doctor config completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -629,6 +635,24 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__diff)
+            opts="-C -h --stat --raw --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__doctor)
             opts="-C -h --fix --deep --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -714,7 +738,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign delegate dashboard ps peek logs kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake say mode bait reap rewind queue checks train explain history events summary cost diagram ticket tool mcp doctor config completions man shim help"
+            opts="init demo run stop spawn assign delegate dashboard ps peek logs path diff kill cleanup clean merge retry drop revert waive approve reject commit-to inbox answer wake say mode bait reap rewind queue checks train explain history events summary cost diagram ticket tool mcp doctor config completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -937,6 +961,20 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1133,6 +1171,20 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        crew__subcmd__help__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         crew__subcmd__help__subcmd__peek)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1260,20 +1312,6 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help__subcmd__say)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__help__subcmd__shim)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1484,12 +1522,16 @@ _crew() {
             return 0
             ;;
         crew__subcmd__logs)
-            opts="-f -n -C -h --check --follow --lines --full --raw --json --help"
+            opts="-f -n -C -h --check --follow --step --prompt --lines --full --raw --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --step)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --lines)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1510,12 +1552,16 @@ _crew() {
             return 0
             ;;
         crew__subcmd__man)
-            opts="-C -h --json --help"
+            opts="-C -h --into --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --into)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1564,6 +1610,24 @@ _crew() {
             return 0
             ;;
         crew__subcmd__mode)
+            opts="-C -h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        crew__subcmd__path)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1738,7 +1802,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__run)
-            opts="-C -h --until-idle --agents --anyway --harness --log --json --help"
+            opts="-C -h --until-idle --agents --anyway --harness --log --detach --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1768,24 +1832,6 @@ _crew() {
             return 0
             ;;
         crew__subcmd__say)
-            opts="-C -h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__shim)
             opts="-C -h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -55,7 +55,7 @@ const GENERATORS: &[Generator] = &[
     Generator {
         output: Output::Folder("docs/man", "1"),
         program: CREW,
-        arguments: &["man"],
+        arguments: &["man", "--into"],
     },
     Generator {
         output: Output::File("docs/completions/crew.bash"),

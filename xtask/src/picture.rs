@@ -150,15 +150,15 @@ fn no_terminal(error: rustix::io::Errno) -> String {
 fn svg(parser: &vt100::Parser) -> String {
     let screen = parser.screen();
     let width = f32::from(COLUMNS) * CELL.0 + 2.0 * MARGIN;
-    let height = f32::from(ROWS) * CELL.1 + 2.0 * MARGIN;
+    let first = first_whole(&screen.contents());
+    let height = f32::from(ROWS - first) * CELL.1 + 2.0 * MARGIN;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          role=\"img\" aria-label=\"crew demo in a terminal\">\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#16181d\"/>\n\
-         <g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\" fill=\"#d5d8de\" \
-         xml:space=\"preserve\">\n"
+         <g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\" fill=\"#d5d8de\">\n"
     );
-    for row in 0..ROWS {
+    for row in first..ROWS {
         let mut column = 0;
         while column < COLUMNS {
             let Some(look) = screen.cell(row, column).map(Look::of) else {
@@ -176,7 +176,7 @@ fn svg(parser: &vt100::Parser) -> String {
             if !text.is_empty() {
                 let cells = column - begins - blanks - trailing;
                 let x = MARGIN + f32::from(begins + blanks) * CELL.0;
-                let y = MARGIN + f32::from(row) * CELL.1 + 13.0;
+                let y = MARGIN + f32::from(row - first) * CELL.1 + 13.0;
                 let length = f32::from(cells) * CELL.0;
                 let shown = text
                     .replace('&', "&amp;")
@@ -185,7 +185,7 @@ fn svg(parser: &vt100::Parser) -> String {
                 // Every run is as long as its cells, whatever the font.
                 let _ = writeln!(
                     out,
-                    "<text x=\"{x}\" y=\"{y}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\"{}>{shown}</text>",
+                    "<text style=\"white-space:pre\" x=\"{x}\" y=\"{y}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\"{}>{shown}</text>",
                     look.attributes()
                 );
             }
@@ -193,6 +193,12 @@ fn svg(parser: &vt100::Parser) -> String {
     }
     out.push_str("</g>\n</svg>\n");
     out
+}
+
+/// The first row below what is left of a paragraph that has scrolled off the top.
+fn first_whole(text: &str) -> u16 {
+    let blank = text.lines().take(4).position(|line| line.trim().is_empty());
+    blank.and_then(|at| u16::try_from(at + 1).ok()).unwrap_or(0)
 }
 
 /// How a character looks.

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{io, panic};
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tokio::runtime::Runtime;
 
 use crate::commands;
 use crate::context::{Context, Program};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::ui;
+use crate::{help_groups, short, ui};
 use runtime::{CHECK_MARK, SET_UP_MARK};
 
 /// A foreman for coding agents: takes tickets, gives each to an agent in its own workspace, checks what comes
 /// back and lands it.
 #[derive(Debug, Parser)]
-#[command(name = "crew", version, infer_subcommands = true, max_term_width = 100)]
+#[command(name = "crew", version, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// Work in this folder instead of the current one.
     #[arg(short = 'C', value_name = "DIR", global = true)]
@@ -44,6 +44,8 @@ enum Command {
     Ps(commands::ps::Ps),
     Peek(commands::peek::Peek),
     Logs(commands::logs::Logs),
+    Path(commands::path::Path),
+    Diff(commands::diff::Diff),
     Kill(commands::kill::Kill),
     Cleanup(commands::cleanup::Cleanup),
     Clean(commands::clean::Clean),
@@ -107,7 +109,20 @@ fn with_texts(mut arguments: Vec<OsString>) -> Vec<OsString> {
 
 /// The whole program, but for the shim and `tk`.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(with_texts(arguments)) {
+    let arguments = match short::written_out(arguments, &Arguments::command()) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            ui::show_problem(&error);
+            return error.exit().into();
+        }
+    };
+    let mut grammar = help_groups::grouped(Arguments::command());
+    let parsed = grammar
+        .try_get_matches_from_mut(with_texts(arguments))
+        .and_then(|matches| {
+            Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+        });
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
             let exit = if error.use_stderr() {
@@ -143,7 +158,7 @@ fn answer(arguments: Arguments) -> Result<Exit> {
             wait(commands::dashboard::Dashboard::default().run(&mut context))?
         }
         None => {
-            let help = Arguments::command().render_help();
+            let help = help_groups::grouped(Arguments::command()).render_help();
             let text = if context.out.terminal.colour {
                 help.ansi().to_string()
             } else {
@@ -226,6 +241,8 @@ impl Command {
             | Command::Ps(_)
             | Command::Peek(_)
             | Command::Logs(_)
+            | Command::Path(_)
+            | Command::Diff(_)
             | Command::Inbox(_)
             | Command::Queue(_)
             | Command::Train(_)
@@ -267,6 +284,8 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Ps(command) => wait(command.run(context)),
         Command::Peek(command) => wait(command.run(context)),
         Command::Logs(command) => wait(command.run(context)),
+        Command::Path(command) => wait(command.run(context)),
+        Command::Diff(command) => wait(command.run(context)),
         Command::Kill(command) => wait(command.run(context)),
         Command::Cleanup(command) => wait(command.run(context)),
         Command::Clean(command) => wait(command.run(context)),

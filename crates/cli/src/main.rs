@@ -2,15 +2,18 @@
 
 mod arguments;
 mod asking;
+mod background;
 mod commands;
 mod context;
 mod demo;
 mod engine_log;
 mod error;
 mod exit;
+mod help_groups;
 mod interrupts;
 mod live;
 mod notices;
+mod short;
 mod ui;
 
 use std::ffi::{OsStr, OsString};
@@ -18,7 +21,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().collect();
+    let mut arguments: Vec<_> = std::env::args_os().collect();
     // This comes before anything else: a shim is started for every step, and must be a process that has done
     // nothing yet.
     if let [_, command] = arguments.as_slice()
@@ -26,6 +29,10 @@ fn main() -> ExitCode {
         && let Some(run) = shims_run()
     {
         return process::shim_main(Path::new(&run));
+    }
+    if arguments.get(1).is_some_and(|word| word == background::DETACHED) {
+        background::leave_terminal();
+        arguments.remove(1);
     }
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
     if called == Some(OsStr::new("tk")) {

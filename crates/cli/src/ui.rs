@@ -1,6 +1,7 @@
 //! The output for people: everything that is printed goes through here, and is made harmless on its way.
 
 mod out;
+mod pager;
 mod problem;
 mod screen;
 mod table;
@@ -10,6 +11,7 @@ mod wrap;
 pub(crate) use client::disk_use::in_words as bytes;
 pub(crate) use model::view::{branch, clock as clock_time, cost, left, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
+pub(crate) use pager::page;
 pub(crate) use problem::{show as show_problem, warn};
 pub(crate) use screen::Screen;
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! The output of checks, as files: of a ticket's candidates, or of the bare target.
 
+use model::journal::{Fact, Stream};
+use model::ticket::Event;
 use model::{RunId, TicketId, Time};
 use process::{Reason, Run, Status};
 use runtime::Place;
+use store::{Ledger, Recorded};
 
 use crate::conversation::Uncounted;
+use crate::error::Result;
 use crate::outputs::Source;
 
 /// The runs of the last round of checks, in order, as far as they have begun: of a ticket, else of the bare
@@ -28,6 +32,22 @@ pub fn last_round(place: &Place, ticket: Option<&TicketId>) -> Vec<Source> {
     runs.sort();
     let source = |(.., run): (_, _, RunId)| source(place, ticket, run);
     runs.into_iter().map(source).collect()
+}
+
+/// The ticket on whose candidate the checks ran that a ticket has landed with, where that is another one: the
+/// last of its batch.
+///
+/// # Errors
+/// The journal cannot be read.
+pub async fn judged_with(ledger: &Ledger, ticket: &TicketId) -> Result<Option<TicketId>> {
+    let mut judged = None;
+    let each = |row: Recorded| match &row.fact {
+        Fact::Ticket(Event::BatchLanding { tip, .. }) => judged = Some(tip.clone()),
+        Fact::Ticket(Event::BatchPutOff { .. }) => judged = None,
+        Fact::Ticket(_) | Fact::Project(_) => {}
+    };
+    ledger.each_of(&Stream::Ticket(ticket.clone()), 0, each).await?;
+    Ok(judged.filter(|tip| tip != ticket))
 }
 
 fn source(place: &Place, ticket: Option<&TicketId>, run: RunId) -> Source {

@@ -4,6 +4,7 @@ mod attempts;
 mod begun;
 mod folder;
 mod kept;
+mod loss;
 mod older;
 mod outputs;
 mod reopen;
@@ -11,8 +12,6 @@ mod reopen;
 use std::path::PathBuf;
 
 use git::{Branch, Undeletable};
-use model::ticket::Ticket;
-use model::view::Snapshot;
 use runtime::Place;
 
 use crate::documents::Kept;
@@ -20,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::follow;
 use crate::repository::{hold, journal, settings};
 
+pub use loss::{Loss, loss};
 pub use older::older;
 
 /// The remains after a clean.
@@ -35,13 +35,12 @@ pub struct Cleaned {
     pub undeletable: Option<Error>,
 }
 
-/// Removes everything of crew's. Work that has not landed is kept under refs, if `keep_unlanded`. `warn` is
-/// called with a message when another process holds the repository for long.
+/// Removes everything of crew's. Work that has not landed is kept under refs. `warn` is called with a message
+/// when another process holds the repository for long.
 ///
 /// # Errors
-/// [`Error::Refused`] while there is work that has not landed, without `keep_unlanded`.
 /// [`runtime::Error::Held`] while an engine runs.
-pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) -> Result<Cleaned> {
+pub async fn everything(place: Place, warn: impl Fn(&str)) -> Result<Cleaned> {
     if let Some(by) = place.lasting_holder(warn).await? {
         return Err(runtime::Error::Held { by }.into());
     }
@@ -49,9 +48,6 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
     let (place, _lock) = hold(place)?;
     let ledger = journal(&place).await?;
     let crew = follow::present(ledger.as_ref()).await?;
-    if !keep_unlanded {
-        refuse_unlanded(&crew)?;
-    }
     let made = attempts::Made::of(ledger.as_ref(), &crew).await?;
     if let Some(ledger) = ledger {
         ledger.close().await;
@@ -85,27 +81,6 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
         reviews,
         undeletable: undeletable_of(&undeletable),
     })
-}
-
-fn refuse_unlanded(crew: &Snapshot) -> Result<()> {
-    let unlanded: Vec<&Ticket> = crew
-        .tickets
-        .values()
-        .map(AsRef::as_ref)
-        .filter(|ticket| ticket.attempt().is_some())
-        .collect();
-    if unlanded.is_empty() {
-        return Ok(());
-    }
-    let which: Vec<&str> = unlanded.iter().map(|ticket| ticket.id.as_str()).collect();
-    let n = which.len();
-    Err(Error::refused(
-        format!("there is work that has not landed: {}", which.join(", ")),
-        format!(
-            "`crew run --until-idle` lands it; `crew clean --yes` keeps {} under refs/crew/ and goes on",
-            if n == 1 { "it" } else { "them" }
-        ),
-    ))
 }
 
 fn undeletable_of(left: &[Undeletable]) -> Option<Error> {

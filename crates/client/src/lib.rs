@@ -9,6 +9,7 @@
 //! * [`conversation`] is what an agent said and did, as lines for people.
 //! * [`activity`] is what runs in the step of an agent.
 //! * [`outputs`] are the files of steps, [`checks`] those of checks, and [`commits`] the commits of attempts.
+//! * [`diff`] is the change of a ticket, and the folder in which it is made.
 //! * [`workspaces`] removes the workspaces that nobody uses.
 //! * [`documents`] are the shapes of `--json`.
 //!
@@ -21,6 +22,7 @@ pub mod clock;
 pub mod commits;
 pub mod conversation;
 pub mod dependency;
+pub mod diff;
 pub mod disk_use;
 pub mod documents;
 pub mod engine;

@@ -24,6 +24,8 @@ pub struct Step {
     pub run: RunId,
     /// The ticket.
     pub ticket: TicketId,
+    /// The agent.
+    pub agent: AgentName,
     /// Its number in its attempt, from 1; a step that failed and the one that repeats it have the same. A
     /// command that sets up the workspace has 0.
     pub number: u32,
@@ -48,6 +50,7 @@ impl Step {
         Some(Self {
             run: run.clone(),
             ticket: after.id.clone(),
+            agent: agent.clone(),
             number: attempt.conversation.steps + 1,
             uncounted: Uncounted::default(),
         })
@@ -67,6 +70,7 @@ impl Step {
         let step = Self {
             run: run.clone(),
             ticket: after.id.clone(),
+            agent: review.agent.clone(),
             number: review.conversation.steps + 1,
             uncounted: Uncounted::default(),
         };
@@ -91,6 +95,7 @@ impl Step {
         let step = |n| Self {
             run: RunId::of_set_up(&after.id, *fence, n),
             ticket: after.id.clone(),
+            agent: agent.clone(),
             number: 0,
             uncounted: Uncounted::default(),
         };
@@ -145,6 +150,24 @@ impl Step {
     pub fn dir(&self, place: &Place) -> PathBuf {
         dir(place, &self.run)
     }
+
+    /// The text that its agent was given, as it was written; none where it is not kept, and for a command
+    /// that sets up the workspace.
+    pub fn prompt(&self, place: &Place) -> Option<Vec<u8>> {
+        std::fs::read(self.dir(place).join("stdin")).ok()
+    }
+}
+
+/// The steps of this number in the last attempt or review that has one: a step that failed, and those that
+/// repeat it.
+pub fn of_number(steps: Vec<Step>, number: u32) -> Vec<Step> {
+    let claim = |step: &Step| (step.ticket.clone(), step.run.fence());
+    let is_meant = |step: &&Step| step.number == number;
+    let Some(last) = steps.iter().rfind(is_meant).map(claim) else {
+        return Vec::new();
+    };
+    let is_its = |step: &Step| step.number == number && claim(step) == last;
+    steps.into_iter().filter(is_its).collect()
 }
 
 /// A run whose output is shown: a step, a command that sets up a workspace, or a check.

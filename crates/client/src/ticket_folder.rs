@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use model::ticket::CLOSED_BY_AGENT;
-use tickets::{Folder, Graph, Id};
+use tickets::{Folder, Graph};
 
 use crate::error::Result;
 
-pub use tickets::{Filter, New, Status};
+pub use tickets::{Filter, Id, New, Status};
 
 /// Who writes a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,11 @@ impl TicketFolder {
         self.0.path()
     }
 
-    fn resolve_all(&self, ids: &[String]) -> Result<Vec<Id>> {
+    /// The whole ids of these tickets, each of which may be shortened.
+    ///
+    /// # Errors
+    /// One of them is not there, or names several.
+    pub fn resolve_all(&self, ids: &[String]) -> Result<Vec<Id>> {
         Ok(ids
             .iter()
             .map(|id| self.0.resolve(id))

@@ -201,7 +201,9 @@ impl Driver {
             Event::Input(input) => self.step(input, now, batch),
             Event::Observed { look, seen, whole } => {
                 if look == self.look() {
+                    let back = self.core.with_file_back(&seen);
                     self.step(Input::Observed { seen, whole }, now, batch);
+                    self.queues.go_on(&back);
                 }
             }
             Event::Performed(performed) => self.performed(performed, now, batch),

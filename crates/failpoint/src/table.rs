@@ -395,6 +395,8 @@ points! {
         "performed.unify": "it is there, nobody was told",
         "decided.unified": "a child's work is its parent's, the event is missing",
         "durable.unified": "the event is there, the next child has not begun",
+        "decided.not_unified": "a child's work cannot be its parent's, the event is missing",
+        "durable.not_unified": "the event is there, its work was not taken out",
         "decided.children_end_ordered": "the children of an attempt are to end, the event is missing",
         "durable.children_end_ordered": "the event is there, nobody was told",
         "decided.children_over": "all children of an attempt are over, the event is missing",

@@ -2,5 +2,6 @@
 
 pub(crate) mod atomic_write;
 pub(crate) mod delete;
+pub(crate) mod mounts;
 pub(crate) mod openat;
 pub(crate) mod permissions;

@@ -6,4 +6,5 @@ pub(crate) mod diff;
 mod fsck;
 pub(crate) mod history;
 pub(crate) mod list;
+pub(crate) mod patch;
 pub(crate) mod read;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use crate::command::call::Call;
 use crate::command::cat_file::CatFile;
 use crate::command::git::Git;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::repository::file_settings::ReadOnce;
 use crate::repository::lock::Lock;
 use crate::repository::memory::Memories;
@@ -43,6 +43,8 @@ pub struct Repository {
     memories: Memories,
     standing_gits: StandingGits,
     file_settings: ReadOnce,
+    /// The folder to which new objects go; none for the repository's own.
+    scratch: Option<PathBuf>,
     /// The number of checkouts that the pool for later workspaces holds at most.
     pub(crate) pool_size: usize,
 }
@@ -60,6 +62,23 @@ impl Repository {
     pub fn locked(mut self, lock: &Lock) -> Self {
         self.lock = Some(lock.clone());
         self
+    }
+
+    /// The same repository, whose new objects go to an empty folder. They are there as long as the folder is.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(crate) fn writing_to(&self, folder: &Path) -> Result<Self> {
+        let info = folder.join("info");
+        std::fs::create_dir_all(&info).doing("make", &info)?;
+        let alternates = info.join("alternates");
+        std::fs::write(&alternates, self.alternates()).doing("write", alternates)?;
+        Ok(Self {
+            scratch: Some(folder.to_owned()),
+            // One that stays up reads the objects of the repository alone.
+            standing_gits: StandingGits::default(),
+            ..self.clone()
+        })
     }
 
     /// The root of the checkout (absolute) in which `.crew/` and `crew.toml` stand: the one that was
@@ -101,7 +120,11 @@ impl Repository {
     /// Begins a call on the shared git directory, without a work tree, in-tree attributes or the user's
     /// settings.
     pub(crate) fn call(&self, subcommand: &'static str) -> Call {
-        self.call_at(&self.common, subcommand)
+        let call = self.call_at(&self.common, subcommand);
+        match &self.scratch {
+            Some(folder) => call.env("GIT_OBJECT_DIRECTORY", folder),
+            None => call,
+        }
     }
 
     /// Begins the same kind of call on another git directory of the user's, that of a submodule.

@@ -206,6 +206,13 @@ fn mended(line: &[u8], has_begun: &mut bool) -> Result<String, Box<Answer>> {
             ErrorData::invalid_params(why, None),
         ));
     }
+    let is_call = message.get("method").and_then(Value::as_str) == Some("tools/call");
+    let is_named = message.pointer("/params/name").is_some_and(Value::is_string);
+    if is_call && !is_named && message.get("id").is_some() && fault(&message).is_none() {
+        let why = "`name` is the name of a tool, as a text";
+        let id = message.get("id").cloned();
+        return Err(refusal(id, ErrorData::invalid_params(why, None)));
+    }
     if let Some(why) = fault(&message) {
         let id = message.get("id").cloned();
         return Err(refusal(id, ErrorData::invalid_request(why, None)));
@@ -330,10 +337,11 @@ mod tests {
         let old = ping.replace(r#""jsonrpc":"2.0","#, "");
         let batch = format!("[{ping}]");
         let (null, half) = (odd("null"), odd("1.5"));
+        let nameless = CALL.replace(r#""name":"ask","#, "");
         // The last line is not ended.
         let bad = CALL.replace("\"X\"", "");
         let all = [
-            early, &bad, &deep, "garbage", "", &text, &old, &batch, &null, &half, ping,
+            early, &bad, &deep, "garbage", "", &text, &nameless, &old, &batch, &null, &half, ping,
         ];
         let all = all.join("\n");
         client.write_all(all.as_bytes()).await.unwrap();
@@ -359,6 +367,7 @@ mod tests {
                 [7, -32700],
                 ["deep", -32700],
                 [null, -32700],
+                [7, -32602],
                 [7, -32602],
                 [8, -32600],
                 [null, -32600],

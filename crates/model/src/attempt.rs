@@ -7,11 +7,11 @@ pub mod mode;
 mod step;
 mod transition;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use children::{AfterChildren, Child, ChildEnd, ChildResult, ChildWork};
+pub use children::{AfterChildren, Child, ChildEnd, ChildResult, ChildWork, Order};
 pub use claim::{Claim, Shared, Slot, StartPoint};
 pub use event::{Effect, Event, Outcome, Raised, Workspace};
 pub use mode::Mode;
@@ -96,9 +96,9 @@ pub struct Attempt {
     /// The children that it has delegated and that are not known to be over, in the order of their turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<TicketId>,
-    /// Those of them that get a workspace of their own.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub apart: BTreeSet<TicketId>,
+    /// How each of them was ordered.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub orders: BTreeMap<TicketId, Order>,
     /// The prompt that said why its submitted work came back last: every prompt says it to an agent that
     /// does not remember it, until the work is submitted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -335,7 +335,7 @@ impl Attempt {
             waits_for_target: true,
             resumes_at: None,
             children: Vec::new(),
-            apart: BTreeSet::new(),
+            orders: BTreeMap::new(),
             returned: None,
             claimed_at: at,
             since: at,

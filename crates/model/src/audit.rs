@@ -176,6 +176,7 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::Auth
         | Why::NoProgress
         | Why::Review
+        | Why::Hold
         | Why::Diverged
         | Why::Closed => None,
     }

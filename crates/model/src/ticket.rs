@@ -44,7 +44,7 @@ pub use commitments::PART_PROMISES_NOTHING;
 pub use delegated::Delegated;
 pub use done::Done;
 pub use doubt::Doubt;
-pub use event::{Effect, Event, Released};
+pub use event::{Effect, Event, Released, Waited};
 pub use fewer_tests::FewerTests;
 pub use held::{Held, Why, touched};
 pub use hindrance::{Hindrance, Proof};

@@ -269,7 +269,8 @@ pub(crate) struct ChildWords {
 
 impl ChildWords {
     /// `missing`: the last of its commits that is not in the branch, whose objects the workspace has.
-    pub(crate) fn of(result: &ChildResult, missing: Option<&str>) -> Self {
+    /// `left`: the files in the workspace that crew never commits, of a child that is not done.
+    pub(crate) fn of(result: &ChildResult, missing: Option<&str>, left: &[String]) -> Self {
         let end = match &result.end {
             ChildEnd::Unified if missing.is_some() => {
                 "It is done, but its commits are not in this branch any more.".to_owned()
@@ -292,10 +293,14 @@ impl ChildWords {
             ),
             (ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. }, Some(commit)) => format!(
                 "\nWhat its agent did is not in this folder, but in commit {commit}: `git log HEAD..{commit}` shows it, \
-                 `git cherry-pick` and `git checkout {commit} -- <path>` bring in what is of use."
+                 `git cherry-pick` and `git checkout {commit} -- <path>` bring in what is of use.{}",
+                but_for(left)
             ),
             (ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. }, None) if result.agent.is_some() => {
-                "\nNothing that its agent may have done is in this folder.".to_owned()
+                format!(
+                    "\nWhat its agent may have done is not in this folder.{}",
+                    but_for(left)
+                )
             }
             (_, None) => String::new(),
         };
@@ -322,6 +327,17 @@ impl ChildWords {
             cost: "$0.10".to_owned(),
         }
     }
+}
+
+/// What stays in a folder out of which the work of a child was taken.
+fn but_for(left: &[String]) -> String {
+    let named = match left {
+        [] => String::new(),
+        left => format!(": {} may be its doing, too", left.join(", ")),
+    };
+    format!(
+        " Files that git ignores, and those that crew never commits, such as `.env` and keys, are as it left them{named}."
+    )
 }
 
 /// A question and what a person said to it, without what only a terminal understands.

@@ -470,6 +470,60 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_changes_while_a_git_is_at_work_is_judged_when_that_has_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place_in(dir.path());
+        std::fs::create_dir_all(&place.tickets_dir).unwrap();
+        std::fs::create_dir_all(&place.crew_dir).unwrap();
+        let write = |status: &str| {
+            let text =
+                format!("---\nid: k-1\nstatus: {status}\ndeps: []\nlinks: []\ntype: task\n---\n# Mine\n");
+            std::fs::write(place.tickets_dir.join("k-1.md"), text).unwrap();
+        };
+        write("closed");
+        let (told, seen) = channel();
+        let queue = Queue::open(&place, false, move |event| drop(told.send(event))).unwrap();
+        let next = || {
+            seen.iter().find_map(|event| {
+                let driver::Event::Observed { seen, .. } = event else {
+                    return None;
+                };
+                seen.into_iter().find_map(|one| match one {
+                    Observation::Read { status, origin, .. } => Some((status, origin)),
+                    Observation::Unreadable { .. } | Observation::Gone { .. } => None,
+                })
+            })
+        };
+        queue.ask(Ask::LookAnew {
+            number: 1,
+            is_journal_new: true,
+        });
+        assert_eq!(next(), Some((FileStatus::Closed, Origin::Person)));
+        let lock = dir.path().join(".git/index.lock");
+        std::fs::write(&lock, "").unwrap();
+        write("open");
+        queue.ask(Ask::Look);
+        let (looked, has_looked) = channel();
+        let note = Note {
+            text: "it is answered after the look".to_owned(),
+            by: None,
+            at: Time(0),
+        };
+        let other = TicketId::new("k-9").unwrap();
+        queue.ask(Ask::Note(
+            other,
+            note,
+            Box::new(move |_| looked.send(()).unwrap()),
+        ));
+        has_looked.recv().unwrap();
+        // git writes it once more before it ends.
+        write("in_progress");
+        queue.ask(Ask::Look);
+        std::fs::remove_file(&lock).unwrap();
+        assert_eq!(next(), Some((FileStatus::InProgress, Origin::Person)));
+    }
+
+    #[test]
     fn a_note_that_is_added_again_after_a_crash_is_there_once() {
         let dir = tempfile::tempdir().unwrap();
         let text =

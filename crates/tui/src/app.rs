@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::attempt;
 use model::command::Outcome;
 use model::journal::{Fact, State as After, Stream};
-use model::ticket::{self, Ticket};
+use model::ticket::{self, ReviewEvent, Ticket};
 use model::view::{self, Agent, By, Costs, Filter, Item, Row, Snapshot};
 use model::{AgentName, Look, RunId, TicketId, Time};
 use ratatui::layout::Rect;
@@ -73,6 +73,10 @@ pub struct App {
     pub(crate) in_inbox: Choice<String>,
     /// The latest run of each agent, and its ticket.
     runs: BTreeMap<AgentName, (RunId, TicketId)>,
+    /// The runs of each ticket, its steps, reviews and checks, the oldest first.
+    runs_at: BTreeMap<TicketId, Vec<RunId>>,
+    /// So many runs before the latest one is looked at.
+    back: usize,
     /// The latest summary of the work on each ticket by its agent, not sanitised.
     pub(crate) summaries: BTreeMap<TicketId, String>,
 }
@@ -117,6 +121,8 @@ impl App {
             in_train: Choice::default(),
             in_inbox: Choice::default(),
             runs: BTreeMap::new(),
+            runs_at: BTreeMap::new(),
+            back: 0,
             summaries: BTreeMap::new(),
         }
     }
@@ -200,6 +206,22 @@ impl App {
             self.runs
                 .insert(attempt.claim.agent.clone(), (run.clone(), after.id.clone()));
         }
+        if let Stream::Ticket(id) = &row.stream
+            && let Fact::Ticket(
+                ticket::Event::Attempt(attempt::Event::StepStarted { run, .. })
+                | ticket::Event::Review {
+                    event: ReviewEvent::Started { run },
+                    ..
+                }
+                | ticket::Event::CheckOrdered { run, .. },
+            ) = &row.fact
+        {
+            let runs = self.runs_at.entry(id.clone()).or_default();
+            // A run that is ordered again is the same.
+            if !runs.contains(run) {
+                runs.push(run.clone());
+            }
+        }
         if let (
             Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepFinished {
                 summary: Some(summary),
@@ -255,13 +277,12 @@ impl App {
         let agents = self.crew.agents_in_trees();
         self.agents = agents.into_iter().map(|(_, agent)| agent).collect();
         if !filter.is_empty() {
+            let tickets = &self.crew.tickets;
             self.agents.retain(|agent| {
-                let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
+                let ticket = agent.ticket.as_ref().and_then(|id| tickets.get(id));
                 let title = agent.title.as_deref().unwrap_or_default();
-                queue::contains_words(
-                    &format!("{} {} {ticket} {title}", agent.name, agent.status.name()),
-                    filter,
-                )
+                let text = format!("{} {} {title}", agent.name, agent.status.name());
+                queue::has_words(ticket.map(AsRef::as_ref), &text, filter)
             });
         }
         let (tickets, beside) = (&self.crew.tickets, &self.files.beside);
@@ -276,7 +297,7 @@ impl App {
         self.inbox = view::inbox(tickets, &self.files.beside);
         self.inbox.retain(|item| {
             item.ticket.as_ref().is_some_and(matches)
-                || queue::contains_words(&format!("{} {}", item.kind.name(), item.title), filter)
+                || queue::has_words(None, &format!("{} {}", item.kind.name(), item.title), filter)
         });
         self.agent.refresh(self.agents.iter().map(|agent| &agent.name));
         self.in_queue.refresh(self.queue.iter());
@@ -390,38 +411,61 @@ impl App {
         target.run.clone().filter(|_| is_waited_for)
     }
 
-    /// The latest run of the chosen ticket or agent.
-    fn chosen_run(&self) -> Option<RunId> {
+    /// The runs that Output can show for the chosen row, and the place of the latest one of the row among
+    /// them.
+    fn chosen_runs(&self) -> (&[RunId], usize) {
+        let of = |id: &TicketId| self.runs_at.get(id).map(Vec::as_slice).unwrap_or_default();
         match self.chosen_in() {
             Pane::Queue | Pane::Train | Pane::Inbox => {
-                let id = self.chosen_ticket()?;
-                let worker = self
-                    .ticket(id)?
-                    .attempt()
-                    .and_then(|attempt| attempt.conversation.worker.as_ref());
-                let latest = || {
-                    self.runs
-                        .values()
-                        .find(|(_, ticket)| ticket == id)
-                        .map(|(run, _)| run)
-                };
-                worker.map(|worker| &worker.run).or_else(latest).cloned()
+                let runs = self.chosen_ticket().map(of).unwrap_or_default();
+                (runs, runs.len().saturating_sub(1))
             }
             Pane::Agents | Pane::Output | Pane::History | Pane::Cost => {
-                self.runs.get(self.agent.key()?).map(|(run, _)| run.clone())
+                let latest = self.agent.key().and_then(|agent| self.runs.get(agent));
+                let Some((latest, ticket)) = latest else {
+                    return (&[], 0);
+                };
+                let runs = of(ticket);
+                let at = runs.iter().position(|run| run == latest);
+                (runs, at.unwrap_or(0))
             }
         }
     }
 
+    /// The run of the chosen ticket or agent that is looked at: the latest one, or one before it.
+    fn chosen_run(&self) -> Option<RunId> {
+        let (runs, latest) = self.chosen_runs();
+        runs.get(latest.saturating_sub(self.back)).cloned()
+    }
+
+    /// The place of the run that is looked at among those of its ticket, from 1, and their number.
+    pub(crate) fn place_of_run(&self) -> Option<(usize, usize)> {
+        let (runs, _) = self.chosen_runs();
+        let at = runs.iter().position(|run| Some(run) == self.log.run.as_ref())?;
+        Some((at + 1, runs.len()))
+    }
+
+    /// Looks at the run before the one that is looked at, or at the next.
+    pub(crate) fn turn_back(&mut self, is_back: bool) {
+        let (_, latest) = self.chosen_runs();
+        self.back = match is_back {
+            true => (self.back + 1).min(latest),
+            false => self.back.saturating_sub(1),
+        };
+    }
+
     /// Makes output and history follow the chosen row.
     fn follow_choice(&mut self, actions: &mut Vec<Action>) {
+        let ticket = self.chosen_ticket().cloned();
+        if ticket != self.history.ticket {
+            self.back = 0;
+        }
         let run = self.chosen_run().or_else(|| self.target_run());
         if run != self.log.run {
             self.log.begin(run.clone());
             self.scroll.remove(&Pane::Output);
             actions.push(Action::Watch(run));
         }
-        let ticket = self.chosen_ticket().cloned();
         if ticket != self.history.ticket {
             self.history.begin(ticket.clone());
             self.scroll.remove(&Pane::History);

@@ -86,6 +86,7 @@ pub(crate) const KEYS: [(&str, &[(&str, &str)]); 3] = [
             ("j k ↑ ↓, PgUp PgDn, g G", "choose, or scroll a long text"),
             ("Enter, z", "the pane alone, and back"),
             ("f", "unfold in Output what tools returned, and fold it"),
+            ("[ ]", "in Output the steps and checks of the ticket before"),
             ("/", "filter agents and tickets; Esc shows all"),
             ("?", "this help"),
             ("Ctrl-Z", "to the shell; fg comes back"),

@@ -84,11 +84,19 @@ fn title(app: &App, pane: Pane) -> String {
             " of the target's checks".to_owned()
         }
         Pane::Output => {
-            let agent = app.chosen_agent().map(|name| format!(" of {name}"));
-            let ticket = app.chosen_ticket().map(|id| format!(", {id}"));
-            agent
-                .map(|agent| agent + &ticket.unwrap_or_default())
-                .unwrap_or_default()
+            let is_check = app.log.run.as_ref().is_some_and(RunId::is_check);
+            let whose = match app.chosen_agent().filter(|_| !is_check) {
+                Some(name) => Some(name.to_string()),
+                None => is_check.then(|| "a check".to_owned()),
+            };
+            let ticket = app.chosen_ticket().map(ToString::to_string);
+            let place = app.place_of_run().filter(|(_, all)| *all > 1);
+            let place = place.map(|(at, all)| format!("{at} of {all}"));
+            let about: Vec<String> = [whose, ticket, place].into_iter().flatten().collect();
+            match about.is_empty() {
+                true => String::new(),
+                false => format!(" of {}", about.join(", ")),
+            }
         }
         Pane::History => app
             .chosen_ticket()
@@ -240,8 +248,8 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
             format!("{acts}  / filter").trim_start().to_owned()
         }
         Pane::Inbox => app.chosen_item().map(key_words).unwrap_or_default(),
-        Pane::Output if app.log.unfolded => "↑↓ scroll  G end  f fold results".to_owned(),
-        Pane::Output => "↑↓ scroll  G end  f unfold results".to_owned(),
+        Pane::Output if app.log.unfolded => "↑↓ scroll  [ ] other runs  f fold results".to_owned(),
+        Pane::Output => "↑↓ scroll  [ ] other runs  f unfold results".to_owned(),
         Pane::History => "↑↓ scroll  G end".to_owned(),
         Pane::Cost => "↑↓ scroll".to_owned(),
     };

@@ -60,6 +60,8 @@ impl App {
                 self.log.unfolded = !self.log.unfolded;
                 self.scroll.remove(&Pane::Output);
             }
+            Key::Char('[') => self.turn_back(true),
+            Key::Char(']') => self.turn_back(false),
             Key::Escape => {
                 if self.zoomed {
                     self.zoomed = false;
@@ -568,7 +570,11 @@ fn spawn(text: &str) -> Result<(String, Command), String> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return match text.parse() {
             Ok(count) if (1..=MAX_AGENTS).contains(&count) => {
-                Ok((format!("spawn {count} agents"), Command::SpawnMany { count }))
+                let what = match count {
+                    1 => "spawn an agent".to_owned(),
+                    count => format!("spawn {count} agents"),
+                };
+                Ok((what, Command::SpawnMany { count }))
             }
             Ok(_) | Err(_) => Err(format!("between 1 and {MAX_AGENTS} can be spawned at once")),
         };

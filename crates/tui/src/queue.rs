@@ -48,7 +48,8 @@ pub(crate) fn train(crew: &Snapshot, look: Look) -> Vec<TicketId> {
     train.chain(held.map(|ticket| ticket.id.clone())).collect()
 }
 
-/// Whether a ticket has all words of a filter in its id, title, state, agent, priority, type or tags.
+/// Whether a ticket has all words of a filter: in its title, state, agent, type or tags, as its priority, or
+/// in its id.
 pub(crate) fn matches(ticket: &Ticket, beside: &Context, filter: &str, now: Time) -> bool {
     if filter.is_empty() {
         return true;
@@ -56,24 +57,39 @@ pub(crate) fn matches(ticket: &Ticket, beside: &Context, filter: &str, now: Time
     let standing = beside.standing(ticket, now);
     let agent = ticket.attempt().map(|attempt| attempt.claim.agent.as_str());
     let tags: Vec<&str> = ticket.spec.tags.iter().map(String::as_str).collect();
-    let all = format!(
-        "{} {} {} {} p{} {} {}",
-        ticket.id,
+    let text = format!(
+        "{} {} {} {} {}",
         ticket.spec.title,
         standing.word,
         agent.unwrap_or_default(),
-        ticket.spec.priority,
         ticket.spec.kind,
         tags.join(" ")
     );
-    contains_words(&all, filter)
+    has_words(Some(ticket), &text, filter)
 }
 
-/// Whether a text contains all words of a filter, ignoring case.
-pub(crate) fn contains_words(text: &str, filter: &str) -> bool {
+/// Whether a text about a ticket, or about none, has all words of a filter, ignoring case. `p0` to `p4` are
+/// priorities. A word is found in an id where it has a dash as ids have, or begins the part behind the last
+/// dash: all ids of a folder begin alike, and a word of a title is none of them.
+pub(crate) fn has_words(ticket: Option<&Ticket>, text: &str, filter: &str) -> bool {
     let text = text.to_lowercase();
+    let id = ticket.map_or_else(String::new, |ticket| ticket.id.as_str().to_lowercase());
+    let own = id.rsplit('-').next().unwrap_or_default();
+    let is_of_id = |word: &str| match word.contains('-') {
+        true => id.contains(word),
+        false => own.starts_with(word),
+    };
     filter
         .to_lowercase()
         .split_whitespace()
-        .all(|word| text.contains(word))
+        .all(|word| match (priority(word), ticket) {
+            (Some(priority), Some(ticket)) => ticket.spec.priority == priority,
+            (_, _) => text.contains(word) || is_of_id(word),
+        })
+}
+
+/// The priority that a word names.
+fn priority(word: &str) -> Option<u8> {
+    let number = word.strip_prefix('p')?.parse().ok()?;
+    (word.len() == 2 && number <= 4).then_some(number)
 }

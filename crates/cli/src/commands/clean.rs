@@ -1,5 +1,6 @@
 //! `crew clean`: takes away everything of crew's, and loses nothing of anybody's work.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -18,7 +19,7 @@ use crate::ui::Style;
 /// Remove everything of crew's here: agents, workspaces, journal; work that did not land is kept under refs
 #[derive(Debug, Args)]
 pub(crate) struct Clean {
-    /// Also while there is work that has not landed; with --older, forget the commits that it lists.
+    /// Do not ask; with --older, forget the commits that it lists.
     #[arg(short, long)]
     yes: bool,
     /// Only what steps and checks have printed, of tickets that have been closed for longer than this: `30d`,
@@ -44,12 +45,16 @@ impl Clean {
         if let Some(older) = &self.older {
             return outputs_older(context, &place, older, self.yes).await;
         }
+        if !self.yes && !agreed(context, &place).await? {
+            context.out.line("nothing was removed")?;
+            return Ok(Exit::Failed);
+        }
         let Cleaned {
             kept,
             kept_folders,
             reviews,
             undeletable,
-        } = clean::everything(place, self.yes, ui::warn).await?;
+        } = clean::everything(place, ui::warn).await?;
         let undeletable = undeletable.map_or(Ok(Exit::Done), |error| Err(error.into()));
         if context.json {
             // Its document says that all was done.
@@ -87,6 +92,32 @@ impl Clean {
         }
         undeletable
     }
+}
+
+/// Says what would be lost, and asks whether that is meant. Where nobody can be asked, `--yes` must say it.
+async fn agreed(context: &mut Context, place: &Place) -> Result<bool> {
+    let loss = clean::loss(place, ui::warn).await?;
+    if loss.is_empty() {
+        return Ok(true);
+    }
+    let mut lines: Vec<String> = loss.things.iter().map(|thing| format!("  {thing}")).collect();
+    if !loss.unlanded.is_empty() {
+        lines.push("work that has not landed, which is kept under refs/crew/:".to_owned());
+        lines.extend(loss.unlanded.iter().map(|ticket| format!("  {ticket}")));
+    }
+    if context.json || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        let mut hint = "if that is meant: crew clean --yes".to_owned();
+        if !loss.unlanded.is_empty() {
+            hint = format!("`crew run --until-idle` lands work; {hint}");
+        }
+        let what = format!("crew clean removes for good:\n{}", lines.join("\n"));
+        return Err(Error::refused(what, hint));
+    }
+    context.out.styled("crew clean removes for good:", Style::Bold)?;
+    for line in lines {
+        context.out.wrapped(&line, 4, Style::Plain)?;
+    }
+    context.out.confirm("Remove all of it? [y/N] ", false)
 }
 
 /// Has the next check run its set-up anew.

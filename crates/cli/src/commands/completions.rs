@@ -1,6 +1,6 @@
 //! `crew completions`: for the shell.
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 
 use crate::arguments::Arguments;
@@ -18,8 +18,19 @@ pub(crate) struct Completions {
 impl Completions {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "crew", &mut text);
+        clap_complete::generate(self.shell, &mut shown(), "crew", &mut text);
         context.out.bytes(&text)?;
         Ok(Exit::Done)
     }
+}
+
+/// The grammar without what is hidden, which a shell would complete all the same.
+fn shown() -> Command {
+    let whole = Arguments::command();
+    let shown = |command: &&Command| !command.is_hide_set();
+    let commands = whole.get_subcommands().filter(shown);
+    Command::new("crew")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(whole.get_arguments())
+        .subcommands(commands)
 }

@@ -13,7 +13,7 @@ use runtime::Place;
 
 use crate::asking::ask_or_leave;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 
 /// The tag of tickets that are made so.
@@ -32,6 +32,12 @@ pub(crate) struct Delegate {
 
 impl Delegate {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        if context.hook().is_some() {
+            return Err(Error::refused(
+                "a hook gives no tasks out: one for `completed` that does would start itself without end",
+                "`crew ticket create` makes a ticket there, and the row of such tickets ends",
+            ));
+        }
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;

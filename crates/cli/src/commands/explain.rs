@@ -1,5 +1,6 @@
 //! `crew explain`: why a ticket is, or is not, given out.
 
+mod landed;
 mod lines;
 mod remedies;
 
@@ -8,10 +9,11 @@ use model::command::Question;
 use model::policy::attention::{self, Need, Reason, attention};
 use model::policy::route::Refusal;
 use model::policy::{failure, review};
-use model::ticket::{Done, State, Ticket, remedy};
+use model::ticket::{Done, State, Ticket, Why, remedy};
 use model::view::{self, Failing, MEND, standing_since};
 use model::{AgentName, Moment, attempt};
 
+use self::landed::Landed;
 use self::lines::{
     because, came_back_with, failure_of, messages, no_worker, of_its_check, place_in_train, submitted,
     waiting_answer, without_tests,
@@ -73,6 +75,7 @@ impl Explain {
             Some(_) => None,
             None => commits::landed_as(&place, &settings, &id),
         };
+        let landed_work = Landed::of(&crew, ticket);
         let agents = crew.agents();
         let waits = |name: &AgentName| {
             let mut all = agents.iter();
@@ -183,6 +186,7 @@ impl Explain {
                 commitments: commitments.iter().map(documents::Commitment::of).collect(),
                 review,
                 pull_request: ticket.and_then(documents::PullRequest::of),
+                landed: landed_work.as_ref().map(Landed::document),
                 kept: kept.iter().map(documents::KeptWork::from).collect(),
                 printed,
                 printed_in: whole.map(|dir| dir.display().to_string()),
@@ -198,6 +202,10 @@ impl Explain {
         let state = format!("state: {state}{}", since.unwrap_or_default());
         out.wrapped(&state, HANG, Style::Plain)?;
         out.wrapped(&says, HANG, Style::Plain)?;
+        if let Some(work) = &landed_work {
+            work.show(context)?;
+        }
+        let out = &mut context.out;
         if let (Some(agent), Some(session)) = (agent, session) {
             let mode = agent.mode.map(|mode| format!("mode {}; ", mode.name()));
             let says = format!(
@@ -225,7 +233,10 @@ impl Explain {
         if let Some(place) = place_in_train(&view::train(&crew, look), &id) {
             out.wrapped(&format!("  {place}"), HANG, Style::Plain)?;
         }
-        if let Some(why) = &review {
+        let is_persons = ticket
+            .and_then(|it| it.held.as_ref())
+            .is_some_and(|held| held.why == Why::Hold);
+        if let Some(why) = review.as_ref().filter(|_| !is_persons) {
             out.wrapped(
                 &format!("  a gatekeeper looks at the work, since {why}"),
                 HANG,

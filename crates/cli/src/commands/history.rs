@@ -313,7 +313,7 @@ fn at(context: &mut Context, fold: Option<&Recorded>, seq: u64) -> Result<Exit> 
             lines.push((
                 "attempt",
                 format!(
-                    "{}, {} steps, {} runs",
+                    "{}, steps: {}, runs: {}",
                     attempt.claim.number, attempt.conversation.steps, attempt.conversation.runs
                 ),
             ));

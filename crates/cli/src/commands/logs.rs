@@ -1,6 +1,7 @@
 //! `crew logs`: everything that an agent said and did, step by step, or everything that the last checks
 //! printed.
 
+mod prompts;
 mod step;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -38,6 +39,12 @@ pub(crate) struct Logs {
     /// Go on as more is printed, until interrupted.
     #[arg(short, long)]
     follow: bool,
+    /// Only the step of this number: of the last attempt that has one, with those that repeat it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["follow", "check"])]
+    step: Option<u32>,
+    /// What the agent was told in each step, instead of what it said and did.
+    #[arg(long, conflicts_with_all = ["follow", "check", "lines", "full"])]
+    prompt: bool,
     /// Only the last so many lines.
     #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["raw", "check"])]
     lines: Option<usize>,
@@ -80,7 +87,18 @@ impl Logs {
         let mut log = Log { form, step: None };
         if self.check {
             let ticket = checked(&crew, &place, self.name.as_deref())?;
-            return log.checks(context, &place, ticket.as_ref(), self.follow).await;
+            let judged = match (&ledger, &ticket) {
+                (Some(ledger), Some(id)) => checks::judged_with(ledger, id).await?,
+                (None, _) | (_, None) => None,
+            };
+            if let (Some(id), Some(tip)) = (&ticket, &judged)
+                && log.is_for_people()
+            {
+                let says = format!("{id} landed with {tip}, on whose merge these checks ran for both");
+                context.out.wrapped(&says, 0, Style::Dim)?;
+            }
+            let of = judged.or(ticket);
+            return log.checks(context, &place, of.as_ref(), self.follow).await;
         }
         let of = lookup::either(&crew, &place, self.name.as_deref().unwrap_or_default())?;
         let agent = match &of {
@@ -98,8 +116,18 @@ impl Logs {
             (Some(ledger), Either::Ticket(id)) => outputs::steps_at(&place, ledger, &crew, id).await?,
             (None, _) => Vec::new(),
         };
+        let steps = match self.step {
+            Some(number) => {
+                let found = outputs::of_number(steps, number);
+                expect_step(&found, number, &of)?;
+                found
+            }
+            None => steps,
+        };
         let is_empty = steps.is_empty();
-        if let (Some(most), Form::Conversation(detail)) = (self.lines, form) {
+        if self.prompt {
+            prompts::show(context, &place, &steps, form)?;
+        } else if let (Some(most), Form::Conversation(detail)) = (self.lines, form) {
             log.last(context, &place, steps, (detail, most))?;
         } else {
             for step in steps {
@@ -120,6 +148,21 @@ impl Logs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Refuses a number that no step has.
+fn expect_step(found: &[Step], number: u32, of: &Either) -> Result<()> {
+    if !found.is_empty() {
+        return Ok(());
+    }
+    let name = match of {
+        Either::Agent(name) => name.as_str(),
+        Either::Ticket(id) => id.as_str(),
+    };
+    Err(Error::refused(
+        format!("{name} has had no step {number}"),
+        format!("crew logs {name} shows all steps"),
+    ))
 }
 
 /// The ticket whose checks are meant; none for those of the bare target.

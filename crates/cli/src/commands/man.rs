@@ -1,52 +1,86 @@
 //! `crew man`: the manual.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command, CommandFactory as _};
 use clap_mangen::Man as Page;
 
 use crate::arguments::Arguments;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use client::error::Doing as _;
 
-/// Print the manual page, or write a page per command into a folder
+/// Print the manual page of crew or of a command, or write all pages into a folder
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The folder.
-    folder: Option<PathBuf>,
+    /// The command whose page is printed; without it, crew's own page.
+    command: Option<String>,
+    /// Write a page per command into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    into: Option<PathBuf>,
 }
 
 impl Man {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit> {
-        let mut command = Arguments::command();
-        command.build();
-        let Some(folder) = self.folder else {
-            let mut page = Vec::new();
-            Page::new(command).render(&mut page).doing("write", "crew.1")?;
-            context.out.bytes(&page)?;
-            return Ok(Exit::Done);
+        let mut grammar = Arguments::command();
+        grammar.build();
+        let page = match (&self.into, &self.command) {
+            (Some(folder), _) => {
+                write_all(&grammar, &context.dir.join(folder))?;
+                return Ok(Exit::Done);
+            }
+            (None, None) => grammar,
+            (None, Some(name)) => page_of(&grammar, name)?,
         };
-        let folder = context.dir.join(folder);
-        std::fs::create_dir_all(&folder).doing("make", &folder)?;
-        let subcommands = command
-            .get_subcommands()
-            .filter(|command| !command.is_hide_set() && command.get_name() != "help")
-            .cloned();
-        let pages: Vec<(String, clap::Command)> = subcommands
-            .map(|command| {
-                let name = format!("crew-{}", command.get_name());
-                (name.clone(), command.display_name(name))
-            })
-            .chain([("crew".to_owned(), command.clone())])
-            .collect();
-        for (name, command) in pages {
-            let path = folder.join(format!("{name}.1"));
-            let mut page = Vec::new();
-            Page::new(command).render(&mut page).doing("write", &path)?;
-            std::fs::write(&path, page).doing("write", &path)?;
-        }
+        let mut text = Vec::new();
+        Page::new(page).render(&mut text).doing("write", "the page")?;
+        context.out.bytes(&text)?;
         Ok(Exit::Done)
     }
+}
+
+/// The commands that have a page, each under the name of the page.
+fn pages(grammar: &Command) -> impl Iterator<Item = Command> {
+    let shown = grammar
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set() && command.get_name() != "help");
+    shown.map(|command| {
+        let name = format!("crew-{}", command.get_name());
+        command.clone().display_name(name)
+    })
+}
+
+/// The command that is meant, or the only one that begins so.
+fn page_of(grammar: &Command, name: &str) -> Result<Command> {
+    let name = name.strip_prefix("crew-").unwrap_or(name);
+    let mut pages: Vec<Command> = pages(grammar).collect();
+    if let Some(at) = pages.iter().position(|page| page.get_name() == name) {
+        return Ok(pages.swap_remove(at));
+    }
+    let near = model::settings::nearest(name, pages.iter().map(Command::get_name));
+    let hint = near.map_or_else(
+        || "crew --help lists the commands".to_owned(),
+        |near| format!("did you mean crew man {near}?"),
+    );
+    pages.retain(|page| page.get_name().starts_with(name));
+    match (pages.len(), pages.pop()) {
+        (1, Some(page)) => Ok(page),
+        _ => Err(Error::usage(
+            format!("crew has no command {}", text::quoted(name)),
+            hint,
+        )),
+    }
+}
+
+fn write_all(grammar: &Command, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).doing("make", folder)?;
+    for command in pages(grammar).chain([grammar.clone()]) {
+        let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+        let path = folder.join(format!("{name}.1"));
+        let mut page = Vec::new();
+        Page::new(command).render(&mut page).doing("write", &path)?;
+        std::fs::write(&path, page).doing("write", &path)?;
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! `crew peek`: the end of what an agent said and did in its last step.
+//! `crew peek`: the end of what an agent said and did in its last step, or in the last step at a ticket.
 
 use std::collections::VecDeque;
 
@@ -11,15 +11,17 @@ use crate::exit::Exit;
 use crate::ui::{Style, Talk};
 use client::activity::Activity;
 use client::conversation::{Detail, Line, Reading};
+use client::lookup::Either;
 use client::outputs::Source;
 use client::repository::journal;
-use client::{documents, follow, lookup, outputs};
+use client::{checks, documents, follow, lookup, outputs};
 
-/// Show the end of an agent's latest output
+/// Show the end of the latest output of an agent, or of the last step at a ticket
 #[derive(Debug, Args)]
 pub(crate) struct Peek {
-    /// The agent.
-    agent: String,
+    /// The agent or the ticket: of a ticket, the last step of any agent that was at it.
+    #[arg(value_name = "AGENT|TICKET")]
+    name: String,
     /// So many lines.
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     lines: usize,
@@ -36,17 +38,29 @@ impl Peek {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
-        let agent = lookup::agent(&crew, &self.agent)?;
-        let last = match &ledger {
-            Some(ledger) => outputs::last_step(&place, ledger, &crew, &agent).await?,
-            None => None,
+        let of = lookup::either(&crew, &place, &self.name)?;
+        let last = match (&ledger, &of) {
+            (Some(ledger), Either::Agent(agent)) => outputs::last_step(&place, ledger, &crew, agent).await?,
+            (Some(ledger), Either::Ticket(id)) => {
+                let mut steps = outputs::steps_at(&place, ledger, &crew, id).await?;
+                steps.pop()
+            }
+            (None, _) => None,
         };
         let Some(step) = last else {
+            let says = match &of {
+                Either::Agent(agent) => format!("{agent} has not been stepped yet"),
+                Either::Ticket(id) => format!("no agent has been at {id} yet"),
+            };
+            let (agent, ticket) = match of {
+                Either::Agent(agent) => (Some(agent), None),
+                Either::Ticket(id) => (None, Some(id)),
+            };
             if context.json {
                 context.out.json(&documents::Peek {
                     agent,
                     run: None,
-                    ticket: None,
+                    ticket,
                     step: None,
                     activity: None,
                     progress: None,
@@ -54,10 +68,11 @@ impl Peek {
                     errors: Vec::new(),
                 })?;
             } else {
-                context.out.line(&format!("{agent} has not been stepped yet"))?;
+                context.out.line(&says)?;
             }
             return Ok(Exit::Done);
         };
+        let agent = step.agent.clone();
         let now = client::clock::now();
         let runs = crew
             .agent(&agent)
@@ -75,7 +90,7 @@ impl Peek {
             let shown = &lines[lines.len().saturating_sub(self.lines)..];
             let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
             context.out.json(&documents::Peek {
-                agent,
+                agent: Some(agent),
                 run: Some(step.run),
                 ticket: Some(step.ticket),
                 step: Some(step.number),
@@ -110,6 +125,12 @@ impl Peek {
         talk.release(&mut context.out)?;
         for line in complained {
             context.out.styled(&format!("stderr: {line}"), Style::Yellow)?;
+        }
+        if let Either::Ticket(id) = of
+            && !checks::last_round(&place, Some(&id)).is_empty()
+        {
+            let says = format!("what its last checks printed: crew logs --check {id}");
+            context.out.styled(&says, Style::Dim)?;
         }
         Ok(Exit::Done)
     }

@@ -1,6 +1,9 @@
-//! `crew run`: the engine in the foreground, with what it does before one's eyes.
+//! `crew run`: the engine in the foreground, with what it does before one's eyes; or in the background.
+
+mod detach;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 use clap::Args;
 use model::attempt::Usage;
@@ -13,6 +16,7 @@ use model::view::{self, Act, Item, Snapshot};
 use model::{Oid, TicketId};
 use store::Recorded;
 
+use crate::background;
 use crate::commands::events;
 use crate::context::Context;
 use crate::engine_log::Filter;
@@ -43,6 +47,10 @@ pub(crate) struct Run {
     /// targets with levels, such as info,effect=debug. Without it, CREW_LOG says so, or else it is info.
     #[arg(long, value_name = "FILTER")]
     log: Option<String>,
+    /// Leave the engine running in the background, and end this command once it runs. What it prints is in
+    /// .crew/logs/run.log; `crew stop` ends it.
+    #[arg(long)]
+    detach: bool,
 }
 
 impl Run {
@@ -58,6 +66,9 @@ impl Run {
         }
         if let Some(by) = place.lasting_holder(ui::warn).await? {
             return Err(runtime::Error::Held { by }.into());
+        }
+        if self.detach {
+            return detach::detach(context, &place, &self.words(context)).await;
         }
         let warned = if !settings.has_checks() && !context.json {
             warn(context)
@@ -83,6 +94,30 @@ impl Run {
         let mut live = Live::start(context, place, options, filter, teller).await?;
         let waits = live.until_end().await?;
         live.summary(&waits, self.until_idle)
+    }
+
+    /// The command line of the same engine in the background.
+    fn words(&self, context: &Context) -> Vec<OsString> {
+        let Self {
+            until_idle,
+            agents,
+            anyway,
+            harness,
+            log,
+            detach: _,
+        } = self;
+        let mut words: Vec<OsString> = [background::DETACHED, "run"].map(OsString::from).into();
+        let flags = [
+            ("--json", context.json),
+            ("--until-idle", *until_idle),
+            ("--anyway", *anyway),
+        ];
+        words.extend(flags.iter().filter(|(_, is)| *is).map(|(flag, _)| flag.into()));
+        let agents = agents.map(|agents| agents.to_string());
+        for (option, value) in [("--agents", &agents), ("--harness", harness), ("--log", log)] {
+            words.extend(value.as_ref().map(|value| format!("{option}={value}").into()));
+        }
+        words
     }
 }
 
@@ -140,7 +175,7 @@ impl Tell for Journal {
         if times == 1 {
             let says = match self.on_stop {
                 OnStop::Finish => {
-                    "stopping: running steps finish first (Ctrl-C again leaves them to the next engine)"
+                    "stopping: running steps finish first (Ctrl-C again ends crew at once, and the agents at work run on)"
                 }
                 OnStop::Leave => "stopping: running steps run on, and the next engine adopts them",
                 OnStop::Kill => "stopping: running steps are ended, and sent again by the next engine",
@@ -149,7 +184,7 @@ impl Tell for Journal {
         } else {
             (
                 Signal::Leave,
-                "leaving: running steps run on, and the next engine adopts them",
+                "leaving: the agents at work run on without crew, and the next `crew run` adopts them; `crew stop --kill` ends them then",
             )
         }
     }

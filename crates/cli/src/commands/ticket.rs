@@ -354,6 +354,7 @@ Usage: crew ticket <command> [args]     (or `tk`, where crew is linked under tha
       -p, --priority 0-4        0 comes first [2]
       -a, --assignee NAME       counts only when it names an agent
       --external-ref REF        --parent ID        --tags a,b
+      --deps ID,ID              The tickets that must be done before
   start | close | reopen <id> Set the status
   status <id> <status>        Set the status: open, in_progress, closed
   dep <id> <on>               Make a ticket wait for another

@@ -71,6 +71,9 @@ impl Train {
         };
         let limits = match by_pull_requests {
             true => format!("no train: each ticket is proposed by itself; checks run in {checkouts}"),
+            false if settings.batch == 1 => {
+                format!("one run of the checks decides on one ticket; checks run in {checkouts}")
+            }
             false => format!(
                 "one run of the checks decides on up to {} tickets; checks run in {checkouts}",
                 settings.batch

@@ -72,6 +72,15 @@ impl<'a> Made<'a> {
         self.crew.tickets.contains_key(ticket) || self.crew.archived.tickets.contains(ticket)
     }
 
+    /// The workspaces that are there, by name, each with its folder.
+    pub(super) fn workspaces(&self, workspaces: &Path) -> Result<Vec<(String, PathBuf)>> {
+        let entries = listed(workspaces)?.into_iter();
+        let named = entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())));
+        Ok(named
+            .filter(|(name, _)| self.by_name.contains_key(name))
+            .collect())
+    }
+
     /// Keeps the work that they hold, and removes them. Work that is in `target` need not be kept.
     pub(super) fn remove(
         &self,

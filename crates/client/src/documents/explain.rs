@@ -2,11 +2,12 @@
 
 use model::attempt::Mode;
 use model::policy::route::Refusal;
-use model::{Moment, SessionId, TicketId, session, ticket};
+use model::view::AttemptSummary;
+use model::{AgentName, Moment, Oid, SessionId, TicketId, session, ticket};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Activity, Commitment, Failure, Progress, PullRequest};
+use super::{Activity, Commitment, Failure, Progress, PullRequest, Usage};
 
 /// The reason why a ticket is, or is not, dispatched.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -61,11 +62,13 @@ pub struct Explanation {
     pub failing: Vec<String>,
     /// The commitments that its work must meet before it lands.
     pub commitments: Vec<Commitment>,
-    /// The reason for which a gatekeeper looks at its work before it lands, in words; `null` where none does,
-    /// or where the work was let pass already.
+    /// The reason for which a gatekeeper or a person looks at its work before it lands, in words; `null`
+    /// where nobody does, or where the work was let pass already.
     pub review: Option<String>,
     /// Its pull request, where work lands by them; `null` before there is one.
     pub pull_request: Option<PullRequest>,
+    /// The work that it has landed; `null` where it has not.
+    pub landed: Option<LandedWork>,
     /// Work of its attempts that no branch holds.
     pub kept: Vec<KeptWork>,
     /// The end of the output of the check for which it is held, or for which no agent is started on the
@@ -73,6 +76,43 @@ pub struct Explanation {
     pub printed: Option<String>,
     /// The folder with the whole of that output, in the files `out` and `err`; `null` where it is gone.
     pub printed_in: Option<String>,
+}
+
+/// Work that has landed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LandedWork {
+    /// The merge commit on the target.
+    commit: Oid,
+    /// The agent that did the work.
+    agent: AgentName,
+    /// The proof: the gatekeeper's acceptance test, else the checks that passed.
+    proof: String,
+    /// The ticket's n-th attempt, from 1; this and what follows is `null` where the journal has it not.
+    attempt: Option<u32>,
+    /// The time since which the agent had the ticket.
+    since: Option<Moment>,
+    /// The time at which it landed.
+    until: Option<Moment>,
+    /// Steps that ended well.
+    steps: Option<u32>,
+    /// The usage of the attempt's steps, failed ones too.
+    usage: Option<Usage>,
+}
+
+impl LandedWork {
+    /// The document of a landing; `work` is the attempt.
+    pub fn of(commit: &Oid, agent: &AgentName, proof: &str, work: Option<&AttemptSummary>) -> Self {
+        Self {
+            commit: commit.clone(),
+            agent: agent.clone(),
+            proof: proof.to_owned(),
+            attempt: work.map(|work| work.attempt),
+            since: work.map(|work| Moment(work.since)),
+            until: work.and_then(|work| work.until).map(Moment),
+            steps: work.map(|work| work.steps),
+            usage: work.map(|work| Usage::of(work.usage)),
+        }
+    }
 }
 
 /// Work of an attempt that no branch holds.

@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use super::{Activity, Progress};
 
-/// The end of an agent's latest output. The keys that name a step are `null` before its first step.
+/// The end of the latest output of an agent, or of the agent that was last at a ticket. The keys that name a
+/// step are `null` before its first step.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Peek {
-    /// The agent's name.
-    pub agent: AgentName,
+    /// The agent's name; `null` where a ticket was asked for at which no agent has been.
+    pub agent: Option<AgentName>,
     /// The run: a folder in `.crew/runs/`.
     pub run: Option<RunId>,
     /// The ticket that it worked on.
@@ -25,6 +26,21 @@ pub struct Peek {
     pub lines: Vec<String>,
     /// The last lines of its standard error.
     pub errors: Vec<String>,
+}
+
+/// The text that an agent was given in a step.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StepPrompt {
+    /// The ticket.
+    pub ticket: TicketId,
+    /// The step, from 1.
+    pub step: u32,
+    /// The agent.
+    pub agent: AgentName,
+    /// The run: a folder in `.crew/runs/`.
+    pub run: RunId,
+    /// The text; `null` where it is not kept any more.
+    pub prompt: Option<String>,
 }
 
 /// A line that an agent or a check printed.

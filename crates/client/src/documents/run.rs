@@ -14,6 +14,15 @@ pub struct Ran {
     pub summary: RunSummary,
 }
 
+/// An engine that was started in the background.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Detached {
+    /// Its process id.
+    pub pid: u32,
+    /// The file with what it prints.
+    pub log: String,
+}
+
 /// The result of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunSummary {

@@ -175,7 +175,10 @@ impl Core {
                 ticket.id
             ));
         }
-        if let Some(missing) = deps.iter().find(|id| !self.folder.has(id)) {
+        // The file of one that was made a moment ago may be on its way.
+        let is_on_its_way = |id: &TicketId| self.ticket(id).is_none() && self.is_ordered(id);
+        let is_there = |id: &TicketId| self.folder.has(id) || is_on_its_way(id);
+        if let Some(missing) = deps.iter().find(|id| !is_there(id)) {
             return Err(format!("there is no ticket {missing}, which it would wait for"));
         }
         if let Some(missing) = parent.as_ref().filter(|id| !self.folder.has(id)) {

@@ -30,7 +30,7 @@ impl Core {
                     by: parent.id.clone(),
                     fence: attempt.claim.fence,
                     workspace: attempt.workspace(&parent.id),
-                    is_apart: attempt.apart.contains(id),
+                    is_apart: attempt.orders.get(id).is_some_and(|order| order.is_apart),
                     depth: parent.depth() + 1,
                     work: None,
                     unmerged: None,

@@ -467,6 +467,9 @@ impl Core {
             (_, 0) => "the engine stops".to_owned(),
             (OnStop::Finish, 1) => "the engine stops when the running step has ended".to_owned(),
             (OnStop::Kill, 1) => "the engine stops when the running step has been ended".to_owned(),
+            (OnStop::Leave, 1) => {
+                "the engine stops; the running step runs on, and the next engine adopts it".to_owned()
+            }
             (OnStop::Finish, n) => format!("the engine stops when {n} running steps have ended"),
             (OnStop::Leave, n) => {
                 format!("the engine stops; {n} steps run on, and the next engine adopts them")

@@ -39,16 +39,23 @@ impl Core {
         ))
     }
 
-    /// The open children of a ticket that have the titles of all of these tasks: an agent that has not had
-    /// the answer calls again, and each would be paid twice.
+    /// The children of a ticket that are to be done and were ordered with the titles of these tasks, one for
+    /// each: an agent that has not had the answer calls again, and each would be paid twice.
     fn delegated_before(&self, id: &TicketId, tasks: &[Task]) -> Option<String> {
-        let open = self.ticket(id)?.attempt()?.open_children();
-        let titled = |task: &Task| {
+        let attempt = self.ticket(id)?.attempt()?;
+        let is_over = |child: &TicketId| self.ticket(child).is_some_and(Ticket::is_over_for_parent);
+        let mut before: Vec<&str> = Vec::new();
+        for task in tasks {
             let title = checked_title(&task.title).ok()?;
-            let is_it = |child: &&TicketId| self.ticket(child).is_some_and(|it| it.spec.title == title);
-            open.iter().find(is_it).map(TicketId::as_str)
-        };
-        let before: Vec<&str> = tasks.iter().map(titled).collect::<Option<_>>()?;
+            let is_it = |child: &&TicketId| {
+                let is_titled = attempt
+                    .orders
+                    .get(*child)
+                    .is_some_and(|order| order.title == title);
+                is_titled && !before.contains(&child.as_str()) && !is_over(child)
+            };
+            before.push(attempt.open_children().iter().find(is_it)?.as_str());
+        }
         (!before.is_empty()).then(|| before.join(", "))
     }
 

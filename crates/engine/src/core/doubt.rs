@@ -37,7 +37,7 @@ impl Core {
 
     /// The tickets whose agents may have written a file that was seen now: those that are at work, or were a
     /// moment ago. What git has brought is none of theirs.
-    fn possible_writers(&self, origin: Origin) -> Vec<&Ticket> {
+    pub(super) fn possible_writers(&self, origin: Origin) -> Vec<&Ticket> {
         match origin {
             Origin::Person | Origin::Unknown | Origin::LostEngine | Origin::Agents => {}
             Origin::Git => return Vec::new(),
@@ -63,7 +63,7 @@ impl Core {
     }
 
     /// Whether crew itself writes this file: an agent has delegated it, or made it by its tool.
-    fn is_ordered(&self, id: &TicketId) -> bool {
+    pub(super) fn is_ordered(&self, id: &TicketId) -> bool {
         let by_tool = || {
             let maker = self.ticket(&maker_of(id)?)?;
             (1..=maker.made).find(|n| id.as_str() == format!("{}-n{n}", maker.id))

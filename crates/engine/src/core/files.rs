@@ -3,11 +3,13 @@
 //! The file owns the text, the journal owns the status; a status that differs is a person's act, unless
 //! crew's own writing has not arrived yet.
 
+use std::collections::BTreeSet;
+
 use model::attempt::{self, AfterChildren, AfterStop};
 use model::journal::EffectId;
 use model::ticket::{
     AfterLanding, AfterReview, CLOSED_BY_AGENT, Done, Effect, Event, FileStatus, Filing, Origin, Stage,
-    State, Ticket,
+    State, Ticket, Waited,
 };
 use model::{Actor, TicketId, worker};
 
@@ -92,12 +94,14 @@ impl Core {
                 if edited {
                     self.comment_on(&ticket, notes, known_notes);
                     let doubted = self.doubt_edit(&ticket, &spec, origin);
-                    let waited_for = self
-                        .ticket(&ticket)
-                        .map(|old| old.spec.deps.clone())
-                        .filter(|deps| *deps != spec.deps)
-                        .map(Box::new);
-                    let edited = Event::Edited { spec, waited_for };
+                    let before = self.ticket(&ticket).map(|old| old.spec.deps.clone());
+                    let waited = before.filter(|deps| *deps != spec.deps).map(|deps| {
+                        // A person edits files while agents work, so it counts, and is told.
+                        let writers = self.possible_writers(origin).into_iter();
+                        let writers = writers.map(|ticket| ticket.id.clone()).collect();
+                        Box::new(Waited { deps, writers })
+                    });
+                    let edited = Event::Edited { spec, waited };
                     self.apply_or_note(&ticket, edited, "its file was edited");
                     if let Some(doubted) = doubted {
                         self.apply_or_note(&ticket, doubted, "its file was edited");
@@ -414,6 +418,17 @@ impl Core {
                 self.end_batch_of(&id);
             }
         }
+    }
+
+    /// The known tickets whose file was gone, and is there by these observations: a step that could not begin
+    /// without it can.
+    pub(crate) fn with_file_back(&self, seen: &[Observation]) -> BTreeSet<TicketId> {
+        let read = seen.iter().filter_map(|observation| match observation {
+            Observation::Read { ticket, .. } => Some(ticket),
+            Observation::Unreadable { .. } | Observation::Gone { .. } => None,
+        });
+        let is_back = |id: &&TicketId| self.tickets.contains(id) && !self.folder.has(id);
+        read.filter(is_back).cloned().collect()
     }
 
     /// Whether a file is gone that may still come back: its ticket will be dropped by itself otherwise.

@@ -1,5 +1,7 @@
 //! Rest: whether anything can still move without a person, and what each other ticket waits for.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::TicketId;
 use model::policy::attention::{self, Facts, Need, Reason, attention};
 use model::policy::capacity;
@@ -14,8 +16,8 @@ use crate::hindrances::is_target_waited_for;
 pub struct Rest {
     /// Something moves, or will by itself.
     pub moving: bool,
-    /// The tickets that wait for a person or for such a ticket, with the reason in words. Epics and tickets
-    /// that a person has taken do not count.
+    /// The tickets that wait for a person or for such a ticket, with the reason in words; where nothing
+    /// moves, all that wait for another ticket. Epics and tickets that a person has taken do not count.
     pub waits: Vec<Waits>,
 }
 
@@ -60,6 +62,8 @@ impl Core {
         let refusals = route::refusals(self.queue());
         let blocker = self.blocker();
         let mut eligible = false;
+        // The tickets that wait for others, and for which.
+        let mut behind: BTreeMap<&TicketId, Vec<TicketId>> = BTreeMap::new();
         for ticket in self.tickets() {
             let need = self.need(ticket, refusals.get(&ticket.id), blocker);
             rest.moving |= need.moves_by_itself();
@@ -78,8 +82,11 @@ impl Core {
                     eligible = true;
                     continue;
                 }
-                // The others are counted themselves; behind a ticket that moves, this one will move.
-                Need::Others(others) => others.to_string(),
+                // The others are counted themselves.
+                Need::Others(others) => {
+                    behind.insert(&ticket.id, others.tickets().to_vec());
+                    others.to_string()
+                }
                 Need::Person(reason) if reason.ends_by_itself() => continue,
                 Need::Person(reason) => {
                     rest.moving |= self.may_pass(ticket, &reason);
@@ -116,6 +123,24 @@ impl Core {
                     why: why.to_owned(),
                 });
             }
+        }
+        // Behind a ticket that moves, another one will move.
+        if rest.moving {
+            let waiting = rest.waits.iter().map(|waits| &waits.ticket);
+            let mut stuck: BTreeSet<TicketId> =
+                waiting.filter(|id| !behind.contains_key(id)).cloned().collect();
+            loop {
+                let is_stuck = |on: &[TicketId]| on.iter().any(|id| stuck.contains(id));
+                let more = behind
+                    .iter()
+                    .filter(|(id, on)| !stuck.contains(**id) && is_stuck(on));
+                let more: Vec<TicketId> = more.map(|(id, _)| (*id).clone()).collect();
+                if more.is_empty() {
+                    break;
+                }
+                stuck.extend(more);
+            }
+            rest.waits.retain(|waits| stuck.contains(&waits.ticket));
         }
         rest
     }

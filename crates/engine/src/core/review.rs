@@ -67,6 +67,9 @@ impl Core {
             }
             None if reviewing.due.is_some_and(|due| due > self.now) => return,
             None => {
+                if review::is_for_person(&self.settings, ticket, reviewing) {
+                    return self.apply_or_note(id, Event::LeftToPerson, "a person looks at all work");
+                }
                 if let Some(why) = review::nobody(&self.settings, ticket, reviewing) {
                     let why = why.to_owned();
                     return self.apply_or_note(id, Event::NobodyReviews { why }, "there is no gatekeeper");
@@ -324,6 +327,7 @@ impl Core {
             .map_or(0, |reviewing| reviewing.approvers().count());
         let follows = match &verdict {
             Verdict::Approve { .. } if approvals + 1 < agree as usize => None,
+            Verdict::Approve { .. } if self.settings.land.holds_all() => Some(Event::LeftToPerson),
             Verdict::Approve { .. } => Some(Event::Approved { fence, agree }),
             // The next attempt knows more than this one, so there is nothing to wait for.
             Verdict::Reject { .. } => Some(Event::Rejected {
@@ -472,6 +476,10 @@ impl Core {
     /// A branch was merged that came into conflict after it was approved `before`. All that its `tip` adds to
     /// that is the resolution of conflicts in these paths, so the approval holds.
     pub(super) fn keep_approval(&mut self, id: &TicketId, (before, tip): (&Oid, &Oid), paths: &[String]) {
+        // A resolution may have any content in the paths that were in conflict.
+        if self.settings.land.holds_all() {
+            return;
+        }
         let Some(ticket) = self.ticket(id) else { return };
         let approved = ticket.approved_before.as_ref();
         let Some(approved) = approved.filter(|approved| approved.tip == *before) else {

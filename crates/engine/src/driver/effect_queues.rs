@@ -180,6 +180,12 @@ impl EffectQueues {
         self.delayed.retain(|_, at| *at > now);
     }
 
+    /// Lets the work of these tickets that has failed go on before its time: what it needs is back.
+    pub(super) fn go_on(&mut self, tickets: &BTreeSet<TicketId>) {
+        self.delayed
+            .retain(|(ticket, kind), _| *kind != Kind::Work || !tickets.contains(ticket));
+    }
+
     /// Lets an effect that has failed go on before its time where nobody waits for it any more, and it has
     /// only to be ended. This happens once: an effect that cannot be ended is tried again in its own time.
     pub(super) fn hasten(&mut self, is_unwanted: impl Fn(&Ordered) -> bool) {

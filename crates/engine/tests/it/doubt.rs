@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use model::TicketId;
 use model::call::Call;
 use model::command::Command;
+use model::journal::Fact;
 use model::policy::review;
 use model::settings::{ReviewOf, ReviewWhen, Settings};
-use model::ticket::Origin;
+use model::ticket::{Event, Origin};
 
 use crate::delegation::task;
 use crate::scene::{Scene, id};
+use crate::words::Decided;
 
 /// Work with the tag `risky` is reviewed, and t-1 has that tag.
 fn risky(settings: &mut Settings) {
@@ -134,4 +137,29 @@ fn a_ticket_that_comes_while_an_agent_is_at_work_on_reviewed_work_is_reviewed() 
     scene.calls("t-2", made).unwrap();
     scene.write("t-2-n1", |file| file.spec.made_by = Some("bob".to_owned()));
     assert!(is_reviewed(&scene, "t-3") && !is_reviewed(&scene, "t-2-n1"));
+}
+
+#[test]
+fn a_dependency_that_comes_while_an_agent_is_at_work_counts_and_its_history_names_who_may_have_written_it() {
+    let mut scene = at_work();
+    add(&mut scene, "t-2", &[]);
+    add(&mut scene, "t-3", &[]);
+    let edited = scene.write("t-3", |file| file.spec.deps = [id("t-2")].into());
+    assert_eq!(writers(&edited), [id("t-1")]);
+    scene.origin = Origin::Git;
+    let by_git = scene.write("t-3", |file| file.spec.deps.clear());
+    assert_eq!(writers(&by_git), []);
+}
+
+/// The tickets whose agents may have written an edit.
+fn writers(decided: &Decided) -> Vec<TicketId> {
+    let entries = decided.output.writes.iter().flat_map(|write| &write.entries);
+    let mut edits = entries.filter_map(|entry| match &entry.fact {
+        Fact::Ticket(Event::Edited { waited, .. }) => {
+            let writers = waited.iter().flat_map(|waited| &waited.writers);
+            Some(writers.cloned().collect())
+        }
+        Fact::Ticket(_) | Fact::Project(_) => None,
+    });
+    edits.next().unwrap()
 }

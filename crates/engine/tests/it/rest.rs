@@ -171,3 +171,18 @@ fn the_file_of_a_ticket_that_is_over_is_not_waited_for() {
     scene.delete("t-1");
     assert!(!scene.core.rest().moving);
 }
+
+#[test]
+fn a_leader_whose_children_work_waits_for_no_person_and_one_whose_child_asks_does() {
+    let mut scene = crate::delegation::waiting(|_| ());
+    scene.write("t-2", |file| file.spec.deps = [id("t-1")].into());
+    let rest = scene.core.rest();
+    assert!(rest.moving && rest.waits.is_empty(), "{rest:?}");
+    scene.run_ends("t-1-c1", crate::scene::asked());
+    let rest = scene.core.rest();
+    let waits: Vec<&str> = rest.waits.iter().map(|waits| waits.ticket.as_str()).collect();
+    assert!(!rest.moving);
+    for id in ["t-1", "t-1-c1", "t-2"] {
+        assert!(waits.contains(&id), "{waits:?}");
+    }
+}

@@ -71,6 +71,56 @@ fn a_leader_whose_steps_go_on_failing_pays_for_children_once() {
     assert!(held.is_some(), "{}", scene.state("t-1"));
 }
 
+/// An agent that has not had the answer calls again: before the files of its children are seen, and when a
+/// person has given one another title.
+#[test]
+fn what_is_delegated_once_more_is_not_paid_twice() {
+    let mut scene = leading();
+    let tasks = [task("One"), task("Two"), task("Two")];
+    let told = scene.delegates("t-1", &tasks).unwrap();
+    assert!(told.contains("delegated: t-1-c1, t-1-c2, t-1-c3."), "{told}");
+    for _ in 0..2 {
+        let again = scene.delegates("t-1", &tasks).unwrap();
+        let before = "you have delegated t-1-c1, t-1-c2, t-1-c3 before";
+        assert!(again.contains(before), "{again}");
+        scene.children_written("t-1");
+        scene.write("t-1-c1", |file| file.spec.title = "Uno".to_owned());
+    }
+    assert_eq!(scene.core.ticket(&id("t-1")).unwrap().children, 3);
+    scene.calls("t-1", takes_back("t-1-c1")).unwrap();
+    let told = scene.delegates("t-1", &[task("One")]).unwrap();
+    assert!(told.contains("delegated: t-1-c4."), "what is taken back: {told}");
+}
+
+fn takes_back(child: &str) -> Call {
+    Call::TeamKill {
+        ticket: child.to_owned(),
+        why: "not needed".to_owned(),
+    }
+}
+
+#[test]
+fn a_ticket_has_fifty_children_at_most_whatever_became_of_them() {
+    let mut scene = Scene::with(|settings| {
+        settings.agents.leaders = vec![name("ann")];
+        settings.delegate.breadth = 100;
+    });
+    scene.add("t-1");
+    scene.workspace_ready("t-1");
+    let tasks = |from: u32, to: u32| (from..=to).map(|n| task(&format!("No. {n}"))).collect::<Vec<_>>();
+    let told = scene.delegates("t-1", &tasks(1, 51)).unwrap_err();
+    assert!(told.contains("51 children, and 50 are the most"), "{told}");
+    scene.delegates("t-1", &tasks(1, 49)).unwrap();
+    scene.children_written("t-1");
+    for number in 1..=49 {
+        scene.calls("t-1", takes_back(&format!("t-1-c{number}"))).unwrap();
+    }
+    let told = scene.delegates("t-1", &tasks(50, 51)).unwrap_err();
+    assert!(told.contains("51 children, and 50 are the most"), "{told}");
+    scene.delegates("t-1", &tasks(50, 50)).unwrap();
+    assert_eq!(scene.core.ticket(&id("t-1")).unwrap().children, 50);
+}
+
 #[test]
 fn a_question_does_not_keep_children_from_beginning() {
     let mut scene = leading();
@@ -179,4 +229,23 @@ fn a_part_promises_nothing_is_not_rewound_and_is_not_broken_up() {
     let told = answer(&mut scene, |ticket| Command::Drop { ticket, reason });
     assert!(told.contains("on the branch of t-1 already"), "{told}");
     assert_eq!(scene.state("t-1-c1"), "verify/unified");
+}
+
+#[test]
+fn a_ticket_may_wait_for_one_that_the_same_step_has_just_made() {
+    let mut scene = leading();
+    let made = scene.calls("t-1", new_ticket(&[])).unwrap();
+    assert_eq!(made, "made t-1-n1");
+    let behind = |on: &str| {
+        let mut call = new_ticket(&[]);
+        if let Call::CreateTicket { title, deps, .. } = &mut call {
+            *title = format!("After {on}");
+            deps.insert(id(on));
+        }
+        call
+    };
+    // Its file is not there yet.
+    assert_eq!(scene.calls("t-1", behind("t-1-n1")).unwrap(), "made t-1-n2");
+    let told = scene.calls("t-1", behind("t-1-n7")).unwrap_err();
+    assert!(told.contains("there is no ticket t-1-n7"), "{told}");
 }

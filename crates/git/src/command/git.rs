@@ -180,6 +180,17 @@ impl Git {
         Ok(git)
     }
 
+    /// The pager that the settings of the user and of the system name; those of no repository count.
+    #[must_use]
+    pub fn users_pager(&self) -> Option<String> {
+        let mut ask = self.call("config").users_settings();
+        // Among them is a pager that shows nothing.
+        ask.config.clear();
+        let said = ask.args(["--get", "core.pager"]).run().ok()?;
+        let named = String::from_utf8_lossy(&said.stdout).trim_end().to_owned();
+        (said.code == Some(0)).then_some(named)
+    }
+
     /// The same git with another deadline for the calls that do not set their own.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {

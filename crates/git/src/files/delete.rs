@@ -3,12 +3,13 @@
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, chmod, fstat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::error::{Error, IoContext, Result};
+use crate::files::mounts::mounts_in;
 
 /// The deepest nesting of folders: each level is a call in a call, and an open descriptor, of which there are
 /// not many.
@@ -17,11 +18,18 @@ pub(crate) const DEPTH: usize = 200;
 const OWNERS: RawMode = 0o700;
 
 /// Deletes a folder and everything in it, also folders whose mode forbids it (Go's module cache has such).
-/// Follows no symlink. A folder that does not exist is no error.
+/// Follows no symlink, and enters nothing that is mounted there: its files are somebody else's. A folder that
+/// does not exist is no error.
 ///
 /// # Errors
 /// [`Error::Io`] for the first entry that may not be deleted; everything else is gone.
 pub fn delete_tree(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
+        && let mounts = mounts_in(path)
+        && !mounts.is_empty()
+    {
+        return delete_what_may_be(path, &mounts);
+    }
     match std::fs::remove_dir_all(path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -29,15 +37,16 @@ pub fn delete_tree(path: &Path) -> Result<()> {
             std::fs::remove_file(path).doing("remove", path)
         }
         // The standard library stopped at the first entry that it could not remove.
-        Err(_) => delete_what_may_be(path),
+        Err(_) => delete_what_may_be(path, &[]),
     }
 }
 
-fn delete_what_may_be(path: &Path) -> Result<()> {
+/// Deletes all but the entries that may not be deleted, and the places at which something is mounted.
+fn delete_what_may_be(path: &Path, mounts: &[PathBuf]) -> Result<()> {
     let mut first = None;
     let opened = open_unlocked(rustix::fs::CWD, path.as_os_str());
     if let Ok(folder) = &opened {
-        empty(folder, path, 0, &mut first);
+        empty(folder, path, mounts, 0, &mut first);
     }
     match std::fs::remove_dir(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -49,7 +58,7 @@ fn delete_what_may_be(path: &Path) -> Result<()> {
 }
 
 /// Deletes the entries of a folder that may be deleted, and notes the first that may not.
-fn empty(folder: &OwnedFd, path: &Path, depth: usize, first: &mut Option<Error>) {
+fn empty(folder: &OwnedFd, path: &Path, mounts: &[PathBuf], depth: usize, first: &mut Option<Error>) {
     let mut note = |path: &Path, errno: Errno| {
         first.get_or_insert_with(|| Error::io("remove", path, errno));
     };
@@ -61,11 +70,15 @@ fn empty(folder: &OwnedFd, path: &Path, depth: usize, first: &mut Option<Error>)
     for name in names {
         let name = OsStr::from_bytes(name.as_bytes());
         let path = path.join(name);
+        if mounts.contains(&path) {
+            first.get_or_insert_with(|| Error::io("remove", &path, Errno::BUSY));
+            continue;
+        }
         let is_folder = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
         let mut opened = Ok(());
         if is_folder {
-            opened = open_unlocked(folder, name).map(|inner| empty(&inner, &path, depth + 1, first));
+            opened = open_unlocked(folder, name).map(|inner| empty(&inner, &path, mounts, depth + 1, first));
         }
         let how = if is_folder {
             AtFlags::REMOVEDIR

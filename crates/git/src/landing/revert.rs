@@ -1,5 +1,8 @@
 //! A revert: a commit that takes a landed merge back, made without a checkout.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use crate::error::Result;
 use crate::landing::candidate::{Candidate, Message, Outcome};
 use crate::repository::Repository;
@@ -36,6 +39,24 @@ impl Repository {
             Ok(without) => Tree(without) == there,
             Err(_conflict) => false,
         })
+    }
+
+    /// Whether the merge with which `merged` came to the first-parent line of `tip` has left out all that was
+    /// done from `from` to it, and nobody has brought in any of it: the files that it changed are as they
+    /// were on that line before, and none is as it has it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`](crate::Error::NoSuchCommit), [`Error::Failed`](crate::Error::Failed).
+    pub fn has_left_out(&self, [from, merged]: [&Oid; 2], tip: &Oid) -> Result<bool> {
+        let Some(before) = self.before_merge_of(merged, tip)? else {
+            return Ok(false);
+        };
+        let paths = |from: &Oid, to: &Oid| -> Result<BTreeSet<PathBuf>> {
+            let changes = self.changes(from, to)?;
+            Ok(changes.into_iter().map(|change| change.path).collect())
+        };
+        let done = paths(from, merged)?;
+        Ok(done.is_disjoint(&paths(&before, tip)?) && done.is_subset(&paths(merged, tip)?))
     }
 
     /// Makes a commit on `target` that takes a merge back: what the merge has brought is undone, and what

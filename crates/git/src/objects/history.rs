@@ -154,6 +154,32 @@ impl Repository {
         below.map(Oid::parse).transpose()
     }
 
+    /// The commit on the first-parent line of `tip` onto which `merged` was merged; none where no merge there
+    /// has brought it.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub(crate) fn before_merge_of(&self, merged: &Oid, tip: &Oid) -> Result<Option<Oid>> {
+        let said = self
+            .call("rev-list")
+            .args(["--first-parent", "--merges", "--parents"])
+            .args(["--end-of-options", tip.as_str(), &format!("^{merged}")])
+            .output_limit(512 << 20)
+            .ok()?;
+        let said = String::from_utf8_lossy(&said);
+        for line in said.lines().rev() {
+            let mut commits = line.split(' ').map(Oid::parse);
+            let (Some(merge), Some(before)) = (commits.next().transpose()?, commits.next().transpose()?)
+            else {
+                continue;
+            };
+            if self.is_ancestor(merged, &merge)? {
+                return Ok((!self.is_ancestor(merged, &before)?).then_some(before));
+            }
+        }
+        Ok(None)
+    }
+
     /// The newest merge with this `Ticket:` trailer on the first-parent line of `tip`, among the last ten
     /// thousand commits there.
     ///

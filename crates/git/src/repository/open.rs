@@ -76,6 +76,7 @@ impl Repository {
             memories: Memories::default(),
             standing_gits: StandingGits::default(),
             file_settings: std::sync::Arc::default(),
+            scratch: None,
             pool_size: 0,
         };
         if repository.is_empty()? {

@@ -28,6 +28,17 @@ impl Repository {
             .collect()
     }
 
+    /// Whether the index has another content than HEAD for any of the paths: somebody has prepared a commit,
+    /// or a git that changes the checkout has given the index back and is about to move HEAD.
+    #[must_use]
+    pub fn is_index_ahead(&self, paths: &[PathBuf]) -> bool {
+        let names = paths
+            .iter()
+            .flat_map(|path| [named("HEAD", path), named("", path)]);
+        let found = self.objects_named(&names.collect::<Vec<_>>());
+        found.chunks(2).any(|both| both.first() != both.last())
+    }
+
     /// The contents that git has for a path where a checkout of the root may have had it: in HEAD, the index,
     /// the last stash, the commit before the last move, and the branches with the newest commits.
     #[must_use]

@@ -8,6 +8,8 @@ use crate::command::call::Call;
 use crate::error::Result;
 use crate::repository::Repository;
 use crate::types::oid::Oid;
+use crate::types::refusal::Limits;
+use crate::workspace::Workspace;
 use crate::workspace::snapshot::Excess;
 
 /// A path that is not committed for the agent. What the agent commits by itself is its own word.
@@ -45,6 +47,22 @@ const MADE_ANEW: [&str; 10] = [
 ];
 /// The first bytes of a `CACHEDIR.TAG`, by <https://bford.info/cachedir/>.
 const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+impl Repository {
+    /// The paths in a workspace that saving it would leave behind. Nothing is saved.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// [`Error::WorkspaceMissing`](crate::Error::WorkspaceMissing),
+    /// [`Error::Deadline`](crate::Error::Deadline), [`Error::Failed`](crate::Error::Failed).
+    pub fn left_behind(&self, workspace: &Workspace, limits: &Limits) -> Result<Vec<LeftBehind>> {
+        let _claim = workspace.claim()?;
+        let parent = self.last_known(workspace)?;
+        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits, Excess::Refused)?;
+        Ok(snapshot.left_behind)
+    }
+}
 
 impl NoWork {
     /// Whether this is left out of what is saved under these rules: nobody looks for a cache or a core dump

@@ -11,16 +11,21 @@ use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::atomic_write::{self, remove_if_there};
 use crate::files::delete::delete_tree;
+use crate::files::mounts::mounts_in;
 use crate::files::openat;
 use crate::landing::candidate::{Message, Outcome};
 use crate::repository::Repository;
 use crate::types::id::Id;
 use crate::types::identity::{Identity, Time};
 use crate::types::oid::Oid;
+use crate::types::operation::Operation;
+use crate::types::refusal::Limits;
+use crate::types::unsaved::Unsaved;
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
 use crate::workspace::save::Rescue;
 use crate::workspace::snapshot::new_index;
+use crate::workspace::turns::Turn;
 
 /// The file beside a workspace that names the commit from which it is moved, and the one to which.
 const NOTE: &str = "moving";
@@ -70,14 +75,14 @@ impl Repository {
         if head.as_ref() == Some(to) {
             return Ok(Moved::There);
         }
-        if head.as_ref() != Some(from) {
-            return Ok(Moved::Elsewhere);
-        }
         let branch = workspace.branch();
         if refs.branch() != Some(branch.full()) {
             return Ok(Moved::InTheWay {
                 why: format!("its HEAD is not on the branch {}", branch.short()),
             });
+        }
+        if head.as_ref() != Some(from) {
+            return Ok(Moved::Elsewhere);
         }
         let files = self.checkout_of(workspace, from)?;
         let tried = files.move_by(&["-n", "-m", "-u"], &[from, to]);
@@ -94,8 +99,72 @@ impl Repository {
         atomic_write::replace(&note, format!("{from} {to}").as_bytes())?;
         failpoint::hit("move.noted");
         files.move_by(&["-m", "-u"], &[from, to])?;
-        self.show_moved(workspace, &files, to)?;
+        let own = self.agents_index_at(workspace, to);
+        self.show_moved(workspace, &files, to, own)?;
         Ok(Moved::There)
+    }
+
+    /// Refuses a workspace in which something is mounted: what is in there is not the agent's, and must
+    /// neither be kept nor taken out.
+    ///
+    /// # Errors
+    /// [`Error::Unsaved`].
+    pub fn expect_no_mounts(&self, workspace: &Workspace) -> Result<()> {
+        let path = workspace.path();
+        let left: Vec<Unsaved> = mounts_in(&path)
+            .into_iter()
+            .map(|mount| Unsaved {
+                path: mount.strip_prefix(&path).unwrap_or(&mount).to_path_buf(),
+                why: "another file system is mounted there".to_owned(),
+            })
+            .collect();
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Unsaved {
+                workspace: path,
+                left,
+            }),
+        }
+    }
+
+    /// Whether a commit is the HEAD of the workspace, so that its agent's git goes on from it.
+    ///
+    /// # Errors
+    /// [`Error::WorkspaceMissing`], [`Error::Io`].
+    pub fn has_checked_out(&self, workspace: &Workspace, commit: &Oid) -> Result<bool> {
+        Ok(AgentRefs::of(workspace)?.head()?.as_ref() == Ok(commit))
+    }
+
+    /// Whether the workspace shows the commit with which a turn began, and nothing else but
+    /// ignored files: its branch is checked out there, nothing of git's is under way, and its files are those
+    /// of the commit, also where its own git does not look.
+    ///
+    /// No process of an agent may be running there.
+    ///
+    /// # Errors
+    /// [`Error::WorkspaceMissing`], [`Error::Io`], [`Error::Failed`].
+    pub fn shows_start(&self, workspace: &Workspace, turn: &Turn) -> Result<bool> {
+        let _claim = workspace.claim()?;
+        self.finish_move(workspace)?;
+        let refs = AgentRefs::of(workspace)?;
+        let is_there = refs.head()?.as_ref() == Ok(&turn.start)
+            && refs.branch() == Some(workspace.branch().full())
+            && Operation::of(&workspace.path().join(".git")).is_none();
+        if !is_there || self.is_newly_marked(workspace, turn)? {
+            return Ok(false);
+        }
+        let limits = Limits {
+            protected: Vec::new(),
+            ..Limits::default()
+        };
+        let files = match self.snapshot_of_files(workspace, &turn.start, &limits) {
+            Ok(files) => files,
+            Err(Error::Refused { .. }) => return Ok(false),
+            Err(other) => return Err(other),
+        };
+        let has_more = self.differing_tree(&files, &turn.start)?.is_some();
+        let is_plain = !has_more && files.nested.is_empty() && files.unsaved.is_empty();
+        Ok(is_plain && self.with_work(workspace, &files.links)?.is_empty())
     }
 
     /// Moves the workspace back from its HEAD `from` to `to`, and its branch in the user's repository too.
@@ -151,6 +220,23 @@ impl Repository {
         self.finish_move(workspace)
     }
 
+    /// A commit of all that is in the workspace, whatever is under way there. Nothing in it changes, nor does
+    /// its branch.
+    ///
+    /// # Errors
+    /// [`Error::Unsaved`] where something cannot be kept; [`Error::WorkspaceMissing`], [`Error::Io`],
+    /// [`Error::Failed`].
+    pub fn work_as_it_is(&self, workspace: &Workspace) -> Result<Oid> {
+        let Rescue { rescued, work, .. } = self.rescue_all(workspace)?;
+        if rescued.unsaved.is_empty() {
+            return Ok(work);
+        }
+        Err(Error::Unsaved {
+            workspace: workspace.path(),
+            left: rescued.unsaved,
+        })
+    }
+
     /// Lets the workspace show `to`; its files are those of `work`, or half of `to` already.
     fn show_cleared(&self, workspace: &Workspace, work: &Oid, to: &Oid) -> Result<()> {
         let files = self.checkout_of(workspace, work)?;
@@ -167,7 +253,8 @@ impl Repository {
         if let Some(tip) = self.branch_tip(&workspace.branch())? {
             self.move_branch(workspace, &tip, to)?;
         }
-        self.show_moved(workspace, &files, to)
+        // Marks of the agent's own index would hide files from its git that crew has written anew.
+        self.show_moved(workspace, &files, to, None)
     }
 
     /// Moves the workspace's branch in the user's repository. One that a checkout of the user's shows stays
@@ -226,17 +313,23 @@ impl Repository {
             if files.move_by(&["-m", "-u"], &[&from, &to]).is_err() {
                 files.move_by(&["--reset", "-u"], &[&to])?;
             }
-            return self.show_moved(workspace, &files, &to);
+            let own = self.agents_index_at(workspace, &to);
+            return self.show_moved(workspace, &files, &to, own);
         }
         remove_if_there(&note)
     }
 
-    /// Lets the workspace's branch and index show the files as they are now. The branch comes last: until
-    /// then the move is to be finished.
-    fn show_moved(&self, workspace: &Workspace, files: &Checkout<'_>, to: &Oid) -> Result<()> {
+    /// Lets the workspace's branch and index (`own`, or crew's) show the files as they are now. The branch
+    /// comes last: until then the move is to be finished.
+    fn show_moved(
+        &self,
+        workspace: &Workspace,
+        files: &Checkout<'_>,
+        to: &Oid,
+        own: Option<Vec<u8>>,
+    ) -> Result<()> {
         failpoint::hit("move.filled");
         let root = workspace.open()?;
-        let own = self.agents_index_at(workspace, to);
         let index = own.map_or_else(|| std::fs::read(&files.index).doing("read", &files.index), Ok)?;
         let place = || workspace.path().join(".git");
         openat::replace(&root, Path::new(".git/index"), &index).doing("write", place().join("index"))?;

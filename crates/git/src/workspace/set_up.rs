@@ -13,7 +13,7 @@ use crate::workspace::{MADE, Workspace};
 const NOTE: &str = "set-up";
 const BEGUN: &str = "begun\n";
 const DONE: &str = "done\n";
-/// The patterns for the files that the set-up has made and that no rule of the repository ignores.
+/// The patterns for the files that the set-up has made.
 const EXCLUDES: &str = "excludes";
 /// The most files of which that list is made.
 const MADE_FILES: usize = 1000;
@@ -52,27 +52,32 @@ impl Workspace {
 }
 
 impl Repository {
-    /// Notes that the set-up of a workspace has ended. Files that it has made, and that are not ignored, are
-    /// no work of the agent: they are ignored in this workspace from now on.
+    /// Notes that the set-up of a workspace has ended. Files that it has made are no work of the agent: they
+    /// are ignored in this workspace from now on, whatever the repository's own rules become.
     ///
     /// # Errors
-    /// [`Error::SetUpMade`] when those are too many to be listed.
+    /// [`Error::SetUpMade`] when those that no rule ignores are too many to be listed.
     pub fn finish_set_up(&self, workspace: &Workspace) -> Result<()> {
         let files = self.files_of(workspace.base())?;
-        let listing = self
-            .call_for_files("ls-files", &files)
-            .work_tree(&workspace.path())
-            .throwaway_index(&workspace.index())
-            .args(["--others", "--exclude-standard", "-z"])
-            .output_limit(512 << 20)
-            .ok()?;
-        let made: Vec<&[u8]> = fields(&listing).collect();
+        let list = |how: &[&str]| {
+            self.call_for_files("ls-files", &files)
+                .work_tree(&workspace.path())
+                .throwaway_index(&workspace.index())
+                .args(["--others", "--exclude-standard", "-z"])
+                .args(how)
+                .output_limit(512 << 20)
+                .ok()
+        };
+        let (made, ignored) = (list(&[])?, list(&["--ignored", "--directory"])?);
+        let mut made: Vec<&[u8]> = fields(&made).collect();
         if let (Some(first), true) = (made.first(), made.len() > MADE_FILES) {
             return Err(Error::SetUpMade {
                 first: path_of(first).to_owned(),
                 count: made.len(),
             });
         }
+        // What a rule of the repository ignores would be the agent's work once it takes the rule out.
+        made.extend(fields(&ignored));
         if !made.is_empty() {
             let patterns: Vec<u8> = made.iter().flat_map(|path| pattern(path)).collect();
             crate::files::atomic_write::replace(&workspace.beside().join(EXCLUDES), &patterns)?;

@@ -40,6 +40,10 @@ enum View {
     Crews,
     /// A file that is unchanged for the agent's own git is unchanged.
     Agents,
+    /// Every file is looked at that is not ignored for the agent's own git.
+    AllOfAgents,
+    /// The same, for somebody who looks while the agent works: nothing is changed for that.
+    Onlookers,
 }
 
 /// A tree of everything in a folder that is not ignored.
@@ -83,6 +87,28 @@ impl Repository {
         self.snapshot_as(View::Agents, workspace, whole, Some(parent), limits, excess)
     }
 
+    /// The same, with what is no change only because the agent's own git does not look there.
+    pub(crate) fn snapshot_of_files(
+        &self,
+        workspace: &Workspace,
+        parent: &Oid,
+        limits: &Limits,
+    ) -> Result<Snapshot> {
+        let (view, whole) = (View::AllOfAgents, Path::new(""));
+        self.snapshot_as(view, workspace, whole, Some(parent), limits, Excess::Refused)
+    }
+
+    /// The same, where somebody only looks: no permission of the agent's files is changed for it.
+    pub(crate) fn snapshot_to_look(
+        &self,
+        workspace: &Workspace,
+        parent: &Oid,
+        limits: &Limits,
+    ) -> Result<Snapshot> {
+        let (whole, excess) = (Path::new(""), Excess::LeftOut);
+        self.snapshot_as(View::Onlookers, workspace, whole, Some(parent), limits, excess)
+    }
+
     fn snapshot_as(
         &self,
         view: View,
@@ -112,7 +138,7 @@ impl Repository {
         let files = self.files_of(workspace.base())?;
         let hidden = match view {
             View::Crews => None,
-            View::Agents => self.agents_patterns(workspace, &files)?,
+            View::Agents | View::AllOfAgents | View::Onlookers => self.agents_patterns(workspace, &files)?,
         };
         let excludes = excludes(workspace, hidden.as_deref());
         let call = |subcommand| -> Call {
@@ -134,7 +160,7 @@ impl Repository {
         }
         let mut unsaved = Vec::new();
         let mut standing = Standing::of(&call, &excludes)?;
-        if standing.is_denied {
+        if standing.is_denied && view != View::Onlookers {
             unsaved = permissions::open_up(&at)?;
             standing = Standing::of(&call, &excludes)?;
             if !standing.is_denied {
@@ -150,7 +176,7 @@ impl Repository {
         } = standing.sorted(&at)?;
         let is_tracked = |path: &Path| recorded.contains_key(path);
         let left_behind = leftovers::take_out(&call, &at, excess, (&mut paths, &mut nested), is_tracked)?;
-        if view == View::Agents {
+        if matches!(view, View::Agents | View::Onlookers) {
             self.leave_unchanged(workspace, &recorded, excess, &mut paths)?;
         }
         let in_workspace = |of: Vec<PathBuf>| of.iter().map(|one| folder.join(one)).collect();
@@ -173,7 +199,7 @@ impl Repository {
                 refusals: vec![refusal],
             });
         }
-        self.add(&call, &at, &paths, limits, &mut unsaved)?;
+        self.add(&call, (&at, view), &paths, limits, &mut unsaved)?;
         // git silently passed over a file that is still not in the index after it was added.
         for path in untracked(&call, &excludes)? {
             let is_known = |known: &Path| path.starts_with(known);
@@ -202,7 +228,7 @@ impl Repository {
     fn add(
         &self,
         call: &dyn Fn(&'static str) -> Call,
-        at: &Path,
+        (at, view): (&Path, View),
         paths: &[PathBuf],
         limits: &Limits,
         unsaved: &mut Vec<Unsaved>,
@@ -243,7 +269,7 @@ impl Repository {
         };
         match &error {
             Error::Failed { stderr, .. } if !is_passing(&error, &taken) => {
-                if is_denied(stderr) {
+                if is_denied(stderr) && view != View::Onlookers {
                     permissions::open_up(at)?;
                     if update(&taken).is_ok() {
                         return Ok(());

@@ -48,17 +48,19 @@ impl Workspace {
         listed.lines().map(turn).collect()
     }
 
-    /// Notes the turns.
+    /// Notes the turns, and forgets the settings with which those began that are not among them.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn note_turns(&self, turns: &[Turn]) -> Result<()> {
         let path = self.beside().join(TURNS);
         if turns.is_empty() {
-            return remove_if_there(&path);
+            remove_if_there(&path)?;
+        } else {
+            let line = |turn: &Turn| format!("{} {} {}\n", turn.ticket, turn.attempt, turn.start);
+            let lines: String = turns.iter().map(line).collect();
+            atomic_write::replace(&path, lines.as_bytes())?;
         }
-        let line = |turn: &Turn| format!("{} {} {}\n", turn.ticket, turn.attempt, turn.start);
-        let lines: String = turns.iter().map(line).collect();
-        atomic_write::replace(&path, lines.as_bytes())
+        self.forget_settings_but(turns)
     }
 }

@@ -12,6 +12,7 @@ mod leftovers;
 mod locking;
 mod nested;
 mod pins;
+mod present;
 mod records;
 mod remotes;
 mod removing;

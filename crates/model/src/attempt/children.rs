@@ -39,6 +39,16 @@ pub struct Child {
     pub at: Time,
 }
 
+/// What an attempt keeps of the order of a child: its file may not be seen yet, and people edit it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The task in one line.
+    pub title: String,
+    /// Whether it gets a workspace of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_apart: bool,
+}
+
 /// What a child came to, for the agent that delegated it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildResult {
@@ -230,9 +240,11 @@ impl Attempt {
         self.take_mode(event, mode::Event::Delegated)?;
         for child in children {
             self.children.push(child.id.clone());
-            if child.is_apart {
-                self.apart.insert(child.id.clone());
-            }
+            let order = Order {
+                title: child.title.clone(),
+                is_apart: child.is_apart,
+            };
+            self.orders.insert(child.id.clone(), order);
             effects.push(Effect::CreateChild {
                 child: Box::new(child.clone()),
             });
@@ -249,7 +261,7 @@ impl Attempt {
     pub(super) fn forget_children(&mut self, event: &Event) -> Result<(), Rejected> {
         self.take_mode(event, mode::Event::ChildrenOver)?;
         self.children.clear();
-        self.apart.clear();
+        self.orders.clear();
         Ok(())
     }
 
@@ -291,7 +303,7 @@ impl Attempt {
         }
         self.take_mode(event, mode::Event::ChildrenOver)?;
         self.children.clear();
-        self.apart.clear();
+        self.orders.clear();
         self.state = State::Working(Working {
             next: Prompt::Unify {
                 results: results.to_vec(),

@@ -67,6 +67,18 @@ pub enum Others<'a> {
     },
 }
 
+impl Others<'_> {
+    /// The tickets themselves.
+    #[must_use]
+    pub fn tickets(&self) -> &[TicketId] {
+        match self {
+            Others::Dependencies(ids) => ids,
+            Others::Recovered(id) | Others::Blocker(id) | Others::Parent(id) => std::slice::from_ref(id),
+            Others::Children { open, .. } => open,
+        }
+    }
+}
+
 impl fmt::Display for Others<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -23,10 +23,16 @@ pub fn is_gatekeeper(name: &AgentName) -> bool {
     number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// True if the work on the ticket is reviewed before it lands. What its candidate changes is known once that
-/// is built; before, only its tags count.
+/// True if somebody looks at the work on the ticket before it lands: a gatekeeper, or a person who looks at
+/// all work. What its candidate changes is known once that is built; before, only its tags count.
 #[must_use]
 pub fn is_wanted(settings: &Settings, ticket: &Ticket, candidate: Option<&Candidate>) -> bool {
+    settings.land.holds_all() || is_by_gatekeeper(settings, ticket, candidate)
+}
+
+/// True if a gatekeeper looks at it.
+#[must_use]
+pub fn is_by_gatekeeper(settings: &Settings, ticket: &Ticket, candidate: Option<&Candidate>) -> bool {
     settings.review.wants(&ticket.spec.tags)
         || settings.review.wants(&ticket.tags_given)
         || ticket
@@ -40,8 +46,14 @@ pub fn is_wanted(settings: &Settings, ticket: &Ticket, candidate: Option<&Candid
         || settings.review.is_by_change() && candidate.is_some_and(|candidate| candidate.review.is_some())
 }
 
-/// The reason for which the submitted work on a ticket is reviewed before it lands, as a clause about it;
-/// none where it is not, or where its tip was let pass already.
+/// True if a candidate in review waits for a person: all work does, and no gatekeeper is to look at it.
+#[must_use]
+pub fn is_for_person(settings: &Settings, ticket: &Ticket, reviewing: &Reviewing) -> bool {
+    settings.land.holds_all() && !is_by_gatekeeper(settings, ticket, Some(&reviewing.candidate))
+}
+
+/// The reason for which somebody looks at the submitted work on a ticket before it lands, as a clause about
+/// it; none where nobody does, or where its tip was let pass already.
 #[must_use]
 pub fn why(settings: &Settings, ticket: &Ticket) -> Option<String> {
     let State::Verify(verify) = &ticket.state else {
@@ -51,6 +63,9 @@ pub fn why(settings: &Settings, ticket: &Ticket) -> Option<String> {
     let is_cleared = candidate.is_some_and(|candidate| verify.clearance(&candidate.tip).is_some());
     if is_cleared || !is_wanted(settings, ticket, candidate) {
         return None;
+    }
+    if !is_by_gatekeeper(settings, ticket, candidate) {
+        return Some("a person looks at all work".to_owned());
     }
     let shown = candidate.and_then(|candidate| candidate.review.clone());
     match &settings.review.when {

@@ -14,7 +14,7 @@ use crate::ticket::{
     AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
     CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Delegated, Event, FewerTests, Fingerprint,
     InTheWay, KeptWork, Leftovers, Listed, Loss, Machine, NewTicket, Obstacle, Origin, PullRequest, Released,
-    Repeat, Review, ReviewDecision, Seen, Spec, Ticket, Unheeded, Verdict, WhyUncoupled,
+    Repeat, Review, ReviewDecision, Seen, Spec, Ticket, Unheeded, Verdict, Waited, WhyUncoupled,
 };
 use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
@@ -321,7 +321,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
                     tags: ["x".to_owned()].into(),
                     ..ticket.spec.clone()
                 },
-                waited_for: None,
+                waited: None,
             },
         )
         .when(
@@ -331,7 +331,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
                     digest: "2".to_owned(),
                     ..spec()
                 },
-                waited_for: Some(Box::new(BTreeSet::from([ticket_id("t-9")]))),
+                waited: Some(Box::new(Waited {
+                    deps: BTreeSet::from([ticket_id("t-9")]),
+                    writers: BTreeSet::from([ticket_id("t-8")]),
+                })),
             },
         )
         .event(Event::WriterDoubted {
@@ -496,6 +499,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             message: why(),
         })
         .event(Event::NobodyReviews { why: why() })
+        .event(Event::LeftToPerson)
         .when("of the approved tip", approval_kept(ticket))
         .when("of another tip", approval_kept(&first()))
         .when("enough", Event::Approved { fence, agree: 1 })

@@ -73,7 +73,10 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ("review.when", &["labels", "paths", "lines"]),
     ("train", &["batch", "slots"]),
     ("delegate", &["depth", "breadth"]),
-    ("land", &["mode", "remote", "pr", "hold_paths", "max_file_mib"]),
+    (
+        "land",
+        &["mode", "remote", "pr", "hold", "hold_paths", "max_file_mib"],
+    ),
     ("land.pr", &["draft", "labels", "after"]),
     ("budget", &["ticket_usd", "day_usd"]),
     (

@@ -19,6 +19,8 @@ pub struct Land {
     pub remote: String,
     /// The pull requests of `mode = "pr"`.
     pub pr: Pr,
+    /// Which finished work waits for a person before it lands: that which changes held paths, or all of it.
+    pub hold: Hold,
     /// Files, and folders with all that is in them, relative to the repository's root: work that changes one
     /// of them waits for a person. `crew.toml` and `.lfsconfig` are always among them, listed or not.
     pub hold_paths: Vec<String>,
@@ -40,6 +42,17 @@ pub enum LandMode {
     Push,
     /// On the target branch of the remote, by a pull request for each ticket.
     Pr,
+}
+
+/// Which finished work waits for a person before it lands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Hold {
+    /// Work that changes one of the held paths.
+    #[default]
+    Paths,
+    /// All work, once it has passed its checks, and what changes a held path before that.
+    All,
 }
 
 /// `[land.pr]`: the pull requests of `mode = "pr"`.
@@ -71,6 +84,7 @@ impl Default for Land {
             mode: LandMode::Local,
             remote: "origin".to_owned(),
             pr: Pr::default(),
+            hold: Hold::default(),
             hold_paths: vec![FILE_NAME.to_owned()],
             max_file_mib: 100,
         }
@@ -84,6 +98,12 @@ impl Land {
         let listed = self.hold_paths.iter().map(String::as_str);
         let is_idle = |of: &&str| *of != FILE_NAME && !files.clone().any(|path| is_in(path, of));
         listed.filter(is_idle).collect()
+    }
+
+    /// True if a person looks at all work before it lands.
+    #[must_use]
+    pub fn holds_all(&self) -> bool {
+        self.hold == Hold::All
     }
 
     /// The remote whose branch is the target; none where work lands in this repository alone.
@@ -107,10 +127,11 @@ impl Land {
     }
 }
 
-/// Takes `mode`, `remote` and `pr` out of the table.
+/// Takes `mode`, `remote`, `pr` and `hold` out of the table.
 pub(super) fn place<'t>(reader: &mut Reader<'t>, table: &mut Table<'t>, land: &mut Land) {
     table.set(reader, "mode", &mut land.mode, |r, v| mode(r, &v));
     table.set(reader, "remote", &mut land.remote, |r, v| remote(r, &v));
+    table.set(reader, "hold", &mut land.hold, |r, v| hold(r, &v));
     if let Some(table) = table.take("pr").and_then(|value| reader.table(value)) {
         land.pr = pr(reader, table);
     }
@@ -151,6 +172,19 @@ fn after(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<PrAfter> {
                 "is nothing that a pull request can wait for",
                 Some(hint),
             );
+            None
+        }
+    }
+}
+
+fn hold(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Hold> {
+    let hold = reader.string(value)?;
+    match hold.as_str() {
+        "paths" => Some(Hold::Paths),
+        "all" => Some(Hold::All),
+        _ => {
+            let hint = "\"paths\" (work that changes a path of hold_paths) or \"all\"".to_owned();
+            reader.refuse(value, &hold, "is no work that can be held", Some(hint));
             None
         }
     }

@@ -47,7 +47,7 @@ pub use delegate::Delegate;
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
 pub use hooks::{Hook, Hooks};
-pub use land::{Land, LandMode, Pr, PrAfter};
+pub use land::{Hold, Land, LandMode, Pr, PrAfter};
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use program::first_program;
@@ -126,7 +126,7 @@ pub struct Run {
     /// Agent processes at once.
     #[schemars(range(min = 1, max = 1000))]
     pub max_workers: u32,
-    /// Steps of an agent for one ticket; then it gets the last chance.
+    /// Steps of an attempt; then it gets the last chance.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_steps: u32,
     /// Attempts at one ticket; then it is held for a person.

@@ -62,7 +62,7 @@ pub(super) fn write(target: &str, proposal: &Proposal, harness: Option<(&str, &H
 const RUN: &str = r#"
 [run]
 # max_workers = 10                # agent processes at once
-# max_steps = 20                  # per ticket, then the last chance
+# max_steps = 20                  # an attempt, then the last chance
 # attempts = 3                    # per ticket, then it is held
 # step_timeout = "60m"
 # stall_after = "5m"              # no output and no activity for this long: stuck
@@ -108,6 +108,7 @@ const LAND: &str = r#"
 # mode = "local"                  # local | push | pr: here, on the branch of the remote, or by pull requests
 # remote = "origin"               # the remote of mode = "push" and "pr"
 # pr = { draft = false, labels = [], after = "merged" }  # after: merged (by people) | approved (crew merges)
+# hold = "paths"                  # paths | all: all work waits for a person, once it has passed its checks
 # hold_paths = ["crew.toml"]      # a change to these waits for a person; crew.toml and .lfsconfig always do
 # max_file_mib = 100              # a larger file is refused: GitHub and others would refuse the push
 "#;

@@ -45,6 +45,11 @@ impl Settings {
         weaker.extend(free.map(|path| {
             format!("crew.toml does not hold {path} any more: work that changes it waits for nobody")
         }));
+        if old.land.holds_all() && !self.land.holds_all() {
+            weaker.push(
+                "crew.toml does not hold all work any more: it lands without a person's look".to_owned(),
+            );
+        }
         weaker.extend(weaker_review(&self.review, &old.review));
         let limits = [
             ("ticket_usd", old.budget.ticket_usd, self.budget.ticket_usd),
@@ -104,13 +109,14 @@ fn weaker_review(new: &Review, old: &Review) -> Vec<String> {
 mod tests {
     use crate::money::Usd;
     use crate::samples;
-    use crate::settings::{ReviewOf, ReviewWhen};
+    use crate::settings::{Hold, ReviewOf, ReviewWhen};
 
     #[test]
     fn a_guard_that_an_edit_takes_away_is_named() {
         let mut old = samples::settings();
         old.checks.commands = ["make check", "make lint"].map(str::to_owned).to_vec();
         old.land.hold_paths = vec!["keys".to_owned()];
+        old.land.hold = Hold::All;
         old.budget.day_usd = Some(Usd(5));
         assert!(old.weaker_than(&old).is_empty());
         let mut new = old.clone();
@@ -122,10 +128,10 @@ mod tests {
         );
         let bare = samples::settings();
         let said = bare.weaker_than(&old).join("\n");
-        for word in ["no checks", "hold keys", "budget.day_usd"] {
+        for word in ["no checks", "hold keys", "hold all work", "budget.day_usd"] {
             assert!(said.contains(word), "{said}");
         }
-        assert_eq!(bare.weaker_than(&old).len(), 3);
+        assert_eq!(bare.weaker_than(&old).len(), 4);
         assert!(old.weaker_than(&bare).is_empty());
     }
 

@@ -40,24 +40,28 @@ impl Ticket {
         if self.is_done() {
             return words;
         }
-        if self.has_doubtful_leader() {
-            words.push(match &self.spec.made_by {
-                Some(maker) => format!(
-                    "the tag `{LEADER_TAG}` does not count: {maker} made this ticket, and only a person gives that tag"
-                ),
-                None => format!(
-                    "the tag `{LEADER_TAG}` does not count: it came while agents were at work, and one of them may have \
-                     written it"
-                ),
-            });
+        let mut follows = Vec::new();
+        match &self.spec.made_by {
+            Some(maker) if self.has_doubtful_leader() => words.push(format!(
+                "the tag `{LEADER_TAG}` does not count: {maker} made this ticket, and only a person gives that tag"
+            )),
+            None if self.has_doubtful_leader() => {
+                follows.push(format!("the tag `{LEADER_TAG}` does not count"));
+            }
+            Some(_) | None => {}
         }
         let tags = self.doubt.iter().flat_map(|doubt| &doubt.tags);
         let tags: Vec<&str> = tags.map(String::as_str).collect();
         if !tags.is_empty() {
-            words.push(format!(
-                "it is reviewed as work with the tag {} is: its file came while an agent was at work on such a ticket, and \
-                 that agent may have written it",
+            follows.push(format!(
+                "it is reviewed as work with the tag {} is",
                 tags.join(", ")
+            ));
+        }
+        if !follows.is_empty() {
+            words.push(format!(
+                "agents were at work when its file was written, and it may be one of theirs: {}",
+                follows.join(", and ")
             ));
         }
         if !words.is_empty() && self.may_be_vouched_for() {

@@ -27,9 +27,9 @@ pub enum Event {
     Edited {
         /// The contents of the file.
         spec: Spec,
-        /// The tickets for which it waited before, where those are others now.
+        /// How it waited before, where it waits for others now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        waited_for: Option<Box<BTreeSet<TicketId>>>,
+        waited: Option<Box<Waited>>,
     },
     /// Its file came, or got a tag that only a person gives, while agents were at work: one of them may have
     /// written it.
@@ -172,7 +172,7 @@ pub enum Event {
         tree: Oid,
         /// The names of the checks that passed; those that were skipped are named as such.
         passed: Vec<String>,
-        /// True if a gatekeeper reviews it before it lands.
+        /// True if a gatekeeper or a person looks at it before it lands.
         review: bool,
     },
     /// A check failed, and the target alone passes it.
@@ -349,6 +349,8 @@ pub enum Event {
         /// The reason, in words.
         why: String,
     },
+    /// It has passed its checks, and its review where it is reviewed: a person looks at all work.
+    LeftToPerson,
     /// The approval of an earlier tip holds for this one, which does nothing but resolve conflicts with the
     /// target.
     ApprovalKept {
@@ -612,6 +614,16 @@ pub enum Event {
         /// Those children; empty where all are there again.
         absent: BTreeSet<TicketId>,
     },
+}
+
+/// How a ticket waited before its file was edited.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    /// The tickets for which it waited.
+    pub deps: BTreeSet<TicketId>,
+    /// The tickets on which agents were at work: one of them may have written the edit.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub writers: BTreeSet<TicketId>,
 }
 
 /// The reason for which an attempt ended without a verdict on its work.
@@ -972,6 +984,7 @@ impl Event {
             Event::ReviewGaveUp { .. } => "review_gave_up",
             Event::ReviewRefused { .. } => "review_refused",
             Event::NobodyReviews { .. } => "nobody_reviews",
+            Event::LeftToPerson => "left_to_person",
             Event::ReviewEndOrdered { .. } => "review_end_ordered",
             Event::ReviewApproved { .. } => "review_approved",
             Event::Returned { .. } => "returned",

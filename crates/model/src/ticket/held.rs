@@ -72,6 +72,8 @@ pub enum Why {
     NoProgress,
     /// Its review ended without a verdict too often.
     Review,
+    /// A person looks at all work before it lands.
+    Hold,
     /// The local target has commits that the remote's does not have.
     Diverged,
     /// Its pull request was closed without a merge.
@@ -100,13 +102,14 @@ impl Why {
             | Why::Landing
             | Why::Diverged
             | Why::Closed
+            | Why::Hold
             | Why::Auth
             | Why::Budget { .. } => false,
         }
     }
 
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 17] = [
+    pub const NAMES: [&str; 18] = [
         "failed",
         "blocked",
         "killed",
@@ -121,6 +124,7 @@ impl Why {
         "auth",
         "no_progress",
         "review",
+        "hold",
         "diverged",
         "closed",
         "budget",
@@ -144,6 +148,7 @@ impl Why {
             Why::Auth => "auth",
             Why::NoProgress => "no_progress",
             Why::Review => "review",
+            Why::Hold => "hold",
             Why::Diverged => "diverged",
             Why::Closed => "closed",
             Why::Budget { .. } => "budget",

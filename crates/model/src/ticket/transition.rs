@@ -327,6 +327,7 @@ impl Draft<'_> {
             } => self.review_again(*fence, Label::EvaluatorIncomplete, why, (*left, *due)),
             Event::ReviewRefused { fence, message } => self.review_refused(*fence, message),
             Event::NobodyReviews { why } => self.nobody_reviews(why),
+            Event::LeftToPerson => self.leave_to_person(),
             Event::ApprovalKept { by, of, tip, paths } => self.keep_approval(by, of, tip, paths),
             Event::Approved { fence, agree } => self.approve(*fence, *agree),
             Event::Rejected {

@@ -189,6 +189,7 @@ fn held(ticket: &Ticket) -> Option<Kind> {
         | Why::Tests { .. }
         | Why::Conflict
         | Why::Review
+        | Why::Hold
         | Why::Diverged
         | Why::Closed => Kind::Held,
     })
@@ -289,6 +290,7 @@ fn of_ticket(event: &Event, ticket: &Ticket) -> Option<Kind> {
         | Event::ReviewGaveUp { .. }
         | Event::ReviewRefused { .. }
         | Event::NobodyReviews { .. }
+        | Event::LeftToPerson
         | Event::NotLanded
         | Event::ProposalUnseen { .. }
         | Event::ProposalClosed

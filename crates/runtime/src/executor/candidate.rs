@@ -69,13 +69,6 @@ impl Executor {
                 self.is_target_away.store(true, Ordering::Relaxed);
                 could_not(error)
             }
-            Err(error @ git::Error::BranchInUse { .. }) => Report::CouldNotRun {
-                why: format!(
-                    "{}: switch to another branch there (git switch {}), and the work is taken over by itself",
-                    text::with_causes(&error),
-                    self.target.short()
-                ),
-            },
             Err(error) => could_not(error),
         }
     }

@@ -165,6 +165,7 @@ impl Executor {
         workspace: &git::Workspace,
     ) -> git::Result<Vec<ChildWords>> {
         let tip = self.repository.branch_tip(&workspace.branch())?;
+        let mut left: Option<Vec<String>> = None;
         let words = children.map(|child| {
             let missing = match (&child.end, &tip) {
                 (ChildEnd::Unified | ChildEnd::Unmerged { .. }, None) => None,
@@ -173,12 +174,31 @@ impl Executor {
                 }
                 (ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. }, _) => self.last_kept(&child.id)?,
             };
-            Ok(ChildWords::of(
-                child,
-                missing.as_ref().map(|kept| kept.commit.as_str()),
-            ))
+            let left = match child.end {
+                ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. } => {
+                    left.get_or_insert_with(|| self.secrets_in(workspace)).as_slice()
+                }
+                ChildEnd::Unified | ChildEnd::Unmerged { .. } => &[],
+            };
+            let missing = missing.as_ref().map(|kept| kept.commit.as_str());
+            Ok(ChildWords::of(child, missing, left))
         });
         words.collect()
+    }
+
+    /// The files with secrets that stand in a workspace and that crew does not commit: they stay when the
+    /// turn of a child is given up, as nobody knows whose they are.
+    fn secrets_in(&self, workspace: &git::Workspace) -> Vec<String> {
+        let found = match workspace.exists() {
+            true => self.repository.left_behind(workspace, &self.limits()),
+            false => Ok(Vec::new()),
+        };
+        let found = found.unwrap_or_else(|error| {
+            tracing::debug!(%error, "which files crew does not commit in a workspace is not known");
+            Vec::new()
+        });
+        let secrets = found.iter().filter(|one| one.why == git::NoWork::Secret);
+        secrets.map(|one| shown(&one.path.to_string_lossy())).collect()
     }
 
     /// The last commit that is kept of a child.
@@ -219,13 +239,14 @@ impl Executor {
     /// Others may have edited that again, and the leader answers for what it makes of it. So a child has only
     /// not landed where all that it did is undone: to have it done again, and those wait that depend on it,
     /// would be the worse error. Of a child that did not merge its commits count too: that its lines are not
-    /// as they were before it can be another's work, and a merge can leave all of them out.
+    /// as they were before it can be another's work, and its leader's merge can leave all of them out.
     fn has_work_of(&self, child: &ChildResult, work: &ChildWork, tip: &git::Oid) -> git::Result<bool> {
         let (from, done) = (git_oid(&work.from)?, git_oid(&work.tip)?);
         let is_merged = self.repository.is_ancestor(&done, tip)?;
         let has_some = || Ok(!self.repository.has_nothing_of([&from, &done], tip)?);
         match child.end {
             ChildEnd::Unmerged { .. } if !is_merged => Ok(false),
+            ChildEnd::Unmerged { .. } if self.repository.has_left_out([&from, &done], tip)? => Ok(false),
             ChildEnd::Unmerged { .. } => has_some(),
             ChildEnd::Unified | ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. } if is_merged => Ok(true),
             ChildEnd::Unified | ChildEnd::GivenUp { .. } | ChildEnd::Ended { .. } => has_some(),

@@ -29,6 +29,13 @@ impl Executor {
             });
             let tip = match saved {
                 Some(Ok(saved)) => Some(saved.imported.tip),
+                // A person looks at the branch, which is left where it is.
+                Some(Err(Error::Git(git::Error::BranchInUse { .. }))) => {
+                    match self.repository.work_as_it_is(workspace) {
+                        Err(git::Error::Unsaved { .. }) => self.repository.branch_tip(&workspace.branch())?,
+                        work => Some(work?),
+                    }
+                }
                 // Work that may not land may be kept: `remove` rescues it from the workspace as it is.
                 Some(Err(Error::Git(git::Error::Refused { .. }))) | None => {
                     self.repository.branch_tip(&workspace.branch())?

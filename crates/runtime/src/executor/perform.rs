@@ -543,6 +543,9 @@ pub(crate) fn could_not(error: impl Into<crate::Error>) -> Report {
              now> {branch}"
         ));
     }
+    if let crate::Error::Git(git::Error::BranchInUse { .. }) = &error {
+        why.push_str(": switch to another branch there (git switch -), and it goes on by itself");
+    }
     if let crate::Error::Git(remote @ git::Error::Remote { trouble, .. }) = &error {
         if let git::Trouble::Away = trouble {
             return Report::RemoteAway { why };

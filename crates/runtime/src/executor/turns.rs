@@ -47,11 +47,13 @@ impl Executor {
                 // What stands there is its parent's agent's, and is saved in that name.
                 let parents = self.workspace_of(made_for)?;
                 let start = self.start_there(made_for, parents.as_ref().unwrap_or(workspace))?;
-                turns.push(Turn {
+                let turn = Turn {
                     ticket: git::Id::parse(ticket.id.as_str())?,
                     attempt: number,
                     start: start.clone(),
-                });
+                };
+                self.repository.note_settings(workspace, &turn)?;
+                turns.push(turn);
                 workspace.note_turns(&turns)?;
                 start
             }
@@ -72,7 +74,13 @@ impl Executor {
         let saved = saved.map_err(|why| Error::NotBegun {
             why: format!("the workspace of {of} cannot be saved as it is:\n{why}"),
         })?;
-        Ok(saved.imported.tip)
+        let tip = saved.imported.tip;
+        // Its agent may have left it on a branch of its own: what is saved there is on none.
+        if !self.repository.has_checked_out(workspace, &tip)? {
+            self.repository
+                .clear_workspace(workspace, workspace.ticket(), &tip)?;
+        }
+        Ok(tip)
     }
 
     /// Counts the turn of a child whose agent is done; `tip`: the branch as it is now. Returns what the child
@@ -99,8 +107,28 @@ impl Executor {
             )));
         }
         let work = self.work_between(&turn.start, tip)?;
+        // Its work counts, whatever it has made of the folder.
+        if let Err(error) = self.hand_on(workspace, &turn, tip) {
+            tracing::warn!(
+                "{} has left the workspace of its parent as nobody can go on in it: {}",
+                turn.ticket,
+                text::with_causes(&error)
+            );
+        }
         workspace.note_turns(&turns)?;
         Ok(Ok(work))
+    }
+
+    /// Lets whoever works there next have the settings of before, and a git that knows where it stands.
+    fn hand_on(&self, workspace: &Workspace, turn: &Turn, tip: &git::Oid) -> git::Result<()> {
+        if !workspace.exists() {
+            return Ok(());
+        }
+        workspace.restore_settings(turn)?;
+        match self.repository.has_checked_out(workspace, tip)? {
+            true => Ok(()),
+            false => self.repository.clear_workspace(workspace, &turn.ticket, tip),
+        }
     }
 
     /// Gives up the turns inside of that of `holder`; all of them for the ticket whose workspace it is.
@@ -184,23 +212,35 @@ impl Executor {
     }
 
     /// Keeps what a child did in its turn, and takes it out of the workspace: also what cannot be in a
-    /// branch, such as half a merge.
+    /// branch, such as half a merge, and what the child has set for the git there. What is left after that
+    /// would land as somebody else's.
     fn put_back(&self, made_for: &Shared, workspace: &Workspace, turn: &Turn) -> crate::Result<()> {
         let repository = &self.repository;
-        let moved = match self.save_whole(&made_for.of, workspace)? {
-            Ok(saved) if saved.imported.tip == turn.start => Moved::There,
-            Ok(saved) => {
+        repository.expect_no_mounts(workspace)?;
+        workspace.restore_settings(turn)?;
+        match self.save_whole(&made_for.of, workspace) {
+            Ok(Ok(saved)) if saved.imported.tip != turn.start => {
                 let tip = saved.imported.tip;
                 repository.keep_attempt(&turn.ticket, &tip)?;
-                repository.put_back(workspace, &tip, &turn.start)?
+                repository.put_back(workspace, &tip, &turn.start)?;
             }
-            Err(_) => Moved::Elsewhere,
-        };
-        match moved {
-            Moved::There => Ok(()),
-            Moved::Elsewhere | Moved::InTheWay { .. } => {
-                Ok(repository.clear_workspace(workspace, &turn.ticket, &turn.start)?)
-            }
+            // A person who looks at the branch in a checkout of theirs keeps nobody from ending a turn.
+            Ok(Ok(_) | Err(_)) | Err(git::Error::BranchInUse { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if repository.shows_start(workspace, turn)? {
+            return Ok(());
+        }
+        repository.clear_workspace(workspace, &turn.ticket, &turn.start)?;
+        match repository.shows_start(workspace, turn)? {
+            true => Ok(()),
+            false => Err(Error::Git(git::Error::Unsaved {
+                workspace: workspace.path(),
+                left: vec![git::Unsaved {
+                    path: ".".into(),
+                    why: "what a child has left there cannot be taken out".to_owned(),
+                }],
+            })),
         }
     }
 

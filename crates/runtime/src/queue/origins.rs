@@ -11,7 +11,7 @@ use git::{Movement, Oid, Repository, Traces};
 use model::ticket::{FileStatus, Filing, Origin};
 use tickets::{Change, Folder, Kind, Read};
 
-use super::doubtful::Doubtful;
+use super::doubtful::{Content, Doubtful};
 use super::identity::Identity;
 use super::seen::{PIECE, Seen, observation};
 use super::tracked;
@@ -181,17 +181,14 @@ impl Origins {
     /// Those of the files, which git does not have as they are, whose status git may have written all the
     /// same: it has moved, and has that status for the file in HEAD or in the index. A person has edited the
     /// text since.
-    fn with_status_of_git<'r>(
+    pub(super) fn with_status_of_git(
         &self,
         has_moved: bool,
-        files: impl Iterator<Item = (&'r Path, &'r Read)>,
+        files: Vec<(PathBuf, FileStatus)>,
     ) -> BTreeSet<PathBuf> {
-        let files: Vec<(&Path, FileStatus)> = match has_moved {
-            true => files
-                .filter_map(|(file, read)| Some((file, Reading::of(&read.ticket)?.status)))
-                .collect(),
-            false => return BTreeSet::new(),
-        };
+        if !has_moved {
+            return BTreeSet::new();
+        }
         let paths: Vec<PathBuf> = files
             .iter()
             .map(|(file, _)| self.path_in_repository(file))
@@ -199,7 +196,25 @@ impl Origins {
         let statuses = tracked::statuses(&self.repository, &paths).into_iter();
         let found = files.into_iter().zip(statuses);
         let found = found.filter(|((_, status), in_git)| in_git.contains(status));
-        found.map(|((file, _), _)| file.to_owned()).collect()
+        found.map(|((file, _), _)| file).collect()
+    }
+
+    /// How git knows each of the files.
+    pub(super) fn contents(&self, files: Vec<PathBuf>) -> Vec<Content> {
+        let known = self.repository.known_blobs(&files);
+        let known = files.into_iter().zip(known);
+        known
+            .map(|(file, blob)| match blob {
+                Some((blob, true)) => Content::Known(self.path_in_repository(&file), blob),
+                Some((_, false)) => Content::New,
+                None => Content::Unasked,
+            })
+            .collect()
+    }
+
+    /// Whether a git may be about to move HEAD, which has changed these files: it gives the index back first.
+    pub(super) fn is_about_to_move(&self, paths: &[PathBuf]) -> bool {
+        !self.has_moved() && self.repository.is_index_ahead(paths)
     }
 
     /// Takes changes, judges them, and passes them on. `first`: every file is looked at, and none waits.
@@ -223,7 +238,7 @@ impl Origins {
     }
 
     /// The path of a file as the repository has it.
-    fn path_in_repository(&self, file: &Path) -> PathBuf {
+    pub(super) fn path_in_repository(&self, file: &Path) -> PathBuf {
         file.strip_prefix(&self.root).unwrap_or(file).to_owned()
     }
 
@@ -328,52 +343,41 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
         };
         let file = |change: &Change| self.folder.path().join(format!("{}.md", change.name));
         let files: Vec<PathBuf> = changes.iter().filter(is_read).map(&file).collect();
-        let known = self.origins.repository.known_blobs(&files);
+        let contents = self.origins.contents(files.clone());
+        let contents: BTreeMap<PathBuf, Content> = files.into_iter().zip(contents).collect();
         // Since the files were hashed: git may have moved, and a person edited its file, just before that.
         self.origins.look_at_traces();
         let origins = &*self.origins;
-        let known: BTreeMap<PathBuf, Oid> = files
-            .into_iter()
-            .zip(known)
-            .filter_map(|(file, blob)| Some((file, blob.filter(|(_, is_known)| *is_known)?.0)))
-            .collect();
-        let blob_of = |change: &Change| {
-            let file = file(change);
-            let blob = known.get(&file).cloned()?;
-            Some((origins.path_in_repository(&file), blob))
-        };
         let has_moved = match self.first {
             true => origins.had_moved(),
             false => origins.has_moved(),
         };
-        let edited: Vec<(PathBuf, &Read)> = changes
-            .iter()
-            .filter(is_read)
-            .filter_map(|change| match &change.kind {
-                Kind::Added(read) | Kind::Changed(read) => Some((file(change), read)),
-                Kind::Removed | Kind::Unreadable | Kind::StillUnreadable => None,
-            })
-            .filter(|(file, _)| !known.contains_key(file))
-            .collect();
-        let edited = edited.iter().map(|(file, read)| (file.as_path(), *read));
-        let with_status_of_git = origins.with_status_of_git(has_moved, edited);
+        let edited = changes.iter().filter_map(|change| match &change.kind {
+            Kind::Added(read) | Kind::Changed(read) => {
+                let is_new = contents.get(&file(change)) == Some(&Content::New);
+                let status = Reading::of(&read.ticket).filter(|_| is_new)?.status;
+                Some((file(change), status))
+            }
+            Kind::Removed | Kind::Unreadable | Kind::StillUnreadable => None,
+        });
+        let with_status_of_git = origins.with_status_of_git(has_moved, edited.collect());
         let of_edited = |change: &Change| match with_status_of_git.contains(&file(change)) {
             true => Origin::Git,
             false => Origin::Person,
         };
         if self.first {
-            let blobs: Vec<(PathBuf, Oid)> = changes.iter().filter_map(blob_of).collect();
+            let blobs: Vec<(PathBuf, Oid)> = contents.values().filter_map(Content::blob).collect();
             let committed = origins.committed(&blobs);
             let worked_on = match origins.is_journal_lost {
                 true => origins.tickets_worked_on(),
                 false => BTreeSet::new(),
             };
             for change in changes {
-                let found = match blob_of(&change) {
-                    None => of_edited(&change),
-                    Some((path, _)) if committed.contains(&path) => Origin::Person,
-                    Some(_) if origins.had_moved() => Origin::Git,
-                    Some(_) => Origin::Unknown,
+                let found = match contents.get(&file(&change)) {
+                    None | Some(Content::New) => of_edited(&change),
+                    Some(Content::Known(path, _)) if committed.contains(path) => Origin::Person,
+                    Some(Content::Known(_, _)) if origins.had_moved() => Origin::Git,
+                    Some(Content::Known(_, _) | Content::Unasked) => Origin::Unknown,
                 };
                 let Some(mut seen) = observation(change, self.folder, found) else {
                     continue;
@@ -387,15 +391,29 @@ impl<S: Fn(driver::Event)> Judging<'_, '_, S> {
             }
             return;
         }
+        // A git that is at work may have written half of a file only, or is about to write it once more.
+        let is_at_work = origins.is_git_at_work();
         for change in changes {
-            let (name, blob) = (change.name.clone(), blob_of(&change));
-            let is_doubtful = blob.is_some() || change.kind == Kind::Removed;
+            let (name, path) = (change.name.clone(), file(&change));
+            let text = match &change.kind {
+                Kind::Added(read) | Kind::Changed(read) => Some(read.ticket.document.text().to_owned()),
+                Kind::Removed | Kind::Unreadable | Kind::StillUnreadable => None,
+            };
+            let is_doubtful = match contents.get(&path) {
+                None => change.kind == Kind::Removed,
+                // It is judged as it was read, which is not what was hashed where it has changed since.
+                Some(Content::New) => {
+                    let now = std::fs::read(&path).unwrap_or_default();
+                    is_at_work || text.as_ref().is_none_or(|text| text.as_bytes() != now)
+                }
+                Some(Content::Known(..) | Content::Unasked) => true,
+            };
             let found = of_edited(&change);
             let Some(seen) = observation(change, self.folder, found) else {
                 continue;
             };
             match is_doubtful {
-                true => self.doubtful.put(name, seen, blob),
+                true => self.doubtful.put(name, (path, text), seen),
                 false => {
                     self.doubtful.forget(&name);
                     self.to.push(seen);

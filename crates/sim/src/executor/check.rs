@@ -65,7 +65,9 @@ impl Executor<'_> {
         let really_red = is_red(commit);
         let red = match self.plant {
             Some(Plant::FailedPrefix) if is_in_train(git, commit) => false,
-            Some(Plant::OffByOne) => is_red(behind(git, commit).unwrap_or(commit)),
+            Some(Plant::OffByOne) if !git.contains(git.target(), commit) => {
+                is_red(behind(git, commit).unwrap_or(commit))
+            }
             Some(_) | None => really_red,
         };
         let tip = git.commits[commit].parents.get(1).map(|tip| git.id(*tip));

@@ -61,10 +61,11 @@ pub(super) fn output(app: &App, buffer: &mut Buffer, area: Rect) {
     let up = scroll(app, Pane::Output);
     let lines = printed(app, area, usize::from(area.height).saturating_add(up));
     if lines.is_empty() {
-        let says = if app.log.run.is_some() {
-            "it has printed nothing yet"
-        } else {
-            "nothing was started yet"
+        let is_alive = |id| app.ticket(id).is_some_and(|ticket| !ticket.is_done());
+        let says = match (&app.log.run, app.chosen_ticket().is_none_or(is_alive)) {
+            (Some(_), true) => "it has printed nothing yet",
+            (Some(_), false) => "it printed nothing, or that is not kept any more",
+            (None, _) => "nothing was started yet",
         };
         return draw_end(app, buffer, area, &[(Tone::Dim, says.to_owned())], 0);
     }

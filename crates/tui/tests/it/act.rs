@@ -402,3 +402,40 @@ fn a_paused_harness_has_a_line_of_its_own() {
     });
     assert!(!scene.screen(80, 24).contains("! claude"));
 }
+
+#[test]
+fn output_goes_through_the_runs_of_a_ticket_whose_agent_is_elsewhere_by_now() {
+    let mut scene = Scene::new(80, 24);
+    scene.work("t-1", "Mend the hinge", "ada");
+    let first = scene.run("t-1");
+    scene.step("t-1", Signal::None, None);
+    scene.begin_step("t-1");
+    let second = scene.run("t-1");
+    scene.step("t-1", Signal::Done, None);
+    scene.land("t-1");
+    scene.work("t-2", "Oil it", "ada");
+    scene.press(Key::Char('2'));
+    let shows = |actions: Vec<Action>, run| actions.contains(&Action::Watch(Some(run)));
+    assert!(shows(scene.press(Key::Down), second.clone()));
+    let seen = scene.screen(80, 24);
+    assert!(seen.contains("of ada, t-1, 2 of 2"), "{seen}");
+    assert!(shows(scene.press(Key::Char('[')), first));
+    let seen = scene.screen(80, 24);
+    assert!(seen.contains("of ada, t-1, 1 of 2"), "{seen}");
+    assert_eq!(scene.press(Key::Char('[')), [], "there is none before it");
+    assert!(shows(scene.press(Key::Char(']')), second));
+}
+
+#[test]
+fn a_priority_in_the_filter_is_no_part_of_an_id() {
+    let mut scene = Scene::new(200, 50);
+    scene.create("t-p01x", "Mend the hinge", 2);
+    scene.create("t-2", "Oil it", 0);
+    scene.press(Key::Char('/'));
+    scene.type_in("p0");
+    let seen = scene.screen(200, 50);
+    assert!(
+        seen.contains("Oil it") && !seen.contains("Mend the hinge"),
+        "{seen}"
+    );
+}

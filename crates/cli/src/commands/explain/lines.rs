@@ -144,6 +144,7 @@ pub(super) fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Tests { .. }
         | Why::Conflict
         | Why::Review
+        | Why::Hold
         | Why::Diverged
         | Why::Closed
         | Why::Budget { .. } => None,

@@ -154,6 +154,10 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
             "`crew approve {id}` lets it go on with fewer tests, `crew reject {id} <why>` sends it back to its agent, \
              `crew drop {id}` gives it up"
         ),
+        Some(Why::Hold) => format!(
+            "`crew diff {id}` shows it, `crew approve {id}` lets it land, `crew reject {id} <why>` sends it back to its \
+             agent, `crew drop {id}` gives it up"
+        ),
         Some(Why::Review) => format!(
             "`crew approve {id}` or `crew reject {id} <why>` decides in the gatekeeper's place, `crew retry {id}` has it \
              reviewed again, `crew drop {id}` gives it up"

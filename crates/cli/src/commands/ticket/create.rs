@@ -11,7 +11,7 @@ impl Call<'_> {
     pub(super) fn create(&mut self) -> Result<Exit> {
         let words = std::mem::take(&mut self.words);
         let mut new = New::default();
-        let mut parent = None;
+        let (mut parent, mut deps) = (None, Vec::new());
         let mut titles = Vec::new();
         let mut words = words.into_iter();
         let mut is_over = false;
@@ -49,6 +49,7 @@ impl Call<'_> {
                 "-a" | "--assignee" => new.assignee = Some(value).filter(|value| !value.is_empty()),
                 "--external-ref" => new.external_ref = Some(value),
                 "--parent" => parent = Some(value),
+                "--deps" => deps = New::tags(&value),
                 _ => new.tags = New::tags(&value),
             }
         }
@@ -63,7 +64,7 @@ impl Call<'_> {
             (Some(outside), None) => TicketFolder::find(None, &self.start).map_err(|_| outside)?,
             (_, given) => TicketFolder::find_or_create(given.as_deref(), &self.start)?,
         };
-        self.make(&folder, new, parent.as_deref())
+        self.make(&folder, new, (parent.as_deref(), &deps))
     }
 }
 
@@ -84,7 +85,7 @@ fn several_titles<T>(words: &[String]) -> Result<T> {
     ))
 }
 
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 14] = [
     "-d",
     "--description",
     "--design",
@@ -97,5 +98,6 @@ const OPTIONS: [&str; 13] = [
     "--assignee",
     "--external-ref",
     "--parent",
+    "--deps",
     "--tags",
 ];

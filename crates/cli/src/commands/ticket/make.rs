@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use client::ticket_folder::{New, TicketFolder};
+use client::ticket_folder::{Id, New, TicketFolder};
 use client::vouch;
 use mcp::Caller;
 use model::call::{MOST_GENERATIONS, MOST_TICKETS_OF_ONE, made_of, maker_of};
@@ -23,7 +23,15 @@ const LOOK: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 250;
 
 impl Call<'_> {
-    pub(super) fn make(&mut self, folder: &TicketFolder, new: New, parent: Option<&str>) -> Result<Exit> {
+    /// Makes a ticket below a parent, and behind the tickets that it depends on: each by its id, which may be
+    /// shortened.
+    pub(super) fn make(
+        &mut self,
+        folder: &TicketFolder,
+        mut new: New,
+        (parent, deps): (Option<&str>, &[String]),
+    ) -> Result<Exit> {
+        new.deps = folder.resolve_all(deps)?;
         if let Some(program) = self.program_at(folder) {
             expect_agent(program, "it makes no tickets")?;
             return self.make_by_tool(folder, new, parent);
@@ -86,6 +94,10 @@ impl Call<'_> {
         let mut arguments: Map<String, Value> = texts
             .map(|(name, text)| (name.to_owned(), Value::from(text)))
             .collect();
+        if !new.deps.is_empty() {
+            let deps: Vec<&str> = new.deps.iter().map(Id::as_str).collect();
+            arguments.insert("deps".to_owned(), json!(deps));
+        }
         if !new.tags.is_empty() {
             arguments.insert("tags".to_owned(), json!(new.tags));
         }

@@ -51,6 +51,12 @@ impl Call<'_> {
                 "`crew ticket add-note` tells people about another one",
             ));
         }
+        if status == Status::Open && self.hook_at(&folder).is_some() {
+            return Err(Error::refused(
+                "a hook opens no ticket again: one for `landed` that does would pay for the same work without end",
+                "`crew retry` has a held ticket tried once more; a person opens one that is over",
+            ));
+        }
         let back = match (&whole, status) {
             (None, Status::Open) => self.bring_back(id)?,
             (_, _) => None,

@@ -93,7 +93,7 @@ fn branch_and_pin_of_an_attempt_that_is_over_and_not_put_away_yet_are() {
     repo.git(&["update-ref", "refs/crew/base/x-9/1", "HEAD"]);
     repo.git(&["branch", "agent/mine"]);
     let head = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    repo.crew(&["clean"]).ok();
+    repo.crew(&["clean", "--yes"]).ok();
     assert_eq!(
         refs(&repo),
         [
@@ -113,7 +113,7 @@ fn what_a_person_hid_beside_the_workspaces_stays() {
     std::fs::write(spaces.join(".mine/note"), "mine\n").unwrap();
     let crews = spaces.join(format!(".{agent}-t-1"));
     std::fs::create_dir_all(&crews).unwrap();
-    let said = repo.crew(&["clean"]).ok();
+    let said = repo.crew(&["clean", "--yes"]).ok();
     for name in [".note", ".mine"] {
         assert!(said.out.contains(name), "{said}");
     }
@@ -162,7 +162,7 @@ fn a_folder_of_a_persons_with_the_name_of_a_workspace_is_theirs() {
     let said = repo.crew(&["doctor", "--fix", "--json"]).ok();
     assert!(said.out.contains("a folder that is not crew's"), "{said}");
     assert_eq!(std::fs::read_to_string(space.join("secret")).unwrap(), "mine\n");
-    let said = repo.crew(&["clean"]).ok();
+    let said = repo.crew(&["clean", "--yes"]).ok();
     assert!(said.out.contains(&format!("{agent}-t-1")), "{said}");
     assert_eq!(std::fs::read_to_string(space.join("secret")).unwrap(), "mine\n");
     assert_eq!(refs(&repo), Vec::<String>::new());
@@ -173,14 +173,14 @@ fn a_clean_that_was_killed_is_finished_by_the_next() {
     let (repo, _) = landed();
     std::fs::create_dir_all(repo.root.join(".crew.removed/runs")).unwrap();
     repo.write(".crew.removed/runs/t-1.1.1", "old\n");
-    repo.crew(&["clean"]).ok();
+    repo.crew(&["clean", "--yes"]).ok();
     for name in [".crew", ".crew.removed"] {
         assert!(!repo.root.join(name).exists(), "{name}");
     }
     assert!(repo.read(".git/info/exclude").contains(".crew.removed/\n"));
     // Killed later: the folder is gone, and so is its journal.
     repo.write(".crew.removed/journal.db", "old\n");
-    repo.crew(&["clean"]).ok();
+    repo.crew(&["clean", "--yes"]).ok();
     assert!(!repo.root.join(".crew.removed").exists());
 }
 

@@ -113,6 +113,9 @@ fn what_every_command_prints_fits_the_committed_schema() {
         seen.said(&["history", id]);
     }
     seen.said(&["history", "ada", "--at", "9"]);
+    assert!(seen.json(&["path", "t-asks"])["path"].is_string());
+    assert_eq!(seen.json(&["diff", "t-lands"])["of"], "landed");
+    assert_eq!(seen.json(&["diff", "t-asks"])["of"], "workspace");
     let queue = seen.json(&["queue", "--landed"]);
     let refusals = queue["tickets"].as_array().unwrap().iter();
     let refusals: BTreeSet<&str> = refusals
@@ -199,6 +202,10 @@ fn what_every_command_prints_fits_the_committed_schema() {
     let idle = idle["name"].as_str().unwrap().to_owned();
     assert_eq!(seen.json(&["delegate", &idle, "Look around"])["accepted"], true);
     assert_eq!(seen.json(&["revert", "t-lands"])["accepted"], true);
+    let prompts = seen.said(&["logs", "t-lands", "--prompt"]);
+    assert!(prompts.out.contains("About t-lands"), "{prompts}");
+    assert!(seen.json(&["run", "--detach"])["pid"].is_number());
+    seen.json(&["stop", "--kill", "--wait"]);
     assert_eq!(seen.json(&["clean", "--older", "1d"])["steps"], 0);
     assert_eq!(seen.json(&["clean", "--checks"])["was_kept"], false);
     seen.json(&["clean", "--yes"]);

@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod engine;
 mod following;
+mod found;
 mod init;
 mod invariants;
 mod json;

@@ -68,13 +68,25 @@ fn completions_and_manual_know_every_command_but_the_hidden() {
             said.out.contains("cleanup") && said.out.contains("until-idle"),
             "{shell}"
         );
+        assert!(
+            !said.out.contains("shim"),
+            "{shell}: what is hidden is not completed"
+        );
     }
     let man = repo.crew(&["man"]).ok().out;
     assert!(
         man.starts_with(".ie") && man.contains("crew\\-queue") && !man.contains("crew\\-shim"),
         "{man}"
     );
-    repo.crew(&["man", "pages"]).ok();
+    let page = repo.crew(&["man", "explain"]).ok().out;
+    assert!(
+        page.contains("crew\\-explain") && page.contains("why a ticket"),
+        "{page}"
+    );
+    assert_eq!(repo.crew(&["man", "expl"]).ok().out, page);
+    let said = repo.crew(&["man", "shim"]);
+    assert_eq!(said.code, 2, "{said}");
+    repo.crew(&["man", "--into", "pages"]).ok();
     let pages: std::collections::BTreeSet<String> = std::fs::read_dir(repo.root.join("pages"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

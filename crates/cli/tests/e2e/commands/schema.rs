@@ -29,6 +29,8 @@ pub(crate) fn command(args: &[&str]) -> Option<String> {
         "checks" if has(&["--forget"]) => "checks --forget".to_owned(),
         "clean" if has(&["--older"]) => "clean --older".to_owned(),
         "clean" if has(&["--checks"]) => "clean --checks".to_owned(),
+        "run" if has(&["--detach"]) => "run --detach".to_owned(),
+        "logs" if has(&["--prompt"]) => "logs --prompt".to_owned(),
         "history" if has(&["--at"]) => "history --at".to_owned(),
         "diagram" if words.len() > 1 => "diagram <machine>".to_owned(),
         name => name.to_owned(),

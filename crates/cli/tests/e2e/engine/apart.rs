@@ -158,3 +158,54 @@ fn a_child_in_conflict_that_its_leader_does_without_is_dropped_and_kept() {
     let message = world.git(&["log", "-1", "--format=%B", "main"]);
     assert!(!message.contains("t-1-c2"), "{message}");
 }
+
+/// A leader that leaves its folder on a branch of its own, with a file that is not committed: what is saved
+/// there is on no branch.
+fn elsewhere(delegates: &str) -> World {
+    let world = World::with(|s| s.agents = "count = 3".to_owned());
+    world.script("t-1-c1", "work one one\necho left > one.left\necho DONE");
+    world.script("t-1-c2", "work two two\necho DONE");
+    let leader = format!(
+        "case \"$RUN\" in\n1) work base base; git checkout -q -b elsewhere; echo mine > mine\n\
+         \"$CREW_TOOL\" tool delegate '{{\"tasks\": [{delegates}]}}' ;;\n*) echo DONE ;;\nesac"
+    );
+    world.ticket("t-1").line("tags: [leader]").agent(&leader).write();
+    world.drain_all();
+    assert_eq!(world.state_name("t-1"), "done/landed");
+    assert_eq!(world.on_main("mine").as_deref(), Some("mine\n"));
+    let rescued = world.git(&["for-each-ref", "--format=%(refname)", "refs/crew/rescue"]);
+    assert!(rescued.lines().count() <= 6, "{rescued}");
+    world
+}
+
+#[test]
+fn children_bring_a_folder_that_shows_another_branch_back_to_its_own() {
+    for (delegates, files) in [
+        (r#"{"title": "Only", "share": false}"#, ["one.left", "base"]),
+        (
+            r#"{"title": "One"}, {"title": "Two", "share": false}"#,
+            ["one.left", "two"],
+        ),
+    ] {
+        let world = elsewhere(delegates);
+        assert_eq!(world.state_name("t-1-c1"), "done/landed", "{delegates}");
+        for file in files {
+            assert!(world.on_main(file).is_some(), "{delegates}: {file}");
+        }
+    }
+}
+
+/// The merge has its commit, and nothing of what it did.
+#[test]
+fn a_child_in_conflict_whose_work_its_leaders_merge_leaves_out_is_dropped() {
+    let merges = r#"$(grep -o 'git merge [0-9a-f]*' "$LOGS/t-1.2.prompt" | head -n 1) -q -s ours -m merged
+   work whole whole; echo DONE"#;
+    let world = in_conflict(merges);
+    assert_eq!(world.on_main("same").as_deref(), Some("mine\n"));
+    assert_eq!(
+        (world.state_name("t-1-c1"), world.state_name("t-1-c2")),
+        ("done/landed".to_owned(), "done/dropped".to_owned())
+    );
+    let kept = world.json(&["explain", "t-1-c2"])["kept"].clone();
+    assert_eq!(kept[0]["place"], "refs/crew/attempts/t-1-c2/1", "{kept}");
+}

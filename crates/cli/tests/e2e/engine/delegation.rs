@@ -176,7 +176,7 @@ fn a_child_that_is_dropped_and_opened_again_brings_nothing_of_its_leaders_along(
     let world = World::with(|s| s.agents = "count = 2".to_owned());
     world.script(
         "t-1-c1",
-        "case \"$RUN\" in\n1) work one one; touch \"$GATES/worked\"; until_there \"$GATES/never\" ;;\n*) work two two; echo DONE ;;\nesac",
+        "case \"$RUN\" in\n1) work one one; echo key > .env; touch \"$GATES/worked\"; until_there \"$GATES/never\" ;;\n*) work two two; echo DONE ;;\nesac",
     );
     let delegates = r#"work half half; "$CREW_TOOL" tool delegate '{"tasks": [{"title": "One"}]}'"#;
     let leader = format!(
@@ -193,7 +193,8 @@ fn a_child_that_is_dropped_and_opened_again_brings_nothing_of_its_leaders_along(
     world.wait_for_run("t-1", 2);
     let prompt = world.prompt("t-1", 2);
     assert!(
-        prompt.contains("What its agent did is not in this folder, but in commit"),
+        prompt.contains("What its agent did is not in this folder, but in commit")
+            && prompt.contains("are as it left them: .env may be its doing, too."),
         "{prompt}"
     );
     world.must(&["ticket", "reopen", "t-1-c1"]);

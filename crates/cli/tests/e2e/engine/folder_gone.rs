@@ -53,6 +53,24 @@ fn the_work_of_a_child_apart_comes_into_the_branch_of_a_leader_whose_folder_is_g
 }
 
 #[test]
+fn a_child_apart_that_deletes_its_own_folder_is_not_done() {
+    let child = "work one one; rm -rf \"$PWD\"; echo DONE";
+    let world = world(r#"{"title": "One", "share": false}"#, child);
+    world.drain_all();
+    assert_eq!(
+        (world.state_name("t-1"), world.state_name("t-1-c1")),
+        ("done/landed".to_owned(), "done/dropped".to_owned())
+    );
+    assert_eq!(world.runs("t-1-c1"), 1);
+    let prompt = world.prompt("t-1", 2);
+    let told = "its workspace is gone, with all that it did there";
+    assert!(prompt.contains(told), "{prompt}");
+    assert_eq!(world.on_main("one"), None);
+    assert_eq!(world.on_main("late").as_deref(), Some("late\n"));
+    world.assert_at_rest();
+}
+
+#[test]
 fn a_leader_whose_folder_is_gone_is_dropped_and_woken_all_the_same() {
     for act in ["drop", "kill", "wake"] {
         for apart in ["", r#", "share": false"#] {

@@ -1,6 +1,7 @@
 //! git changes ticket files: that is no person's word, and what nobody can explain is asked about.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use testkit::world::World;
 
@@ -258,7 +259,21 @@ fn goes_on(world: &World, engine: &mut testkit::world::Engine, label: &str) {
 #[test]
 fn a_ticket_at_work_goes_on_while_git_takes_its_file_away_and_brings_it_back() {
     type Away = (&'static str, fn(&World), fn(&World));
-    let ways: [Away; 3] = [
+    let ways: [Away; 4] = [
+        (
+            "switch that is slow to move HEAD",
+            |world| {
+                commit_tickets(world, "a new ticket");
+                // git has given the index back by then, and has not moved HEAD.
+                let hook = world.project(".git/hooks/post-index-change");
+                fs::create_dir_all(hook.parent().unwrap()).unwrap();
+                fs::write(&hook, "#!/bin/sh\nsleep 1\n").unwrap();
+                fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+                world.git(&["switch", "-q", "old"]);
+                fs::remove_file(&hook).unwrap();
+            },
+            |world| drop(world.git(&["switch", "-q", "main"])),
+        ),
         (
             "stash -u",
             |world| drop(world.git(&["stash", "-q", "-u"])),

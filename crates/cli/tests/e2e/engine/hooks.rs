@@ -271,6 +271,20 @@ fn a_hook_that_retries_what_is_held_does_so_once_until_a_person_does() {
 }
 
 #[test]
+fn a_hook_neither_gives_tasks_out_nor_opens_what_is_over() {
+    let crew = testkit::world::crew();
+    let tried = ["delegate ada More", "ticket reopen t-1", "ticket status t-1 open"]
+        .map(|command| format!("'{crew}' {command} >> \"$GATES/said\" 2>&1\necho $? >> \"$GATES/codes\"\n"));
+    let world = hooked("landed = [\"@again.sh\"]", &[("again.sh", &tried.concat())]);
+    world.ticket("t-1").agent("work a a\necho DONE").write();
+    world.drain();
+    let read = |name: &str| fs::read_to_string(world.path(name)).unwrap_or_default();
+    assert_eq!(read("gates/codes"), "1\n1\n1\n", "{}", read("gates/said"));
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(world.runs("t-1"), 1);
+}
+
+#[test]
 fn a_run_that_ends_before_its_hooks_says_what_was_not_delivered() {
     let script = "cat >> \"$LOG\"\nwhile [ ! -e \"$GATES/go\" ]; do sleep 0.1; done\n";
     let world = hooked("all = [\"@slow.sh\"]", &[("slow.sh", script)]);

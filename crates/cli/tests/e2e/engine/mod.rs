@@ -11,6 +11,7 @@ mod checks;
 mod clean_room;
 mod commitments;
 mod delegation;
+mod diffs;
 mod door;
 mod edits;
 mod failures;

@@ -81,13 +81,16 @@ fn a_person_sets_a_mode_that_the_table_allows() {
 #[test]
 fn a_ticket_that_is_broken_up_waits_for_its_parts_and_brings_them_together() {
     let world = World::new();
-    let part = "echo 'work \"$CREW_TICKET_ID.part\" done; echo DONE' > \"$SCRIPTS/$id\"";
+    // The second part waits for the first one from the start.
+    let part = "printf '%s\\n' \"[ -z '$before' ] || [ -e '$before.part' ] || { echo BLOCKED: too early; exit; }\" \
+        'work \"$CREW_TICKET_ID.part\" done; echo DONE' > \"$SCRIPTS/$id\"";
     let agent = format!(
         "case $RUN in
         1) echo 'MODE: plan' ;;
         2) echo 'MODE: break_up'; echo DONE ;;
         3) for title in 'The first part' 'The second part'; do
-               id=$(\"{crew}\" ticket create \"$title\" -d 'It is small.'); {part}
+               id=$(\"{crew}\" ticket create \"$title\" -d 'It is small.' ${{before:+--deps \"$before\"}}); {part}
+               before=$id
            done
            echo DONE ;;
         *) ls *.part | wc -l > \"$LOGS/parts\"; work whole x; echo DONE ;;
@@ -120,6 +123,12 @@ fn a_ticket_that_is_broken_up_waits_for_its_parts_and_brings_them_together() {
     for title in ["The first part: landed as", "The second part: landed as"] {
         assert!(unify.contains(title), "{unify}");
     }
+    let dep = world.front(&world.landed()[1], "deps");
+    assert_eq!(
+        dep,
+        format!("[{}]", world.landed()[0]),
+        "the second one names the first"
+    );
     let parts = std::fs::read_to_string(world.path("logs/parts")).unwrap();
     assert_eq!(parts.trim(), "2", "their work is in its workspace");
     let landed = world.landed();

@@ -68,6 +68,25 @@ fn a_child_that_leaves_a_file_that_is_too_large_is_sent_back_to_remove_it() {
     is_sent_back(large, "too large to be saved", "rm big", "");
 }
 
+/// What stood there before its turn is its leader's, and is not to be rewritten.
+#[test]
+fn a_child_is_told_to_mend_its_own_turn_alone() {
+    let begun = "git rev-parse HEAD > \"$LOGS/start\"; mkdir -p .crew; echo x > .crew/x\n\
+                 git add -f .crew/x; git commit -qm x";
+    let ends = "git rm -q -r --cached .crew; git commit -qm out; rm -f .crew/x";
+    let world = world(
+        &format!("if [ $RUN = 1 ]; then\n{begun}\nelse\n{ends}; work one one\nfi"),
+        "",
+    );
+    world.drain_all();
+    let start = world.read("../logs/start");
+    let prompt = world.prompt("t-1-c1", 2);
+    let told = format!("git checkout {} -- ", start.trim());
+    assert!(prompt.contains(&told), "{told}: {prompt}");
+    assert_eq!(world.state_name("t-1-c1"), "done/landed");
+    assert_eq!(world.on_main("mine").as_deref(), Some("mine\n"));
+}
+
 #[test]
 fn half_a_merge_that_is_never_ended_is_kept_apart_though_the_engine_is_killed() {
     for point in ["", POINTS[0], POINTS[1]] {

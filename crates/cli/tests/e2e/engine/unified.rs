@@ -44,6 +44,10 @@ fn a_leader_hears_what_each_child_changed_and_the_merge_names_those_that_did() {
 #[test]
 fn the_commits_of_a_child_are_its_own_agents() {
     let world = world("*) echo DONE ;;");
+    let leader = format!(
+        "case \"$RUN\" in\n1) work base base; echo mine > mine; {DELEGATES} ;;\n*) echo DONE ;;\nesac\n"
+    );
+    world.script("t-1", &leader);
     world.script("t-1-c2", "work two 2; echo left > left\necho DONE");
     world.drain_all();
     let agent = |id: &str| world.variable(id, 1, "CREW_AGENT").unwrap();
@@ -54,6 +58,11 @@ fn the_commits_of_a_child_are_its_own_agents() {
             .to_owned()
     };
     assert_eq!(author("base"), agent("t-1"));
+    assert_eq!(
+        author("mine"),
+        agent("t-1"),
+        "crew committed it before the turn of a child"
+    );
     assert_eq!(author("one"), agent("t-1-c1"));
     assert_eq!(author("left"), agent("t-1-c2"), "crew committed it");
 }
@@ -139,6 +148,30 @@ fn a_leaders_next_attempt_hears_of_the_children_that_are_done_and_lands_them() {
             ("done/landed".to_owned(), 1)
         );
     }
+}
+
+/// Else it would give the same task to somebody again, who fails at the same.
+#[test]
+fn a_leaders_next_attempt_hears_of_the_child_that_was_given_up() {
+    let world = world("2) echo 'BLOCKED: no key' ;;\n*) echo DONE ;;");
+    world.script("t-1-c2", "work danger danger; echo 'BLOCKED: no such service'");
+    world.drain_held();
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    let prompt = world.prompt("t-1", 3);
+    for told in [
+        "## t-1-c1: One",
+        "## t-1-c2: Two",
+        "no such service",
+        "What its agent did is not in this folder, but in commit",
+    ] {
+        assert!(prompt.contains(told), "{told}: {prompt}");
+    }
+    assert_eq!(
+        (world.state_name("t-1-c1"), world.state_name("t-1-c2")),
+        ("done/landed".to_owned(), "done/dropped".to_owned())
+    );
+    assert_eq!(world.on_main("danger"), None);
 }
 
 /// Half a merge cannot be in a branch: it is kept as it is, and goes out of the folder.

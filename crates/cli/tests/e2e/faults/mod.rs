@@ -5,7 +5,7 @@
 
 mod disk;
 mod gate;
-mod mounts;
+pub(crate) mod mounts;
 mod struck;
 
 mod checks;

@@ -50,6 +50,8 @@ const COMMANDS: &[&[&str]] = &[
     &["checks"],
     &["peek", "ada"],
     &["logs", "ada"],
+    &["path", "t-1"],
+    &["diff", "t-1"],
 ];
 
 /// What needs no journal; `dashboard`, which asks for a terminal before it looks at anything; and `stop`, for
@@ -72,8 +74,8 @@ const WITHOUT: &[&str] = &[
 /// The commands that crew has.
 fn commands(world: &World) -> BTreeSet<String> {
     let help = world.must(&["--help"]).out;
-    let (_, commands) = help.split_once("Commands:\n").unwrap();
-    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let (_, commands) = help.split_once("Every day:\n").unwrap();
+    let (commands, _) = commands.split_once("Options:\n").unwrap();
     let names = commands.lines().filter_map(|line| line.strip_prefix("  "));
     names
         .filter(|line| !line.starts_with(' '))

@@ -56,6 +56,10 @@ const ABSENT: &[(&[&str], &str)] = &[
         "no step of a scenario is silent for as long as the settings allow; each is one event that orders nothing",
     ),
     (
+        &["left_to_person"],
+        "no scenario of kills has a person look at all work; it orders nothing, and the approval that follows is of a scenario",
+    ),
+    (
         &["approval_kept"],
         "in no scenario of kills approved work comes into conflict; the simulator's does, and it kills engines there",
     ),
@@ -75,10 +79,6 @@ const ABSENT: &[(&[&str], &str)] = &[
         &["writer_doubted", "vouched_for"],
         "no scenario of kills has leaders by tag, or work reviewed by tag, that come while an agent is at work; each is one event that \
          orders nothing",
-    ),
-    (
-        &["not_unified"],
-        "no child of a scenario of kills loses its folder or takes others' commits away; the simulator's do, and it kills engines there",
     ),
     (
         &["children_absent"],

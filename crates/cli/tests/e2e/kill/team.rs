@@ -1,10 +1,11 @@
 //! The facts of a team. One queue comes by all of them, with a person who does what they are needed for, and
 //! crew dies before and after each is durable.
 //!
-//! One agent delegates three parts: two in workspaces of their own, which are in conflict with each other,
-//! and one in its own workspace, whose agent asks something. It lands with them. Another one delegates a part
-//! that never ends, until a person has it go on without; and a third one says how it goes about its ticket,
-//! and is talked to. A hook hears of it all.
+//! One agent delegates four parts: two in workspaces of their own, which are in conflict with each other, and
+//! two in its own workspace. The agent of one asks something; that of the other takes commits of others away,
+//! and is given up. It lands with the other three. Another one delegates a part that never ends, until a
+//! person has it go on without; and a third one says how it goes about its ticket, and is talked to. A hook
+//! hears of it all.
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ pub(crate) const OWN: Own = Own {
         "children_end_ordered",
         "children_over",
         "unified",
+        "not_unified",
         "landed_with_parent",
         "mode_announced",
         "mode_set",
@@ -44,13 +46,14 @@ const TICKETS: [(&str, &str); 3] = [
     (TOLD, "deps: []\n"),
 ];
 /// The tickets, what becomes of each, and how many steps its agents take.
-const BECOME_OF: [(&str, &str, usize); 7] = [
+const BECOME_OF: [(&str, &str, usize); 8] = [
     (ENDS, "done/landed", 2),
     (ENDLESS, "done/dropped", 1),
     ("t-lead", "done/landed", 2),
     (MERGED, "done/landed", 1),
     (CONFLICTING, "done/landed", 1),
     (ASKS, "done/landed", 2),
+    (TAKES, "done/dropped", 1),
     (TOLD, "done/landed", 2),
 ];
 /// The child whose work is merged.
@@ -59,6 +62,8 @@ const MERGED: &str = "t-lead-c1";
 const CONFLICTING: &str = "t-lead-c2";
 /// The one that asks.
 const ASKS: &str = "t-lead-c3";
+/// The one that takes commits of others away.
+const TAKES: &str = "t-lead-c4";
 /// The one whose child is ended.
 const ENDS: &str = "t-ends";
 /// That child.
@@ -164,7 +169,7 @@ fn check(life: &Life) {
     };
     oracle::check_world(world, &expected, &BTreeMap::new());
     // Those of the leaders, of the one that is talked to, and of the children that commit.
-    oracle::no_commit_is_lost(world, TICKETS.len() + 2);
+    oracle::no_commit_is_lost(world, TICKETS.len() + 3);
     oracle::each_step_started_once(world);
     let tickets = oracle::tickets(world);
     let starts = world.reported::<3>("starts");
@@ -177,7 +182,7 @@ fn check(life: &Life) {
         .collect();
     let wanted = BECOME_OF.map(|(id, state, steps)| (id, state.to_owned(), steps));
     assert_eq!(became, wanted, "what became of each, and its steps");
-    what_was_ended_is_kept(world);
+    what_does_not_count_is_kept(world);
     let heard = world.reported::<1>("heard");
     assert_ne!(heard, [["0".to_owned()]], "what people said is in the prompt");
     each_notice_was_delivered(world);
@@ -187,10 +192,14 @@ fn check(life: &Life) {
     assert!(good, "crew doctor:\n{said}");
 }
 
-/// What the child that was ended did is not on the target, and not lost.
-fn what_was_ended_is_kept(world: &World) {
-    for (path, text) in [("work/ended.txt", "ended\n"), ("work/left.txt", "left\n")] {
-        let kept = format!("refs/crew/attempts/{ENDLESS}/1:{path}");
+/// What the children did that are not done is not on the target, and not lost.
+fn what_does_not_count_is_kept(world: &World) {
+    for (child, path, text) in [
+        (ENDLESS, "work/ended.txt", "ended\n"),
+        (ENDLESS, "work/left.txt", "left\n"),
+        (TAKES, "work/t-lead-c4.txt", "t-lead-c4\n"),
+    ] {
+        let kept = format!("refs/crew/attempts/{child}/1:{path}");
         assert_eq!(git(&world.repo(), &["show", &kept]), text, "{path}");
         assert_eq!(git(&world.repo(), &["ls-tree", "main", path]), "", "{path}");
     }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Duty, Report};
+use engine::driver::Event;
+use engine::{Duty, Observation, Report};
 use model::command::{Command, OnStop};
 use model::journal::EffectId;
+use model::ticket::Origin;
 
 use super::shell::{Shell, performed, take};
 use crate::scene::{Scene, id, name, secs};
@@ -38,6 +40,28 @@ fn an_effect_that_failed_is_performed_again_when_its_time_has_come() {
     let report = Report::WorkspaceReady { base, earlier_work };
     let ready = shell.report(woken.take("prepare_workspace"), report);
     assert_eq!(ready.performed(), ["t-1 start_step"]);
+}
+
+#[test]
+fn a_step_that_could_not_begin_without_its_tickets_file_begins_as_soon_as_that_is_back() {
+    let (mut shell, actions) = Shell::up(states::preparing());
+    let (base, earlier_work) = (crate::scene::oid('a'), false);
+    let ready = Report::WorkspaceReady { base, earlier_work };
+    let ready = shell.report(take(&actions, "prepare_workspace"), ready);
+    let why = "the ticket's file is not there".to_owned();
+    shell.report(ready.take("start_step"), Report::CouldNotRun { why });
+    let gone = Observation::Gone {
+        ticket: id("t-1"),
+        origin: Origin::Unknown,
+        is_tracked: false,
+    };
+    let gone = Event::Observed {
+        look: shell.driver.look(),
+        seen: vec![gone],
+        whole: false,
+    };
+    assert!(shell.handle([gone]).performed().is_empty());
+    assert_eq!(shell.look().performed(), ["t-1 start_step"]);
 }
 
 /// Two landings at once: t-1 has waited for a person's edits while t-2 was checked, and its time comes while

@@ -289,10 +289,7 @@ impl fmt::Display for Refusal {
             ),
             Refusal::TargetRed { fault, .. } => write!(f, "no agent is started: {fault}"),
             Refusal::AssigneeBusy { agent } => write!(f, "it is meant for {agent}, who has another ticket"),
-            Refusal::Delegated { by } => write!(
-                f,
-                "it is a part of {by}: it gets an agent by itself while the agent of {by} waits for it"
-            ),
+            Refusal::Delegated { by } => write!(f, "it is a part of {by}, and begins in its turn"),
             Refusal::NoAgentFree { ahead: 0 } => f.write_str("no agent is free; it is the next"),
             Refusal::NoAgentFree { ahead } => write!(f, "no agent is free, and {ahead} are before it"),
         }

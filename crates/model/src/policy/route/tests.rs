@@ -439,6 +439,7 @@ fn a_recovery_waits_for_a_failure_and_ends_with_a_success() {
         Why::CouldNotRun,
         Why::TargetRed,
         Why::Landing,
+        Why::Hold,
         Why::Auth,
         Why::Budget { budget },
         paths,

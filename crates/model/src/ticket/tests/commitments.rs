@@ -209,7 +209,7 @@ fn an_edit_while_an_agent_has_the_ticket_counts_once_a_person_has_said_so() {
     let (old, new) = ([promise("a", Some("true"))], [promise("b", Some("true"))]);
     let edited = |list: &[Promise]| Event::Edited {
         spec: spec(list),
-        waited_for: None,
+        waited: None,
     };
     let ticket = then(&at_work(&old), &edited(&new));
     assert_eq!(ticket.unconfirmed.as_deref(), Some(&new[..]));
@@ -302,7 +302,7 @@ fn shell_text_in_a_ticket_that_an_agent_made_counts_once_a_person_has_said_so() 
     let more = [all[0].clone(), program, promise("b", Some("false"))];
     let edited = Event::Edited {
         spec: of_agent(&more),
-        waited_for: None,
+        waited: None,
     };
     let ticket = then(&ticket, &edited);
     assert!(ticket.lists(&more[..2]));

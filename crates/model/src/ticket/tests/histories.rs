@@ -390,6 +390,7 @@ fn held_where(ticket: &Ticket) {
         | Why::Landing
         | Why::Conflict
         | Why::Review
+        | Why::Hold
         | Why::Closed
         | Why::Diverged => {
             matches!(ticket.state, State::Verify(_))

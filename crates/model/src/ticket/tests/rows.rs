@@ -179,10 +179,7 @@ impl Story {
             digest: digest.to_owned(),
             ..self.ticket.spec.clone()
         };
-        self.then(Event::Edited {
-            spec,
-            waited_for: None,
-        })
+        self.then(Event::Edited { spec, waited: None })
     }
 
     pub(super) fn name(&self) -> String {

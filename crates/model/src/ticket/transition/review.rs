@@ -173,10 +173,27 @@ impl Draft<'_> {
         self.hold_for_review(note)
     }
 
+    /// Nobody else is to look at it, and a person looks at all work.
+    pub(super) fn leave_to_person(&mut self) -> Taken {
+        if self.at_rest()?.open().is_some() {
+            return self.no("a gatekeeper has it");
+        }
+        let id = &self.ticket.id;
+        let note = format!(
+            "a person looks at all work before it lands: `crew diff {id}` shows it, `crew approve {id}` lets it land, \
+             `crew reject {id} <why>` sends it back"
+        );
+        self.hold_in_review(Why::Hold, note)
+    }
+
     fn hold_for_review(&mut self, note: String) -> Taken {
+        self.hold_in_review(Why::Review, note)
+    }
+
+    fn hold_in_review(&mut self, why: Why, note: String) -> Taken {
         self.in_review()?.due = None;
         self.free_slot();
-        self.hold(Why::Review, note, None);
+        self.hold(why, note, None);
         Ok(())
     }
 
@@ -230,7 +247,7 @@ impl Draft<'_> {
     /// A person approves in a gatekeeper's place.
     pub(super) fn approve_in_place(&mut self, by: &Actor) -> Taken {
         let held = self.ticket.held.as_ref().map(|held| &held.why);
-        if let Some(Why::Review | Why::Auth) = held {
+        if let Some(Why::Review | Why::Hold | Why::Auth) = held {
             self.ticket.held = None;
         }
         self.at_rest()?;
@@ -332,7 +349,7 @@ impl Draft<'_> {
         let held = self.ticket.held.as_ref().map(|held| &held.why);
         let is_about_tests = self.ticket.asks_about_tests();
         let tip = self.ticket.tip_to_approve().cloned();
-        if let Some(Why::Review | Why::Auth | Why::Tests { .. }) = held {
+        if let Some(Why::Review | Why::Hold | Why::Auth | Why::Tests { .. }) = held {
             self.ticket.held = None;
         }
         if !is_about_tests {

@@ -162,7 +162,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     };
     let mut acts = match &held.why {
         Why::Paths { .. } | Why::Commitments { .. } => vec![approve()],
-        Why::Tests { .. } => vec![approve(), Act::Reject { ticket: id() }],
+        Why::Tests { .. } | Why::Hold => vec![approve(), Act::Reject { ticket: id() }],
         Why::Auth => vec![
             by_hand("mend the agent's login or key, then"),
             Act::Retry { ticket: id() },
@@ -213,7 +213,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     // A waiver would skip what an approval decides on.
     let is_approved = matches!(
         held.why,
-        Why::Paths { .. } | Why::Commitments { .. } | Why::Tests { .. } | Why::Review
+        Why::Paths { .. } | Why::Commitments { .. } | Why::Tests { .. } | Why::Review | Why::Hold
     );
     for (nth, one) in ticket.broken_commitments().enumerate() {
         let act = Act::WaiveCommitment {
@@ -234,6 +234,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         | Why::Landing
         | Why::Conflict
         | Why::Review
+        | Why::Hold
         | Why::Closed
         | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,

@@ -71,7 +71,7 @@ pub fn matters(fact: &Fact) -> bool {
                 ReviewEvent::Started { .. } | ReviewEvent::Spawned | ReviewEvent::Finished { .. } => false,
             },
             ticket::Event::Created { .. }
-            | ticket::Event::Edited { waited_for: None, .. }
+            | ticket::Event::Edited { waited: None, .. }
             | ticket::Event::CheckStarted
             | ticket::Event::Coupled { .. }
             | ticket::Event::JoinedTrain { .. }
@@ -95,9 +95,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::CommitmentWaived { .. }
             | ticket::Event::CommitmentsHeld { .. }
             | ticket::Event::CommitmentsApproved { .. }
-            | ticket::Event::Edited {
-                waited_for: Some(_), ..
-            }
+            | ticket::Event::Edited { waited: Some(_), .. }
             | ticket::Event::WriterDoubted { .. }
             | ticket::Event::VouchedFor { .. }
             | ticket::Event::TestsHeld { .. }
@@ -131,6 +129,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::ReviewGaveUp { .. }
             | ticket::Event::ReviewRefused { .. }
             | ticket::Event::NobodyReviews { .. }
+            | ticket::Event::LeftToPerson
             | ticket::Event::ReviewEndOrdered { .. }
             | ticket::Event::ReviewApproved { .. }
             | ticket::Event::Returned { .. }

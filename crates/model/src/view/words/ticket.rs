@@ -24,6 +24,18 @@ fn waits(before: &BTreeSet<TicketId>, now: &BTreeSet<TicketId>) -> String {
     }
 }
 
+/// Who may have written an edit, beside a person.
+fn by_agents(writers: &BTreeSet<TicketId>) -> String {
+    let writers: Vec<&str> = writers.iter().map(TicketId::as_str).collect();
+    match writers.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; the agent at work on {} may have written that",
+            writers.join(" or ")
+        ),
+    }
+}
+
 fn doubted(tags: &BTreeSet<String>) -> String {
     let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
     let follows = match tags.is_empty() {
@@ -39,9 +51,13 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::Created { spec } => format!("seen in the queue: {}", spec.title),
         Event::Edited {
             spec,
-            waited_for: Some(before),
-        } => format!("its file was edited: {}", waits(before, &spec.deps)),
-        Event::Edited { waited_for: None, .. } => "its file was edited".to_owned(),
+            waited: Some(before),
+        } => format!(
+            "its file was edited: {}{}",
+            waits(&before.deps, &spec.deps),
+            by_agents(&before.writers)
+        ),
+        Event::Edited { waited: None, .. } => "its file was edited".to_owned(),
         Event::WriterDoubted { tags } => doubted(tags),
         Event::VouchedFor { by } => format!("its file is a person's, says {by}"),
         Event::Claimed { agent, .. } => format!("given to {agent}"),
@@ -216,6 +232,7 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             format!("its gatekeeper's credentials are refused: {message}")
         }
         Event::NobodyReviews { why } => format!("nobody may review it: {why}"),
+        Event::LeftToPerson => "it waits for a person, who looks at all work".to_owned(),
         Event::Approved { .. } => "approved in review: to be merged, checked and landed".to_owned(),
         Event::Rejected { attempts_left: n, .. } => {
             format!("rejected in review: back in the queue, {}", left(*n, "attempt"))

@@ -1,0 +1,133 @@
+//! `crew diff`: the change that a ticket would make on the target, or has made there.
+
+use clap::Args;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::ui::{self, Style, Table, page};
+use client::diff::{self, Diff as Change, FileChange, FileChangeKind, PatchForm};
+use client::repository::journal;
+use client::{documents, follow, lookup};
+
+/// Show what a ticket would change on the target, or has changed there
+///
+/// While an agent has the ticket, that is all of its workspace as it is now, committed or not. Submitted work
+/// is shown as the merge that is to land, landed work as its merge, and work that did not land as it is kept.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// The ticket, or the agent that has it.
+    #[arg(value_name = "TICKET|AGENT")]
+    name: String,
+    /// Only the files, with the lines that are added and removed.
+    #[arg(long)]
+    stat: bool,
+    /// The bytes of a patch for `git apply`, not made harmless for a terminal.
+    #[arg(long, conflicts_with = "stat")]
+    raw: bool,
+}
+
+impl Diff {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let (place, settings) = context.ready()?;
+        let ledger = journal(&place).await?;
+        let mut crew = follow::present(ledger.as_ref()).await?;
+        let id = diff::ticket_of(&crew, lookup::either(&crew, &place, &self.name)?)?;
+        if let Some(ledger) = &ledger {
+            ledger.restore(&mut crew, &id, None).await?;
+        }
+        let change = Change::of(&place, &settings, &crew, &id)?;
+        if context.json {
+            context.out.json(&documents::Diff::new(&change)?)?;
+            return Ok(Exit::Done);
+        }
+        if self.raw {
+            context.out.bytes(&change.patch(PatchForm::Apply)?)?;
+            return Ok(Exit::Done);
+        }
+        let terminal = context.out.terminal;
+        let head = ui::clean(&change.words(&settings.project.target));
+        let mut text = format!("{}\n", terminal.paint(&head, Style::Dim));
+        for path in &change.unread {
+            let line = format!("{path} cannot be read, and is not in this diff");
+            text.push_str(&format!("{}\n", terminal.paint(&line, Style::Yellow)));
+        }
+        if self.stat {
+            stat(&mut text, context, &change.files()?);
+        } else {
+            let patch = change.patch(PatchForm::Read)?;
+            patch_lines(&mut text, context, &String::from_utf8_lossy(&patch));
+        }
+        page(context, || diff::pager(&place), &text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// A line for each file, and their sum.
+fn stat(text: &mut String, context: &Context, files: &[FileChange]) {
+    let mut table = Table::new(&["", "ADDED", "REMOVED", "FILE"], &[1, 2]);
+    for file in files {
+        let (word, style) = match file.kind {
+            FileChangeKind::Added => ("new", Style::Green),
+            FileChangeKind::Deleted => ("deleted", Style::Red),
+            FileChangeKind::Modified => ("", Style::Plain),
+            FileChangeKind::Renamed => ("moved", Style::Cyan),
+            FileChangeKind::Type => ("type", Style::Yellow),
+        };
+        let count = |count: Option<u64>, sign: char| match count {
+            Some(count) => format!("{sign}{count}"),
+            None => "binary".to_owned(),
+        };
+        let (added, removed) = file.lines.unzip();
+        let path = file.path.to_string_lossy();
+        let name = match &file.moved_from {
+            Some(from) => format!("{} → {path}", from.to_string_lossy()),
+            None if file.is_submodule => format!("{path} (submodule)"),
+            None => path.into_owned(),
+        };
+        table.row([
+            ui::Cell::styled(word, style),
+            count(added, '+').into(),
+            count(removed, '-').into(),
+            name.as_str().into(),
+        ]);
+    }
+    if files.is_empty() {
+        text.push_str("no file differs\n");
+        return;
+    }
+    for line in table.lines(&context.out.terminal) {
+        text.push_str(&format!("{line}\n"));
+    }
+    let sum = |of: fn(&(u64, u64)) -> u64| -> u64 {
+        let lines = files.iter().filter_map(|file| file.lines.as_ref());
+        lines.map(of).sum()
+    };
+    let word = if files.len() == 1 { "file" } else { "files" };
+    let (added, removed) = (sum(|lines| lines.0), sum(|lines| lines.1));
+    text.push_str(&format!("{} {word}, +{added} -{removed}\n", files.len()));
+}
+
+/// The patch, made harmless and in colours where they are wanted.
+fn patch_lines(text: &mut String, context: &Context, patch: &str) {
+    if patch.is_empty() {
+        text.push_str("no file differs\n");
+    }
+    let mut is_head = true;
+    for line in text::sanitise::code(patch).lines() {
+        // Within a hunk, each line has a sign before it.
+        if line.starts_with("diff ") {
+            is_head = true;
+        }
+        let style = match line.as_bytes().first() {
+            Some(b'@') => Style::Cyan,
+            Some(_) | None if is_head => Style::Bold,
+            Some(b'+') => Style::Green,
+            Some(b'-') => Style::Red,
+            Some(_) | None => Style::Plain,
+        };
+        is_head &= !line.starts_with("@@");
+        text.push_str(&context.out.terminal.paint(line, style));
+        text.push('\n');
+    }
+}

@@ -1,0 +1,56 @@
+//! The pager, as git would choose it.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use tokio::signal::unix::SignalKind;
+
+use crate::context::Context;
+use crate::error::Result;
+
+/// Shows text in the user's pager where a person sits in front of a terminal, else prints it. The text is
+/// harmless already. `named`: the pager that git's settings name.
+pub(crate) fn page(context: &mut Context, named: impl FnOnce() -> Option<String>, text: &str) -> Result<()> {
+    let is_wanted = context.out.terminal.is && context.var("TERM") != Some("dumb");
+    let set = |name: &str| context.env.get(name).cloned();
+    let pager = is_wanted.then(|| {
+        let of_git = set("GIT_PAGER").or_else(named).or_else(|| set("PAGER"));
+        of_git.unwrap_or_else(|| "less".to_owned())
+    });
+    let pager = pager.filter(|pager| !pager.trim().is_empty() && pager != "cat");
+    context.out.flush()?;
+    match pager {
+        Some(pager) if is_shown(context, &pager, text) => Ok(()),
+        Some(_) | None => context.out.write(text),
+    }
+}
+
+/// Runs the pager until it ends; false where it cannot be run.
+fn is_shown(context: &Context, pager: &str, text: &str) -> bool {
+    // An interrupt is the pager's while it shows something: were crew to end, the pager would be left without
+    // a terminal of its own.
+    let _interrupts = tokio::signal::unix::signal(SignalKind::interrupt());
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a pager belongs to the terminal of the person who called, like this process"
+    )]
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", pager])
+        .current_dir(&context.dir)
+        .stdin(Stdio::piped());
+    for (name, usual) in [("LESS", "FRX"), ("LV", "-c")] {
+        if context.var(name).is_none() {
+            command.env(name, usual);
+        }
+    }
+    let Ok(mut child) = command.spawn() else {
+        return false;
+    };
+    if let Some(mut input) = child.stdin.take() {
+        // Whoever has seen enough ends the pager before the end of the text.
+        input.write_all(text.as_bytes()).ok();
+    }
+    // The shell says 127 where there is no such program.
+    child.wait().is_ok_and(|status| status.code() != Some(127))
+}
