@@ -46,6 +46,10 @@ impl Workspace {
         }
         let root = self.open()?;
         for file in FILES {
+            // What it was is not known, so it is not touched.
+            if copies.join(unread(file)).exists() {
+                continue;
+            }
             let place = Path::new(".git").join(file);
             let doing = || self.path().join(&place);
             let before = match std::fs::read(copies.join(plain(file))) {
@@ -103,9 +107,10 @@ impl Repository {
         std::fs::create_dir_all(&copies).doing("make", &copies)?;
         let root = workspace.open()?;
         for file in FILES {
-            // What crew cannot read there does not count for it either.
-            if let Ok(Some(content)) = openat::read(&root, &Path::new(".git").join(file), CONFIG_BYTES) {
-                atomic_write::replace(&copies.join(plain(file)), &content)?;
+            match openat::read(&root, &Path::new(".git").join(file), CONFIG_BYTES) {
+                Ok(Some(content)) => atomic_write::replace(&copies.join(plain(file)), &content)?,
+                Ok(None) => {}
+                Err(_) => atomic_write::replace(&copies.join(unread(file)), b"")?,
             }
         }
         if self.is_marked(workspace)? {
@@ -127,6 +132,11 @@ impl Repository {
             is_marked || !index.sparse_folders.is_empty()
         }))
     }
+}
+
+/// The name of the note that a file was there which cannot be read: a link, or one that is too large.
+fn unread(file: &str) -> String {
+    format!("unread-{}", plain(file))
 }
 
 /// The name of a copy.

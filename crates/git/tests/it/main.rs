@@ -9,6 +9,7 @@ mod hostile;
 mod kills;
 mod lagging;
 mod leftovers;
+mod local_settings;
 mod locking;
 mod nested;
 mod pins;
