@@ -4,6 +4,7 @@
 //! those modules out, and its profile `deep` runs everything.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::path::Path;
 
@@ -32,6 +33,7 @@ impl Tier {
     /// The profile of `.config/nextest.toml`.
     fn profile(self) -> &'static str {
         match self {
+            Self::First if env::var_os("CI").is_some() => "ci",
             Self::First => "default",
             Self::Deep => "deep",
         }
@@ -125,6 +127,8 @@ struct Test {
     suite: String,
     name: String,
     seconds: f64,
+    /// It failed, and passed when it was run once more.
+    flaky: bool,
 }
 
 /// Reads nextest's report in the format of JUnit: an element `testcase` for each test.
@@ -146,12 +150,13 @@ fn read(report: &str) -> Vec<Test> {
             suite,
             name: name.to_owned(),
             seconds: value(" time").and_then(|time| time.parse().ok())?,
+            flaky: element.contains("<flakyFailure"),
         })
     };
     elements.filter_map(test).collect()
 }
 
-/// What each suite took, the longest first, and the slowest tests.
+/// What each suite took, the longest first, the slowest tests, and those that passed only when run once more.
 fn table(tests: &[Test]) -> String {
     let mut suites: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for test in tests {
@@ -168,8 +173,18 @@ fn table(tests: &[Test]) -> String {
         text.push_str(&format!("  {seconds:>8.1} s {count:>5} tests  {suite}\n"));
     }
     text.push_str("\n── slowest tests\n");
-    for Test { suite, name, seconds } in slowest.into_iter().take(SLOWEST) {
+    for test in slowest.into_iter().take(SLOWEST) {
+        let Test {
+            suite, name, seconds, ..
+        } = test;
         text.push_str(&format!("  {seconds:>8.1} s  {suite} {name}\n"));
+    }
+    let mut flaky = tests.iter().filter(|test| test.flaky).peekable();
+    if flaky.peek().is_some() {
+        text.push_str("\n── flaky: failed, then passed; each is a fault of the test or of crew\n");
+    }
+    for Test { suite, name, .. } in flaky {
+        text.push_str(&format!("  {suite} {name}\n"));
     }
     text
 }
@@ -249,7 +264,8 @@ mod tests {
                 <testcase name="kill::adopt::a" classname="crew::e2e" timestamp="2026-01-01T00:00:00Z" time="0.250">
                 </testcase>
             </testsuite>
-            <testcase name="tests::one" classname="git" timestamp="2026-01-01T00:00:00Z" time="0.004"/>"#;
+            <testcase name="tests::one" classname="git" timestamp="2026-01-01T00:00:00Z" time="0.004">
+                <flakyFailure type="test failure"></flakyFailure></testcase>"#;
         let tests = read(report);
         assert_eq!(tests.len(), 3, "{tests:?}");
         let table = table(&tests);
@@ -261,6 +277,7 @@ mod tests {
             table.contains("slowest tests\n       8.5 s  crew::e2e kill kill::storm\n"),
             "{table}"
         );
+        assert!(table.ends_with("of crew\n  git tests::one\n"), "{table}");
     }
 
     #[test]
