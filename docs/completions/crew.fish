@@ -78,7 +78,7 @@ complete -c crew -n "__fish_crew_needs_command" -f -a "config" -d 'Print the set
 complete -c crew -n "__fish_crew_needs_command" -f -a "completions" -d 'Print the completions for a shell'
 complete -c crew -n "__fish_crew_needs_command" -f -a "man" -d 'Print the manual page of crew or of a command, or write all pages into a folder'
 complete -c crew -n "__fish_crew_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c crew -n "__fish_crew_using_subcommand init" -l agent -d 'The program that agents run on, with its arguments: `claude` for Claude Code, else any program, such as ./agent.sh or "codex exec -". Without it: claude, where it is installed' -r
+complete -c crew -n "__fish_crew_using_subcommand init" -l agent -d 'The program that agents run on, with its arguments: `claude` for Claude Code, else any program, such as ./agent.sh or "codex exec --sandbox workspace-write -". Without it: claude, where it is installed' -r
 complete -c crew -n "__fish_crew_using_subcommand init" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand init" -s y -l yes -d 'Do not ask'
 complete -c crew -n "__fish_crew_using_subcommand init" -l try -d 'Run the set-up and the checks on the target at once, as the first `crew run` will. This happens in a terminal anyway'

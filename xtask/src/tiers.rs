@@ -31,6 +31,7 @@ const END_TO_END: &str = "crew::e2e";
 
 impl Tier {
     /// The profile of `.config/nextest.toml`.
+    #[expect(clippy::disallowed_methods, reason = "CI says by it that it is CI")]
     fn profile(self) -> &'static str {
         match self {
             Self::First if env::var_os("CI").is_some() => "ci",

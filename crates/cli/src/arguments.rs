@@ -205,6 +205,14 @@ impl Command {
         ))
     }
 
+    /// Whether it prints tables that may be longer than a terminal.
+    fn prints_a_table(&self) -> bool {
+        matches!(
+            self,
+            Command::Ps(_) | Command::Queue(_) | Command::History(_) | Command::Cost(_)
+        )
+    }
+
     /// The name of a command that acts in the name of a person; none of one that looks, or that an agent is
     /// to use.
     fn of_people(&self) -> Option<&'static str> {
@@ -263,7 +271,19 @@ impl Command {
     }
 }
 
+/// Runs a command; the table that it printed on a terminal may be one for a pager.
 fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
+    if command.prints_a_table() && !context.json {
+        context.out.hold();
+    }
+    let done = call(context, command);
+    if let Some(table) = context.out.held() {
+        ui::page_table(context, &table)?;
+    }
+    done
+}
+
+fn call(context: &mut Context, command: Command) -> Result<Exit> {
     match command {
         Command::Init(command) => wait(command.run(context)),
         Command::Completions(command) => command.run(context),

@@ -41,6 +41,30 @@ pub(crate) fn start_this(args: &[OsString], dir: &Path, output: &File) -> Result
     Ok(command.spawn().doing(doing, engine)?)
 }
 
+/// Has this very executable start an engine in the background, and waits until it runs. What it says is
+/// returned, or the reason why none runs.
+///
+/// # Errors
+/// The reason why no engine runs.
+pub(crate) fn run_detached(dir: &Path) -> std::result::Result<String, String> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an engine is no run: nothing stands above it, and it stays when this process ends"
+    )]
+    let mut command = Command::new(THIS_EXECUTABLE);
+    command.arg0("crew").args(["run", "--detach"]).current_dir(dir);
+    let ended = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| text::os_message(&error))?;
+    let says = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if ended.status.success() {
+        let out = says(&ended.stdout);
+        return Ok(out.lines().next().unwrap_or_default().to_owned());
+    }
+    Err(says(&ended.stderr))
+}
+
 /// Makes this process the first of a session of its own, which has no terminal: neither Ctrl-C there nor the
 /// terminal's end reaches it. One that leads a session, or a group of processes, stays as it is.
 pub(crate) fn leave_terminal() {

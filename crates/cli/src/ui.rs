@@ -8,10 +8,11 @@ mod table;
 mod talk;
 mod wrap;
 
+pub(crate) use client::clock::{local as clock_time, local_date_time, local_time};
 pub(crate) use client::disk_use::in_words as bytes;
-pub(crate) use model::view::{branch, clock as clock_time, cost, left, span, tokens};
+pub(crate) use model::view::{branch, cost, left, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
-pub(crate) use pager::page;
+pub(crate) use pager::{page, page_table};
 pub(crate) use problem::{show as show_problem, warn};
 pub(crate) use screen::Screen;
 #[cfg(test)]

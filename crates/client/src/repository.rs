@@ -13,6 +13,24 @@ pub fn settings(place: &Place) -> Result<Settings> {
     place.settings().map_err(|error| lift(place, error))
 }
 
+/// Why the settings file cannot be used as it is, in a line: an engine that runs goes on with the last good
+/// settings, and none starts. None where it can be used.
+pub fn rejected(place: &Place) -> Option<String> {
+    let why = match settings(place) {
+        Ok(_) => return None,
+        // Its hint is in the lines below the first, which the doctor shows.
+        Err(Error::Settings { diagnostics, .. }) => {
+            diagnostics.first()?.to_string().lines().next()?.to_owned()
+        }
+        Err(error) => text::with_causes(&error),
+    };
+    Some(format!(
+        "the settings file cannot be used, and the last good settings stand where an engine runs: {}; `crew doctor` \
+         shows all",
+        text::sanitise::line(&why)
+    ))
+}
+
 /// The runtime's error, with the settings' diagnostics kept apart: they are shown with their lines.
 pub fn lift(place: &Place, error: runtime::Error) -> Error {
     match error {

@@ -9,7 +9,7 @@ use tickets::{Folder, Graph};
 
 use crate::error::Result;
 
-pub use tickets::{Filter, Id, New, Status};
+pub use tickets::{Filter, Id, New, SaidByTk, Status};
 
 /// Who writes a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,22 @@ impl TicketFolder {
     /// The folder cannot be made.
     pub fn find_or_create(given: Option<&Path>, start: &Path) -> Result<Self> {
         Ok(Self(Folder::find_or_create(given, start)?))
+    }
+
+    /// The folder of the repository at `root`: one above it is no queue of that repository.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn of(root: &Path) -> Result<Self> {
+        Ok(Self(Folder::of(root)?))
+    }
+
+    /// As [`of`](Self::of), but makes the folder if there is none.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn of_or_create(root: &Path) -> Result<Self> {
+        Ok(Self(Folder::of_or_create(root)?))
     }
 
     /// Its path.

@@ -175,8 +175,8 @@ pub(super) async fn look(
         found.push(Finding::fine(
             AREA,
             format!(
-                "{} events, whole; every state{of_live} is what replay gives",
-                crew.seq
+                "{}, whole; every state{of_live} is what replay gives",
+                text::counted(crew.seq, "event")
             ),
         ));
     }

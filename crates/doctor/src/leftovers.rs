@@ -117,10 +117,10 @@ fn remains(subject: &Subject, run: &Run, what: &str) -> Option<Finding> {
             let alive = run.find_marked().ok()?;
             let pids: Vec<String> = alive.iter().map(u32::to_string).collect();
             (!pids.is_empty()).then(|| {
-                Finding::wrong(
+                Finding::note(
                     AREA,
                     format!("{what} is lost, and processes of it live: {}", pids.join(", ")),
-                    "the next engine ends them; so does crew doctor --fix",
+                    "crew run ends them; so does crew doctor --fix",
                 )
                 .mended_by(end())
             })

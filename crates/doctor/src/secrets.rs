@@ -60,11 +60,10 @@ pub(super) fn look(caller: &Caller<'_>, place: &Place, found: &mut Vec<Finding>)
         ));
     }
     if found.len() == before {
-        let n = secrets.len();
-        let what = if n == 1 { "secret" } else { "secrets" };
+        let values = text::counted(secrets.len(), "secret");
         found.push(Finding::fine(
             AREA,
-            format!("no value of {n} {what} of this environment is in crew's files"),
+            format!("no value of {values} of this environment is in crew's files"),
         ));
     }
 }

@@ -59,11 +59,8 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
     match folder.load() {
         Err(error) => found.push(Finding::error(AREA, &Error::Tickets(error))),
         Ok(readings) => {
-            let n = readings.tickets().count();
-            found.push(Finding::fine(
-                AREA,
-                format!("{n} {} can be read", if n == 1 { "ticket" } else { "tickets" }),
-            ));
+            let tickets = text::counted(readings.tickets().count(), "ticket");
+            found.push(Finding::fine(AREA, format!("{tickets} can be read")));
             found.extend(readings.problems().map(|problem| {
                 Finding::note(
                     AREA,

@@ -258,7 +258,8 @@ pub enum Error {
     },
     /// The set-up of a workspace has made more files than can be kept out of the agent's work.
     #[error(
-        "the set-up made {count} files that git does not ignore, among them {}",
+        "the set-up made {} that git does not ignore, among them {}",
+        text::counted(*count, "file"),
         text::quoted(&.first.to_string_lossy())
     )]
     SetUpMade {

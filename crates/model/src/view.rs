@@ -37,7 +37,7 @@ pub use attempt_summary::AttemptSummary;
 pub use check_tally::{CheckEnding, CheckTallies, CheckTally, CheckVerdict};
 pub use checking::checking;
 pub use cost::{By, Charge, Costs, Filter, Line, Sum, Sums};
-pub use figures::{clock, cost, dollars, left, span, tokens};
+pub use figures::{cost, dollars, left, span, tokens};
 pub use inbox::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency, inbox};
 pub use notice::{Notice, notice};
 pub use piece::{Head, Piece};

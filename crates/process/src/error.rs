@@ -86,7 +86,7 @@ pub enum Error {
         dir: PathBuf,
     },
     /// Processes of an ended run could not be killed.
-    #[error("{} processes of {} outlive it: {pids:?}", pids.len(), dir.display())]
+    #[error("{} of {} outlive it: {pids:?}", text::counted(pids.len(), "process"), dir.display())]
     Survivors {
         /// The run's directory.
         dir: PathBuf,

@@ -122,7 +122,47 @@ pub enum Error {
     },
 }
 
+/// What tk says of an error, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SaidByTk {
+    /// It prints it to its output.
+    Printed(String),
+    /// It is an error, whose words are tk's own.
+    Error(String),
+}
+
 impl Error {
+    /// tk's own words, where they are other ones.
+    pub fn said_by_tk(&self) -> Option<SaidByTk> {
+        match self {
+            Error::DependencyNotFound | Error::LinkNotFound => Some(SaidByTk::Printed(self.to_string())),
+            Error::NoFolder { .. } => Some(SaidByTk::Error(
+                "no .tickets directory found (searched parent directories)\n\
+                 Run 'tk create' to initialize, or set TICKETS_DIR env var"
+                    .to_owned(),
+            )),
+            Error::NotAFolder { path } => Some(SaidByTk::Error(format!(
+                "tickets directory '{}' does not exist",
+                path.display()
+            ))),
+            Error::NotFound { .. }
+            | Error::Ambiguous { .. }
+            | Error::BadStatus(_)
+            | Error::BadId { .. }
+            | Error::Unreadable(_)
+            | Error::WouldSpoil(_)
+            | Error::BadValue { .. }
+            | Error::SelfDependency(_)
+            | Error::Cycle { .. }
+            | Error::Locked { .. }
+            | Error::NoFreeId { .. }
+            | Error::Busy { .. }
+            | Error::Random { .. }
+            | Error::Watch { .. }
+            | Error::Io { .. } => None,
+        }
+    }
+
     /// Advice for a person, if there is any.
     pub fn hint(&self) -> Option<String> {
         Some(match self {

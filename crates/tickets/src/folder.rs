@@ -99,6 +99,15 @@ impl Folder {
         }
     }
 
+    /// The `.tickets` of the folder `root`, and of no folder above it.
+    ///
+    /// Errors: [`Error::NoFolder`].
+    pub fn of(root: &Path) -> Result<Folder, Error> {
+        Folder::at(&root.join(NAME)).map_err(|_| Error::NoFolder {
+            from: root.to_owned(),
+        })
+    }
+
     /// As [`Folder::find`], but makes `given`, or `.tickets` in `start`, when there is none. Only for
     /// creating a ticket.
     ///
@@ -106,16 +115,26 @@ impl Folder {
     pub fn find_or_create(given: Option<&Path>, start: &Path) -> Result<Folder, Error> {
         match Folder::find(given, start) {
             Err(Error::NoFolder { .. } | Error::NotAFolder { .. }) => {
-                let path = start.join(given.unwrap_or(Path::new(NAME)));
-                std::fs::create_dir_all(&path).map_err(|source| Error::Io {
-                    doing: "make the folder",
-                    path: path.clone(),
-                    source,
-                })?;
-                Folder::at(&path)
+                Folder::make(&start.join(given.unwrap_or(Path::new(NAME))))
             }
             other => other,
         }
+    }
+
+    /// As [`Folder::of`], but makes the folder when there is none.
+    ///
+    /// Errors: [`Error::Io`].
+    pub fn of_or_create(root: &Path) -> Result<Folder, Error> {
+        Folder::of(root).or_else(|_| Folder::make(&root.join(NAME)))
+    }
+
+    fn make(path: &Path) -> Result<Folder, Error> {
+        std::fs::create_dir_all(path).map_err(|source| Error::Io {
+            doing: "make the folder",
+            path: path.to_owned(),
+            source,
+        })?;
+        Folder::at(path)
     }
 
     /// The path of the folder.

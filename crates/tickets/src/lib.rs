@@ -39,7 +39,7 @@ pub use commitment::{Commitment, Run};
 pub use create::New;
 pub use document::Document;
 pub use edit::{Dependency, Linked};
-pub use error::Error;
+pub use error::{Error, SaidByTk};
 pub use folder::{Folder, Reading, Readings};
 pub use graph::{BlockReason, Blocker, Graph};
 pub use id::{Id, prefix, random};

@@ -28,6 +28,8 @@ pub struct Options {
     pub repository: String,
     /// Whether colours are used.
     pub colour: bool,
+    /// A moment in the time zone of whoever looks: `2026-01-02 03:04:05`.
+    pub clock: fn(Time) -> String,
 }
 
 /// The state of the dashboard.
@@ -35,6 +37,7 @@ pub struct Options {
 pub struct App {
     pub(crate) repository: String,
     pub(crate) theme: Theme,
+    pub(crate) clock: fn(Time) -> String,
     pub(crate) now: Time,
     pub(crate) size: (u16, u16),
     /// The view of the journal, with the tickets that only have a file so far.
@@ -91,6 +94,7 @@ impl App {
             theme: Theme {
                 colour: options.colour,
             },
+            clock: options.clock,
             now,
             size: (columns, lines),
             crew: Snapshot::default(),
@@ -301,7 +305,12 @@ impl App {
         });
         self.agent.refresh(self.agents.iter().map(|agent| &agent.name));
         self.in_queue.refresh(self.queue.iter());
-        self.in_train.refresh(self.train.iter());
+        // What has landed is at the end of the queue, and no longer in the train.
+        let in_train = self.in_train.key().and_then(|id| self.crew.tickets.get(id));
+        match in_train.is_some_and(|ticket| ticket.is_done()) {
+            true => self.in_train.stay(self.train.iter()),
+            false => self.in_train.refresh(self.train.iter()),
+        }
         let before = self.in_inbox.key().cloned();
         self.in_inbox.refresh(self.inbox.iter().map(|item| &item.id));
         if before.as_ref() != self.in_inbox.key() {
@@ -338,7 +347,7 @@ impl App {
     fn chosen_in(&self) -> Pane {
         let some = match self.list {
             Pane::Queue => !self.queue.is_empty(),
-            Pane::Train => !self.train.is_empty(),
+            Pane::Train => self.in_train.key().is_some(),
             Pane::Inbox => !self.inbox.is_empty(),
             Pane::Agents | Pane::Output | Pane::History | Pane::Cost => false,
         };

@@ -9,6 +9,8 @@ pub(crate) struct Choice<K> {
     at: usize,
     /// Whether a person chose it; otherwise the first item is chosen, whichever it is.
     is_manual: bool,
+    /// Whether the chosen item has left the list, and is chosen all the same.
+    has_left: bool,
 }
 
 impl<K> Default for Choice<K> {
@@ -17,6 +19,7 @@ impl<K> Default for Choice<K> {
             key: None,
             at: 0,
             is_manual: false,
+            has_left: false,
         }
     }
 }
@@ -32,12 +35,32 @@ impl<K: Clone + PartialEq> Choice<K> {
         self.at
     }
 
+    /// The row of the chosen item; none where it has left the list.
+    pub(crate) fn row(&self) -> Option<usize> {
+        (!self.has_left).then_some(self.at)
+    }
+
+    /// Follows a change of the list, which an item that a person chose may have left: it stays chosen until
+    /// they move, so that no key is meant for its neighbour.
+    pub(crate) fn stay<'a>(&mut self, list: impl ExactSizeIterator<Item = &'a K> + Clone)
+    where
+        K: 'a,
+    {
+        let is_there = list.clone().any(|other| Some(other) == self.key.as_ref());
+        if is_there || !self.is_manual {
+            return self.refresh(list);
+        }
+        self.has_left = true;
+        self.at = self.at.min(list.len().saturating_sub(1));
+    }
+
     /// Follows a change of the list: the same item stays chosen, or the one in its place if it is gone.
     pub(crate) fn refresh<'a>(&mut self, mut list: impl ExactSizeIterator<Item = &'a K> + Clone)
     where
         K: 'a,
     {
         let count = list.len();
+        self.has_left = false;
         let found = self
             .key
             .as_ref()
@@ -58,6 +81,8 @@ impl<K: Clone + PartialEq> Choice<K> {
         K: 'a,
     {
         let last = list.len().saturating_sub(1);
+        // The next row stands in the place of an item that has left.
+        let by = by.saturating_sub(isize::from(std::mem::take(&mut self.has_left) && by > 0));
         self.at = self.at.saturating_add_signed(by).min(last);
         self.is_manual = self.at > 0;
         self.key = list.nth(self.at).cloned();
@@ -91,6 +116,21 @@ mod tests {
         choice.step(["a", "b"].iter(), -9);
         choice.refresh(["x", "a", "b"].iter());
         assert_eq!(choice.key(), Some(&"x"), "nobody chose one");
+    }
+
+    #[test]
+    fn what_has_left_the_list_stays_chosen_until_somebody_moves() {
+        let mut choice = Choice::default();
+        let all = ["a", "b", "c"];
+        choice.stay(all.iter());
+        choice.step(all.iter(), 1);
+        choice.stay(["a", "c"].iter());
+        assert_eq!((choice.key(), choice.row()), (Some(&"b"), None));
+        let mut down = choice.clone();
+        down.step(["a", "c"].iter(), 1);
+        assert_eq!((down.key(), down.row()), (Some(&"c"), Some(1)));
+        choice.step(["a", "c"].iter(), -1);
+        assert_eq!((choice.key(), choice.row()), (Some(&"a"), Some(0)));
     }
 
     #[test]

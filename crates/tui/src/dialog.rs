@@ -113,6 +113,7 @@ pub(crate) const KEYS: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("n", "spawn one more agent, by name or number"),
             ("S", "stop the engine"),
+            ("R", "run an engine in the background"),
         ],
     ),
 ];

@@ -11,7 +11,7 @@ use model::{RunId, project};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::{Block, BorderType, Widget as _};
+use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
 
 use crate::app::App;
 use crate::cell::put;
@@ -20,6 +20,9 @@ use crate::pane::Pane;
 use crate::theme::Tone;
 
 pub(crate) use details::max_scroll;
+
+/// The most lines that a status takes.
+const MOST_TOLD: usize = 4;
 
 /// Draws the dashboard on a whole frame.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
@@ -194,9 +197,9 @@ pub(crate) fn engine(app: &App) -> (Tone, String) {
     let Some(engine) = &app.engine else {
         let left = app.agents.iter().any(|agent| agent.running);
         let what = if left {
-            "○ no engine; steps run on: `crew run` adopts them"
+            "○ no engine; steps run on: R runs one, which adopts them"
         } else {
-            "○ no engine: `crew run` starts one"
+            "○ no engine: R runs one"
         };
         return (Tone::Waiting, what.to_owned());
     };
@@ -234,14 +237,47 @@ fn status(app: &App, buffer: &mut Buffer, area: Rect) {
         let request = text::sanitise::line(&format!("… {request}"));
         put(buffer, area, x, &request, app.theme, Tone::Moving);
     } else if let Some((tone, text)) = &app.status {
-        put(buffer, area, x, text, app.theme, *tone);
+        told(app, buffer, area, (x, *tone), text);
+    }
+}
+
+/// Draws the status; one that is longer than the line goes up over the panes, until Esc or the next one: a
+/// refusal ends with what to do.
+fn told(app: &App, buffer: &mut Buffer, area: Rect, (x, tone): (usize, Tone), text: &str) {
+    let columns = usize::from(area.width);
+    if x + unicode_width::UnicodeWidthStr::width(text) <= columns {
+        put(buffer, area, x, text, app.theme, tone);
+        return;
+    }
+    let lines = wrap::at_most(text, columns, MOST_TOLD);
+    for (up, line) in lines.iter().rev().enumerate() {
+        let up = u16::try_from(up)
+            .unwrap_or(u16::MAX)
+            .saturating_add(u16::from(x > 0));
+        let Some(y) = area.y.checked_sub(up).filter(|_| area.height > 0) else {
+            break;
+        };
+        let row = Rect { y, height: 1, ..area };
+        Clear.render(row, buffer);
+        put(buffer, row, 0, line, app.theme, tone);
     }
 }
 
 /// Draws the keys that can be pressed in the focused pane.
 fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
     let acts = match app.focus {
-        Pane::Agents => "s assign  W wake  K kill  n spawn  / filter".to_owned(),
+        Pane::Agents => {
+            let works = app
+                .chosen_agent()
+                .and_then(|name| app.crew.agent(name))
+                .is_some_and(|agent| agent.ticket.is_some());
+            let acts = match (app.agents.is_empty(), works) {
+                (true, _) => "",
+                (false, true) => "W wake  K kill  ",
+                (false, false) => "s assign  ",
+            };
+            format!("{acts}n spawn  / filter")
+        }
         Pane::Queue | Pane::Train => {
             let acts = app.chosen_ticket().and_then(|id| app.ticket(id));
             let acts = acts.map(|ticket| keys_of(app, ticket)).unwrap_or_default();
@@ -253,6 +289,7 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
         Pane::History => "↑↓ scroll  G end".to_owned(),
         Pane::Cost => "↑↓ scroll".to_owned(),
     };
-    let text = format!("? help  q quit  Tab pane  Enter zoom  {acts}");
+    let engine = if app.engine.is_none() { "R run  " } else { "" };
+    let text = format!("? help  q quit  Tab pane  Enter zoom  {engine}{acts}");
     put(buffer, area, 0, &text, app.theme, Tone::Dim);
 }

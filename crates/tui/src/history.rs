@@ -1,8 +1,8 @@
 //! The history of the chosen ticket.
 
-use model::TicketId;
 use model::journal::{Fact, State, Stream};
 use model::view;
+use model::{TicketId, Time};
 use store::Recorded;
 
 use crate::theme::Tone;
@@ -23,8 +23,7 @@ pub(crate) struct History {
 /// An event, as it is shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
-    /// The time, to the second.
-    pub(crate) at: String,
+    pub(crate) at: Time,
     /// A description, sanitised.
     pub(crate) text: String,
     pub(crate) tone: Tone,
@@ -73,7 +72,7 @@ impl History {
             text = format!("{text} (because: {})", row.cause);
         }
         self.lines.push(Event {
-            at: view::clock(row.at),
+            at: row.at,
             text: text::sanitise::line(&text),
             tone,
         });

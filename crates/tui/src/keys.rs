@@ -82,6 +82,7 @@ impl App {
             Key::Char('s') => self.ask_assign(),
             Key::Char('n') => self.dialog = Some(Dialog::Spawn(Input::default())),
             Key::Char('S') => self.ask_stop(),
+            Key::Char('R') => self.start_engine(actions),
             Key::Char('K') => self.ask_kill(),
             Key::Char('W') => self.wake(actions),
             Key::Char('D') => self.ask_reason(Purpose::Drop),
@@ -430,11 +431,23 @@ impl App {
         }
     }
 
+    fn start_engine(&mut self, actions: &mut Vec<Action>) {
+        if self.engine.is_some() {
+            return self.set_status(Tone::Waiting, "an engine runs here already; S stops it");
+        }
+        let request = "run".to_owned();
+        if !self.pending.contains(&request) {
+            self.status = None;
+            self.pending.push(request.clone());
+            actions.push(Action::Run { request });
+        }
+    }
+
     fn ask_stop(&mut self) {
         if self.engine.is_some() {
             self.dialog = Some(Dialog::Stop);
         } else {
-            self.set_status(Tone::Waiting, "no engine runs here; `crew run` starts one");
+            self.set_status(Tone::Waiting, "no engine runs here; R runs one");
         }
     }
 

@@ -151,6 +151,11 @@ pub enum Action {
         /// The command.
         command: Box<Command>,
     },
+    /// Start an engine in the background, and send a [`Msg::CommandResult`].
+    Run {
+        /// The command, in words.
+        request: String,
+    },
     /// Send the past and future output of this run, and of no other run.
     Watch(Option<RunId>),
     /// Send the history of this ticket.

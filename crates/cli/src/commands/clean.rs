@@ -158,11 +158,10 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str, yes: b
             format!("nothing to remove: no ticket with outputs has been closed for longer than {older}");
         context.out.wrapped(&says, 0, Style::Plain)?;
     } else {
-        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let says = format!(
             "removed the outputs of {} and {}: {} freed",
-            count(removed.steps, "step"),
-            count(removed.checks, "check"),
+            text::counted(removed.steps, "step"),
+            text::counted(removed.checks, "check"),
             ui::bytes(removed.freed_bytes)
         );
         context.out.wrapped(&says, 0, Style::Plain)?;

@@ -55,6 +55,7 @@ impl Dashboard {
                 .map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default(),
             colour: context.out.terminal.colour && !self.no_color,
+            clock: client::clock::local_date_time,
         };
         context.out.flush()?;
         let submitter = context.submitter(place.clone());

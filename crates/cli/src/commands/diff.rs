@@ -103,9 +103,9 @@ fn stat(text: &mut String, context: &Context, files: &[FileChange]) {
         let lines = files.iter().filter_map(|file| file.lines.as_ref());
         lines.map(of).sum()
     };
-    let word = if files.len() == 1 { "file" } else { "files" };
     let (added, removed) = (sum(|lines| lines.0), sum(|lines| lines.1));
-    text.push_str(&format!("{} {word}, +{added} -{removed}\n", files.len()));
+    let files = text::counted(files.len(), "file");
+    text.push_str(&format!("{files}, +{added} -{removed}\n"));
 }
 
 /// The patch, made harmless and in colours where they are wanted.

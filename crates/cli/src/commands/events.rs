@@ -206,7 +206,7 @@ fn show_notice(context: &mut Context, notice: &Notice) -> Result<()> {
     let head = format!(
         "{:>6}  {}  {} {}{}{}{}",
         notice.id,
-        ui::clock_time(notice.at),
+        ui::local_date_time(notice.at),
         notice.kind.symbol(),
         notice.kind.name(),
         ticket.unwrap_or_default(),
@@ -240,7 +240,7 @@ fn line(fold: &Recorded) -> String {
     };
     format!(
         "{}  {of:<10}  {}{}",
-        ui::clock_time(fold.at),
+        ui::local_date_time(fold.at),
         view::describe_with(&fold.fact, &fold.after),
         aftermath(fold)
     )
@@ -271,8 +271,7 @@ fn aftermath(fold: &Recorded) -> String {
 
 /// An event on a short line.
 pub(crate) fn short(fold: &Recorded) -> String {
-    let whole = ui::clock_time(fold.at);
-    let time = whole.split_once(' ').map_or(whole.as_str(), |(_, time)| time);
+    let time = ui::local_time(fold.at);
     let says = view::describe_with(&fold.fact, &fold.after) + &aftermath(fold);
     match (&fold.stream, &fold.fact, &fold.after) {
         (Stream::Ticket(id), Fact::Ticket(Event::Landed { .. }), State::Ticket(after)) => {

@@ -197,7 +197,7 @@ impl Explain {
         out.wrapped(&format!("{id}  {title}"), 2, Style::Bold)?;
         let since = since.map(|since| {
             let (span, clock) = (ui::span(now.since(since)), ui::clock_time(since));
-            format!(" for {span}, since {clock} UTC")
+            format!(" for {span}, since {clock}")
         });
         let state = format!("state: {state}{}", since.unwrap_or_default());
         out.wrapped(&state, HANG, Style::Plain)?;

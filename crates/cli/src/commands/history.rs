@@ -47,7 +47,7 @@ impl History {
         if let Some(wanted) = &self.to {
             check_state(wanted)?;
         }
-        let mut table = Table::new(&["SEQ", "WHEN (UTC)", "TICKET", "STATE", "WHAT"], &[0])
+        let mut table = Table::new(&["SEQ", "WHEN", "TICKET", "STATE", "WHAT"], &[0])
             .giving_way(&[3, 1])
             .wrapped();
         // The places of the rows. Each row is read again when it is written, so that no more than one is

@@ -39,6 +39,9 @@ impl Inbox {
                 context.out.json(&documents::Inbox { items })?;
             } else {
                 list(&mut context.out, &items, look(Engine::of(&place)?.as_ref()))?;
+                if let Some(why) = client::repository::rejected(&place) {
+                    context.out.wrapped(&why, 2, Style::Yellow)?;
+                }
             }
             return Ok(if items.is_empty() { Exit::Done } else { Exit::Held });
         }

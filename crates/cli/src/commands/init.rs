@@ -33,7 +33,7 @@ pub(crate) struct Init {
     #[arg(long = "try")]
     tries: bool,
     /// The program that agents run on, with its arguments: `claude` for Claude Code, else any program, such
-    /// as ./agent.sh or "codex exec -". Without it: claude, where it is installed.
+    /// as ./agent.sh or "codex exec --sandbox workspace-write -". Without it: claude, where it is installed.
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<String>,
 }
@@ -183,7 +183,7 @@ impl Init {
         let Some(command) = shlex::split(agent) else {
             return Err(Error::usage(
                 format!("a quote in --agent is not closed, or a \\ ends it: {agent}"),
-                "write it as in a shell, such as --agent 'codex exec -'",
+                "write it as in a shell, such as --agent 'codex exec --sandbox workspace-write -'",
             ));
         };
         let Some(program) = command.first().filter(|program| !program.trim().is_empty()) else {

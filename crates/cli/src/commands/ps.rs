@@ -112,6 +112,9 @@ impl Ps {
             );
             out.wrapped(&says, 2, Style::Dim)?;
         }
+        if let Some(why) = client::repository::rejected(&place) {
+            out.wrapped(&why, 2, Style::Yellow)?;
+        }
         if let Some(why) = place.refuses_work(&settings) {
             out.wrapped(&why, 2, Style::Yellow)?;
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Args;
+use model::settings::Settings;
 use model::ticket::{State, Ticket};
 use model::view::{Landed, Sign, Snapshot, Standing, Summaries, standing_since};
 use model::{AgentName, TicketId, Time};
@@ -33,7 +34,12 @@ const LATEST: usize = 5;
 
 impl Queue {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
-        let (place, settings) = context.ready()?;
+        let place = context.there()?;
+        let settings = match client::repository::settings(&place) {
+            // What is wrong with them is said below the queue.
+            Err(client::Error::Settings { .. }) => Settings::default(),
+            read => read?,
+        };
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
         let all = match &ledger {
@@ -106,6 +112,9 @@ impl Queue {
         if counts.total() + counts.epics > 0 {
             context.out.write("\n")?;
             context.out.styled(&ps::counts(&counts), Style::Dim)?;
+        }
+        if let Some(why) = client::repository::rejected(&place) {
+            context.out.wrapped(&why, 2, Style::Yellow)?;
         }
         if let Some(why) = crew.target_in_the_way() {
             context.out.styled(&why, Style::Yellow)?;

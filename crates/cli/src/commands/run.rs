@@ -8,8 +8,9 @@ use std::ffi::OsString;
 use clap::Args;
 use model::attempt::Usage;
 use model::journal::{Fact, State as JournalState};
+use model::money::Usd;
 use model::project::Event as Project;
-use model::settings::OnStop;
+use model::settings::{Budget, HarnessKind, OnStop};
 use model::target::Verdict;
 use model::ticket::{AfterLanding, Event, InTheWay, Ticket, Why};
 use model::view::{self, Act, Item, Snapshot};
@@ -25,8 +26,9 @@ use crate::exit::Exit;
 use crate::live::{Live, Tell, quiet};
 use crate::ui::{self, Style, Table};
 use client::documents::{self, Waits};
-use client::inbox;
-use runtime::Signal;
+use client::repository::journal;
+use client::{follow, inbox};
+use runtime::{Place, Signal};
 
 /// Run the engine here, until it is stopped or (with --until-idle) nothing can move any more
 #[derive(Debug, Args)]
@@ -57,15 +59,22 @@ impl Run {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let filter = Filter::choose(self.log.as_deref(), context)?;
         let (place, settings) = context.ready()?;
-        if settings.chosen_harness(self.harness.as_deref()).is_none() {
+        let Some((harness, client)) = settings.chosen_harness(self.harness.as_deref()) else {
             let error = match self.harness {
                 Some(name) => runtime::Error::UnknownHarness { name },
                 None => runtime::Error::NoHarness,
             };
             return Err(error.into());
-        }
+        };
         if let Some(by) = place.lasting_holder(ui::warn).await? {
             return Err(runtime::Error::Held { by }.into());
+        }
+        if let HarnessKind::Claude = client.kind
+            && !context.json
+            && is_first(&place).await?
+        {
+            let warned = warn_of_client(context, harness, &settings.budget);
+            quiet(context, warned)?;
         }
         if self.detach {
             return detach::detach(context, &place, &self.words(context)).await;
@@ -242,13 +251,13 @@ impl Live<'_, Journal> {
 
     fn tell_landed(&mut self, landed: &[view::Landed]) -> Result<()> {
         let out = &mut self.context.out;
-        let tickets = if landed.len() == 1 { "ticket" } else { "tickets" };
         let style = if landed.is_empty() {
             Style::Plain
         } else {
             Style::Green
         };
-        out.styled(&format!("landed {} {tickets}", landed.len()), style)?;
+        let tickets = text::counted(landed.len(), "ticket");
+        out.styled(&format!("landed {tickets}"), style)?;
         if landed.is_empty() {
             return Ok(());
         }
@@ -361,7 +370,7 @@ impl Live<'_, Journal> {
 /// A path filter that matches nothing is likely a slip: its check would be skipped without a word.
 fn warn_of_idle_paths(
     context: &mut Context,
-    place: &runtime::Place,
+    place: &Place,
     settings: &model::settings::Settings,
 ) -> Result<()> {
     // The engine reports a target that it cannot read.
@@ -382,6 +391,29 @@ fn warn_of_idle_paths(
             context.out.styled(&says, Style::Yellow)?;
         }
     }
+    context.out.flush()
+}
+
+/// Whether no step has ended here yet.
+async fn is_first(place: &Place) -> Result<bool> {
+    let crew = follow::present(journal(place).await?.as_ref()).await?;
+    Ok(crew.charges.is_empty() && crew.archived.tickets.is_empty())
+}
+
+/// What the agents may do and cost, before the first of them is started.
+fn warn_of_client(context: &mut Context, harness: &str, budget: &Budget) -> Result<()> {
+    let limit = |usd: Option<Usd>, of| usd.map(|usd| format!("{usd} {of}"));
+    let limits = [
+        limit(budget.ticket_usd, "a ticket"),
+        limit(budget.day_usd, "a day"),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    let budget = match limits.is_empty() {
+        true => "none, [budget] in crew.toml sets one".to_owned(),
+        false => limits.join(", "),
+    };
+    let says = format!("{harness} asks for no permission: its agents run as you; their budget: {budget}");
+    context.out.wrapped(&ui::clean(&says), 2, Style::Yellow)?;
     context.out.flush()
 }
 

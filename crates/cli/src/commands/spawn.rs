@@ -30,7 +30,7 @@ const MANY: u32 = 20;
 /// Asks whether so many are meant, where somebody can answer.
 fn agreed(context: &mut Context, count: u32) -> Result<bool> {
     let what = format!(
-        "{count} agents are many: each stays until `crew cleanup`, and [agents] count says how many work at once"
+        "{count} agents are many: each stays until `crew reap`, and [agents] count says how many work at once"
     );
     if context.json || !std::io::stdin().is_terminal() {
         let hint = format!("if they are meant: crew spawn {count} --yes");

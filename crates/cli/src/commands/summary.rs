@@ -177,9 +177,8 @@ fn show(
 fn figures(steps: u64, usage: model::attempt::Usage) -> Vec<String> {
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     let some = |text: String, is: bool| is.then_some(text);
-    let word = if steps == 1 { "step" } else { "steps" };
     [
-        some(format!("{steps} {word}"), steps > 0),
+        some(text::counted(steps, "step"), steps > 0),
         some(format!("{} tokens", ui::tokens(tokens)), tokens > 0),
         some(ui::cost(usage), usage.cost_micro_usd > 0),
     ]

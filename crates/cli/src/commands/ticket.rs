@@ -1,8 +1,12 @@
 //! `crew ticket …`, and the program when it is called `tk`: the queue by hand, in tk's words.
 
 mod create;
+mod help;
 mod list;
 mod make;
+mod plugin;
+mod query;
+mod said;
 mod standing;
 mod status;
 
@@ -40,7 +44,7 @@ pub(crate) struct Ticket {
 
 impl Ticket {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit> {
-        tell(context, &self.words, Whose::Snapshot)
+        tell(context, &self.words, Whose::Repository)
     }
 }
 
@@ -51,18 +55,14 @@ pub(crate) fn tk(words: &[OsString]) -> ExitCode {
         context.out.flush()?;
         Ok(exit)
     });
-    let exit = done.unwrap_or_else(|error| {
-        ui::show_problem(&error);
-        error.exit()
-    });
-    exit.into()
+    done.unwrap_or_else(|error| said::by_tk(&error)).into()
 }
 
 /// Whose folder is meant where `TICKETS_DIR` does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
     /// The repository's, from wherever it is called.
-    Snapshot,
+    Repository,
     /// The nearest one.
     Tk,
 }
@@ -86,17 +86,24 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
         };
         text.push(word.to_owned());
     }
-    let Some((command, rest)) = text.split_first() else {
-        context.out.write(HELP)?;
+    let is_super = text.first().is_some_and(|word| word == "super");
+    let Some((command, rest)) = text[usize::from(is_super)..].split_first() else {
+        let help = help::help(context, whose);
+        context.out.write(&help)?;
         return Ok(Exit::Done);
     };
-    if rest.first().is_some_and(|word| is_help(word)) {
-        context.out.write(HELP)?;
+    let is_asked = |word: &str| is_help(word) || word == "help";
+    let plugin = (!is_super && !is_asked(command)).then(|| plugin::find(context, command));
+    let plugin = plugin.flatten();
+    let is_help_of = rest.first().is_some_and(|word| is_help(word));
+    if is_asked(command) || (plugin.is_none() && is_help_of) {
+        let help = help::help(context, whose);
+        context.out.write(&help)?;
         return Ok(Exit::Done);
     }
     let given = standing::given(context);
     let (start, outside) = match whose {
-        Whose::Snapshot => match Place::find(&context.dir, &context.env) {
+        Whose::Repository => match Place::find(&context.dir, &context.env) {
             Ok(place) => (place.root, None),
             // The tickets of this repository are the engine's; a ticket in another folder would be of no use
             // to anybody.
@@ -113,6 +120,9 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
         start,
         outside,
     };
+    if let Some(plugin) = plugin {
+        return call.become_plugin(&plugin);
+    }
     match command.as_str() {
         "create" => call.create(),
         "status" => call.status(),
@@ -131,9 +141,9 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
         "edit" => call.edit(),
         "add-note" => call.add_note(),
         "query" => call.query(),
-        "help" | "--help" | "-h" => {
-            call.context.out.write(HELP)?;
-            Ok(Exit::Done)
+        unknown if whose == Whose::Tk => {
+            let help = help::help(call.context, whose);
+            wrong(format!("Unknown command: {}\n{help}", ui::clean(unknown)))
         }
         unknown => {
             let near =
@@ -165,17 +175,32 @@ fn wrong<T>(what: impl Into<String>) -> Result<T> {
     }))
 }
 
+/// How `dep` is called.
+const DEP: &str = "dep <id> <dependency-id>
+       ticket dep tree <id>  - show dependency tree
+       ticket dep cycle      - find dependency cycles";
+
 impl Call<'_> {
     fn folder(&self) -> Result<TicketFolder> {
+        if self.is_of_repository() {
+            return Ok(TicketFolder::of(&self.start)?);
+        }
         Ok(TicketFolder::find(self.given.as_deref(), &self.start)?)
+    }
+
+    /// Whether the folder of the repository is meant, which the engine reads, and none above it.
+    fn is_of_repository(&self) -> bool {
+        self.whose == Whose::Repository && self.given.is_none() && self.outside.is_none()
     }
 
     /// The words, which must be exactly so many.
     fn exactly<const N: usize>(&self, usage: &str) -> Result<[&str; N]> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        words
-            .try_into()
-            .or_else(|_| wrong(format!("Usage: ticket {usage}")))
+        words.try_into().or_else(|_| wrong(self.usage(usage)))
+    }
+
+    fn usage(&self, usage: &str) -> String {
+        format!("Usage: {} {usage}", self.whose.name())
     }
 
     fn dep(&mut self) -> Result<Exit> {
@@ -188,7 +213,7 @@ impl Call<'_> {
             Some(_) | None => {}
         }
         let folder = self.folder()?;
-        let [id, on] = self.exactly("dep <id> <dependency-id>")?;
+        let [id, on] = self.exactly(DEP)?;
         self.expect_may_change(&folder, &[id])?;
         self.refuse_lock(&folder, id, on)?;
         let text = folder.add_dependency(id, on)?;
@@ -232,7 +257,7 @@ impl Call<'_> {
             .filter(|word| *word != "--full")
             .collect();
         let [asked] = rest.as_slice() else {
-            return wrong("Usage: ticket dep tree [--full] <id>");
+            return wrong(self.usage("dep tree [--full] <id>"));
         };
         let text = self.folder()?.dependency_tree(asked, full)?;
         self.print(&text)
@@ -248,7 +273,7 @@ impl Call<'_> {
 
     fn link(&mut self) -> Result<Exit> {
         if self.words.len() < 2 {
-            return wrong("Usage: ticket link <id> <id> [id...]");
+            return wrong(self.usage("link <id> <id> [id...]"));
         }
         let folder = self.folder()?;
         let ids: Vec<&str> = self.words.iter().map(String::as_str).collect();
@@ -272,25 +297,18 @@ impl Call<'_> {
         self.print(&text)
     }
 
-    /// Programs are not started by a frontend: it says which file to edit.
-    fn edit(&mut self) -> Result<Exit> {
-        let folder = self.folder()?;
-        let [id] = self.exactly("edit <id>")?;
-        let file = folder.file_of(id)?;
-        self.context
-            .out
-            .line(&format!("Edit ticket file: {}", file.display()))?;
-        Ok(Exit::Done)
-    }
-
     fn add_note(&mut self) -> Result<Exit> {
         let Some((asked, text)) = self.words.split_first() else {
-            return wrong("Usage: ticket add-note <id> [note text]");
+            return wrong(self.usage("add-note <id> [note text]"));
         };
         let folder = self.folder()?;
         // The note is asked for only if there is such a ticket.
         let id = folder.resolve(asked)?;
         let text = if text.is_empty() {
+            if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+                let hint = "put its text behind the id, or into the standard input";
+                return Err(Error::refused("no note provided", hint));
+            }
             let mut note = String::new();
             std::io::stdin()
                 .read_to_string(&mut note)
@@ -327,48 +345,9 @@ impl Call<'_> {
         (may_note && caller.ticket() == id).then_some(caller)
     }
 
-    fn query(&mut self) -> Result<Exit> {
-        if !self.words.is_empty() {
-            return Err(Error::refused(
-                "query takes no filter here",
-                "crew ticket query | jq 'select(…)'",
-            ));
-        }
-        let text = self.folder()?.query()?;
-        self.print(&text)
-    }
-
     /// Text that the tickets' crate made, harmless already.
     fn print(&mut self, text: &str) -> Result<Exit> {
         self.context.out.write(text)?;
         Ok(Exit::Done)
     }
 }
-
-const HELP: &str = "\
-Usage: crew ticket <command> [args]     (or `tk`, where crew is linked under that name)
-
-  create <title> [options]    Create a ticket, print its id
-      -d, --description TEXT    --design TEXT      --acceptance TEXT
-      -t, --type TYPE           bug | feature | task | epic | chore [task]
-      -p, --priority 0-4        0 comes first [2]
-      -a, --assignee NAME       counts only when it names an agent
-      --external-ref REF        --parent ID        --tags a,b
-      --deps ID,ID              The tickets that must be done before
-  start | close | reopen <id> Set the status
-  status <id> <status>        Set the status: open, in_progress, closed
-  dep <id> <on>               Make a ticket wait for another
-  dep tree [--full] <id>      Show what it waits for
-  dep cycle                   Find cycles
-  undep <id> <on>             Take a dependency away
-  link <id> <id> [id...]      Link tickets; unlink <id> <id>
-  ls [--status=S] [-a X] [-T X]         List tickets
-  ready | blocked [-a X] [-T X]         List what can be begun; what waits
-  closed [--limit=N] [-a X] [-T X]      List what was closed last
-  show <id>                   Show a ticket
-  edit <id>                   Say which file to edit
-  add-note <id> [text]        Add a note (or from standard input)
-  query                       Front matter as JSON lines
-
-The folder is $TICKETS_DIR, else the repository's .tickets (`tk`: the nearest). Ids may be shortened.
-";

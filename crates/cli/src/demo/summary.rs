@@ -41,25 +41,24 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
     out.line("")?;
     let steps = tally.sum(|counts| counts.steps);
     let again = tally.sum(|counts| counts.failed);
-    let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let figures = [
-        format!("{}, {again} of them tried again", count(steps, "step")),
+        format!("{}, {again} of them tried again", text::counted(steps, "step")),
         format!(
             "{} tested, {} kept off main",
-            count(tally.checked, "merged result"),
+            text::counted(tally.checked, "merged result"),
             tally.sum(|counts| counts.checks_failed)
         ),
         format!(
             "{} resolved",
-            count(tally.sum(|counts| counts.conflicts), "conflict")
+            text::counted(tally.sum(|counts| counts.conflicts), "conflict")
         ),
         format!(
             "{} answered",
-            count(tally.sum(|counts| counts.answered), "question")
+            text::counted(tally.sum(|counts| counts.answered), "question")
         ),
         format!(
             "{} sent back by a gatekeeper",
-            count(tally.sum(|counts| counts.rejected), "result")
+            text::counted(tally.sum(|counts| counts.rejected), "result")
         ),
     ];
     let batch = (tally.batch > 1).then(|| format!("up to {} results landed at once", tally.batch));

@@ -101,6 +101,8 @@ pub(crate) struct Out {
     stream: BufWriter<Stdout>,
     /// Nobody reads it any more, and that is no reason to end.
     muted: bool,
+    /// What is kept back for a pager.
+    held: Option<Vec<u8>>,
     /// Where it goes.
     pub(crate) terminal: Terminal,
 }
@@ -113,6 +115,7 @@ impl Out {
         Self {
             stream: BufWriter::with_capacity(1 << 16, stdout),
             muted: false,
+            held: None,
             terminal,
         }
     }
@@ -241,7 +244,24 @@ impl Out {
         if self.muted {
             return Ok(());
         }
-        self.stream.write_all(bytes).map_err(output)
+        match &mut self.held {
+            Some(held) => held.extend_from_slice(bytes),
+            None => self.stream.write_all(bytes).map_err(output)?,
+        }
+        Ok(())
+    }
+
+    /// From now on what is printed for a person at a terminal is kept back: a pager may get the whole.
+    pub(crate) fn hold(&mut self) {
+        if self.terminal.is {
+            self.held = Some(Vec::new());
+        }
+    }
+
+    /// What was kept back; from now on nothing is any more.
+    pub(crate) fn held(&mut self) -> Option<String> {
+        let held = self.held.take()?;
+        Some(String::from_utf8_lossy(&held).into_owned())
     }
 
     /// Gives everything to whoever reads it.

@@ -1,4 +1,4 @@
-//! The pager, as git would choose it.
+//! The pager: `CREW_PAGER`, else as git would choose it for a change, and `PAGER` for a table.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -11,13 +11,29 @@ use crate::error::Result;
 /// Shows text in the user's pager where a person sits in front of a terminal, else prints it. The text is
 /// harmless already. `named`: the pager that git's settings name.
 pub(crate) fn page(context: &mut Context, named: impl FnOnce() -> Option<String>, text: &str) -> Result<()> {
-    let is_wanted = context.out.terminal.is && context.var("TERM") != Some("dumb");
     let set = |name: &str| context.env.get(name).cloned();
-    let pager = is_wanted.then(|| {
-        let of_git = set("GIT_PAGER").or_else(named).or_else(|| set("PAGER"));
-        of_git.unwrap_or_else(|| "less".to_owned())
-    });
-    let pager = pager.filter(|pager| !pager.trim().is_empty() && pager != "cat");
+    let of_git = || set("GIT_PAGER").or_else(named);
+    let pager = set("CREW_PAGER").or_else(of_git).or_else(|| set("PAGER"));
+    show(context, pager, text)
+}
+
+/// Shows a table that is longer than the terminal in the user's pager, and prints any other. The text is
+/// harmless already.
+pub(crate) fn page_table(context: &mut Context, text: &str) -> Result<()> {
+    // A line is left for the prompt.
+    if text.lines().count() < context.out.terminal.lines {
+        return context.out.write(text);
+    }
+    let set = |name: &str| context.env.get(name).cloned();
+    let pager = set("CREW_PAGER").or_else(|| set("PAGER"));
+    crate::arguments::wait(async { show(context, pager, text) })
+}
+
+/// `pager`: the one that somebody has set; an empty one is none.
+fn show(context: &mut Context, pager: Option<String>, text: &str) -> Result<()> {
+    let is_wanted = context.out.terminal.is && context.var("TERM") != Some("dumb");
+    let pager = pager.unwrap_or_else(|| "less".to_owned());
+    let pager = Some(pager).filter(|pager| is_wanted && !pager.trim().is_empty() && pager != "cat");
     context.out.flush()?;
     match pager {
         Some(pager) if is_shown(context, &pager, text) => Ok(()),

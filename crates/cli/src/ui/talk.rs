@@ -1,7 +1,7 @@
 //! A conversation, printed as it goes on.
 
+use client::clock::local_time;
 use client::conversation::{Line, Look};
-use model::view::clock;
 
 use crate::error::Result;
 use crate::ui::{Out, Style, wrap_line};
@@ -122,7 +122,7 @@ impl Talk {
 
     fn write(&self, out: &mut Out, nth: usize, line: &Line, painted: &str) -> Result<()> {
         let time = match line.at.filter(|_| nth == 0) {
-            Some(at) => clock(at).get(11..19).unwrap_or_default().to_owned(),
+            Some(at) => local_time(at),
             None => String::new(),
         };
         let blank = " ".repeat(self.lead().saturating_sub(time.len()));

@@ -54,14 +54,14 @@ pub async fn loss(place: &Place, warn: impl Fn(&str)) -> Result<Loss> {
     add(
         format!(
             "the journal, with the history and the costs of {}",
-            counted(tickets, "ticket")
+            text::counted(tickets, "ticket")
         ),
         journal_bytes(&place.crew_dir),
     );
     for (runs, what) in [(&place.runs_dir, "step"), (&place.check_runs_dir(), "check")] {
         let count = runtime::folders(runs).unwrap_or_default().len();
         add(
-            format!("the output of {}", counted(count, what)),
+            format!("the output of {}", text::counted(count, what)),
             bytes_below(runs),
         );
     }
@@ -79,10 +79,6 @@ pub async fn loss(place: &Place, warn: impl Fn(&str)) -> Result<Loss> {
         .map(|ticket| format!("{}  {}", ticket.id, ticket.spec.title))
         .collect();
     Ok(loss)
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn journal_bytes(crew_dir: &Path) -> u64 {

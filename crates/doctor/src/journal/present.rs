@@ -60,11 +60,11 @@ pub(super) async fn read(
     if read.is_of_one_moment && !is_folded(&read) {
         found.push(misfolded(read.crew.seq));
     }
-    let n = read.crew.archived.tickets.len();
-    found.push(Finding::fine(
-        AREA,
-        format!("{n} tickets are archived, and were not read again: crew doctor --deep reads them"),
-    ));
+    let says = match read.crew.archived.tickets.len() {
+        1 => "1 ticket is archived, and was not read again: crew doctor --deep reads it".to_owned(),
+        n => format!("{n} tickets are archived, and were not read again: crew doctor --deep reads them"),
+    };
+    found.push(Finding::fine(AREA, says));
     Ok(read)
 }
 

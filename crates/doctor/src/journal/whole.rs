@@ -128,6 +128,10 @@ impl Kept {
         match self.records.len() {
             _ if !self.is_same => found.push(misfolded(self.crew.seq)),
             0 => {}
+            1 => found.push(Finding::fine(
+                AREA,
+                "1 ticket is archived; its record is what its events give",
+            )),
             n => found.push(Finding::fine(
                 AREA,
                 format!("{n} tickets are archived; their records are what their events give"),

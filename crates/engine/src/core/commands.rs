@@ -200,7 +200,9 @@ impl Core {
                      `crew drop {id}` gives it up"
                 ))
             } else if self.project().agents.contains(agent) {
-                Ok(format!("{agent} is idle and has no workspace"))
+                Ok(format!(
+                    "{agent} is idle and has no workspace: `crew reap {agent}` takes it off the list"
+                ))
             } else {
                 Err(self.idle(agent))
             };

@@ -75,7 +75,16 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ("delegate", &["depth", "breadth"]),
     (
         "land",
-        &["mode", "remote", "pr", "hold", "hold_paths", "max_file_mib"],
+        &[
+            "mode",
+            "remote",
+            "pr",
+            "hold",
+            "hold_paths",
+            "max_file_mib",
+            "author",
+            "trailers",
+        ],
     ),
     ("land.pr", &["draft", "labels", "after"]),
     ("budget", &["ticket_usd", "day_usd"]),

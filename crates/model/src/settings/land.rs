@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::FILE_NAME;
 use super::check::is_in;
@@ -29,7 +29,47 @@ pub struct Land {
     /// count.
     #[schemars(range(min = 1, max = 1024))]
     pub max_file_mib: u32,
+    /// The author of the merges that land, as `Name <address>`; by default the agent that did the work. The
+    /// commits of agents keep theirs.
+    #[schemars(with = "Option<String>")]
+    pub author: Option<Author>,
+    /// Lines that the messages of the merges end with, beside crew's own: `Key: value` each.
+    #[schemars(with = "Vec<String>")]
+    pub trailers: Vec<Trailer>,
 }
+
+/// A name and an address, as git writes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// The name: neither empty nor with a character that git leaves out.
+    pub name: String,
+    /// The address, likewise.
+    pub email: String,
+}
+
+impl Serialize for Author {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{} <{}>", self.name, self.email))
+    }
+}
+
+/// A line at the end of a commit's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trailer {
+    /// Letters, digits and hyphens; none of crew's own.
+    pub key: String,
+    /// One line, not empty.
+    pub value: String,
+}
+
+impl Serialize for Trailer {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{}: {}", self.key, self.value))
+    }
+}
+
+/// The trailers that crew writes itself, and reads again.
+const OWN_TRAILERS: [&str; 6] = ["Ticket", "Agent", "Attempt", "Train", "Commitments", "Part"];
 
 /// Where work lands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -87,6 +127,8 @@ impl Default for Land {
             hold: Hold::default(),
             hold_paths: vec![FILE_NAME.to_owned()],
             max_file_mib: 100,
+            author: None,
+            trailers: Vec::new(),
         }
     }
 }
@@ -127,11 +169,15 @@ impl Land {
     }
 }
 
-/// Takes `mode`, `remote`, `pr` and `hold` out of the table.
+/// Takes `mode`, `remote`, `pr`, `hold`, `author` and `trailers` out of the table.
 pub(super) fn place<'t>(reader: &mut Reader<'t>, table: &mut Table<'t>, land: &mut Land) {
     table.set(reader, "mode", &mut land.mode, |r, v| mode(r, &v));
     table.set(reader, "remote", &mut land.remote, |r, v| remote(r, &v));
     table.set(reader, "hold", &mut land.hold, |r, v| hold(r, &v));
+    table.set(reader, "author", &mut land.author, |r, v| author(r, &v).map(Some));
+    let trailers = table.take("trailers");
+    let trailers = trailers.and_then(|value| reader.each(value, |r, v| trailer(r, &v)));
+    land.trailers.extend(trailers.into_iter().flatten());
     if let Some(table) = table.take("pr").and_then(|value| reader.table(value)) {
         land.pr = pr(reader, table);
     }
@@ -175,6 +221,59 @@ fn after(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<PrAfter> {
             None
         }
     }
+}
+
+/// What git would leave out of it is refused, so that commits say what the file says.
+fn author(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Author> {
+    let text = reader.filled(value)?;
+    let sound = |part: &str| {
+        let odd = |c: char| c.is_control() || "<>\"\\".contains(c);
+        let at_ends = |c: char| c.is_whitespace() || ".,:;'".contains(c);
+        !part.is_empty()
+            && part.chars().count() <= 200
+            && !part.chars().any(odd)
+            && part.trim_matches(at_ends) == part
+    };
+    let parts = text.strip_suffix('>').and_then(|text| text.split_once(" <"));
+    match parts {
+        Some((name, email)) if sound(name) && sound(email) && !email.contains(char::is_whitespace) => {
+            Some(Author {
+                name: name.to_owned(),
+                email: email.to_owned(),
+            })
+        }
+        Some(_) | None => {
+            let hint = "write it as git does: \"Ada Lovelace <ada@example.com>\"".to_owned();
+            reader.refuse(value, &text, "is no author of a commit", Some(hint));
+            None
+        }
+    }
+}
+
+fn trailer(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Trailer> {
+    let text = reader.filled(value)?;
+    let is_key = |key: &str| {
+        key.starts_with(|c: char| c.is_ascii_alphabetic())
+            && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    let (key, value_of) = match text.split_once(':') {
+        Some((key, value_of)) => (key, value_of.trim()),
+        None => ("", ""),
+    };
+    if !is_key(key) || value_of.is_empty() || text.len() > 500 || text.chars().any(char::is_control) {
+        let hint = "write a key and its value on one line: \"Reviewed-by: Ada Lovelace <ada@example.com>\"";
+        reader.refuse(value, &text, "is no trailer of a commit", Some(hint.to_owned()));
+        return None;
+    }
+    if OWN_TRAILERS.iter().any(|own| own.eq_ignore_ascii_case(key)) {
+        let hint = "take another key: crew writes this one itself, and reads it again".to_owned();
+        reader.refuse(value, &text, "is a trailer of crew's", Some(hint));
+        return None;
+    }
+    Some(Trailer {
+        key: key.to_owned(),
+        value: value_of.to_owned(),
+    })
 }
 
 fn hold(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Hold> {

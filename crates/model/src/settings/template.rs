@@ -111,6 +111,8 @@ const LAND: &str = r#"
 # hold = "paths"                  # paths | all: all work waits for a person, once it has passed its checks
 # hold_paths = ["crew.toml"]      # a change to these waits for a person; crew.toml and .lfsconfig always do
 # max_file_mib = 100              # a larger file is refused: GitHub and others would refuse the push
+# author = "Name <address>"       # the author of the merges that land; by default the agent that did the work
+# trailers = []                   # lines at the end of their messages, such as "Reviewed-by: Ada <ada@example.com>"
 "#;
 
 const BUDGET: &str = r#"

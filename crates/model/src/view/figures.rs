@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::Time;
 use crate::attempt::Usage;
 
 /// A span in its largest unit: `12s`, `3m`, `2h`, `4d`.
@@ -30,12 +29,6 @@ pub fn left(left: Duration) -> String {
         169_201.. => 86_400,
     };
     span(Duration::from_secs(up(unit)))
-}
-
-/// A moment in UTC, to the second: `2026-01-02 03:04:05`.
-#[must_use]
-pub fn clock(at: Time) -> String {
-    at.to_string().replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
 /// Tokens, short: `950`, `12.3k`, `1.2M`.
@@ -83,7 +76,6 @@ mod tests {
     fn spans_are_in_their_largest_unit() {
         let spans = [0, 59, 60, 3_599, 3_600, 172_799, 172_800].map(|s| span(Duration::from_secs(s)));
         assert_eq!(spans, ["0s", "59s", "1m", "59m", "1h", "47h", "2d"]);
-        assert_eq!(clock(Time(1_000)), "1970-01-01 00:00:01");
         let lefts = [
             0,
             1,

@@ -1,6 +1,6 @@
 //! Pauses: the reasons for which no step is started on a harness, or no agent on the target, in words.
 
-use super::{Snapshot, clock, left, span};
+use super::{Snapshot, left, span};
 use crate::policy::attention;
 use crate::target::{Target, Verdict};
 use crate::{Look, Oid, Time};
@@ -100,9 +100,8 @@ impl Snapshot {
         let paused = self.project.paused.iter().filter(|(_, pause)| pause.holds(now));
         let paused = paused.map(|(harness, pause)| match pause.until {
             Some(until) => format!(
-                "{harness}: {} until {} UTC, in {}: {}",
+                "{harness}: {} for another {}: {}",
                 pause.class.name(),
-                clock(until),
                 left(until.since(now)),
                 pause.message
             ),

@@ -229,8 +229,18 @@ pub(super) fn watch_files(place: &Place, tell: mpsc::UnboundedSender<Event>) -> 
         if is_touched {
             drop(tell.send(Event::SettingsTouched));
         }
-    })
-    .ok()?;
-    watcher.watch(&place.root).ok()?;
-    Some(watcher)
+    });
+    let watcher = watcher.and_then(|watcher| watcher.watch(&place.root).map(|()| watcher));
+    match watcher {
+        Ok(watcher) => Some(watcher),
+        // All watchers share the limits: this one speaks for the others too.
+        Err(error) => {
+            tracing::warn!(
+                "the system gives no notices of changed files ({}): crew looks at them every so often, and is slower; \
+                 raise fs.inotify.max_user_instances and fs.inotify.max_user_watches by `sysctl`",
+                text::os_message(&error)
+            );
+            None
+        }
+    }
 }

@@ -200,9 +200,20 @@ impl Executor {
             .chain(parts(ticket, &self.absent_from(&tip, ticket)?))
             .chain(place)
             .chain(model_oid(&tip).ok().and_then(|tip| commitments(ticket, &tip)))
+            .chain(
+                self.settings
+                    .land
+                    .trailers
+                    .iter()
+                    .map(|it| (it.key.clone(), it.value.clone())),
+            )
             .collect(),
         };
-        match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
+        let author = match &self.settings.land.author {
+            Some(author) => git::Identity::new(&author.name, &author.email),
+            None => identity(agent),
+        };
+        match repository.candidate(&target, &tip, &message, &author, &crew(), git_time())? {
             // "Nothing was committed" would be untrue, and the agent would not know what to mend.
             // Only the target shows whether the agent has anything left to do.
             Outcome::NoCommits if coupling.is_some() => Ok(Report::ConflictsAhead { paths: Vec::new() }),

@@ -157,6 +157,7 @@ impl World {
         command
             .env_clear()
             .env("PATH", path_variable())
+            .env("TZ", "UTC")
             .env("HOME", self.path("home"));
         command
     }

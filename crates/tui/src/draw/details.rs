@@ -193,7 +193,8 @@ fn events(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
     let mut pieces = Vec::new();
     let mut count = 0;
     for event in app.history.lines.iter().rev() {
-        let at = event.at.get(skip..).unwrap_or_default();
+        let at = (app.clock)(event.at);
+        let at = at.get(skip..).unwrap_or_default();
         let indent = if at.is_empty() { 0 } else { at.len() + 2 };
         let says = wrap(&event.text, columns.saturating_sub(indent));
         let lines: Vec<Line> = says

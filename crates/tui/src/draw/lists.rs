@@ -270,7 +270,7 @@ pub(super) fn train(app: &App, buffer: &mut Buffer, area: Rect) {
             let id = id.as_str().into();
             vec![symbol, nth.into(), id, state, on.into(), agent, since]
         };
-        ticket(app, id, (place == app.in_train.at(), true), cells)
+        ticket(app, id, (Some(place) == app.in_train.row(), true), cells)
     });
     let table = Table {
         columns: &columns,

@@ -13,7 +13,7 @@ use crate::scene::{Scene, agent, id};
 fn command(actions: Vec<Action>) -> Command {
     let mut commands = actions.into_iter().filter_map(|action| match action {
         Action::Submit { command, .. } => Some(*command),
-        Action::Watch(_) | Action::Read(_) | Action::Suspend | Action::Quit => None,
+        Action::Watch(_) | Action::Read(_) | Action::Run { .. } | Action::Suspend | Action::Quit => None,
     });
     let found = commands.next().expect("a command");
     assert_eq!(commands.next(), None);
@@ -191,11 +191,16 @@ fn without_an_engine_there_is_nothing_to_stop() {
     scene.tell(Msg::Engine(None));
     scene.press(Key::Char('S'));
     let seen = scene.screen(80, 24);
+    assert!(seen.contains("no engine runs here; R runs one"), "{seen}");
     assert!(
-        seen.contains("no engine runs here; `crew run` starts one"),
+        seen.contains("steps run on: R runs one, which adopts them"),
         "{seen}"
     );
-    assert!(seen.contains("steps run on: `crew run` adopts them"), "{seen}");
+    let run = Action::Run {
+        request: "run".to_owned(),
+    };
+    assert_eq!(scene.press(Key::Char('R')), [run]);
+    assert_eq!(scene.press(Key::Char('R')), [], "one is being started");
 }
 
 #[test]

@@ -44,6 +44,7 @@ impl Scene {
         let options = Options {
             repository: "machine".to_owned(),
             colour: true,
+            clock: |at| at.to_string().replace('T', " ").replace('Z', ""),
         };
         Self {
             app: App::new(&options, BEGIN, (columns, lines)),

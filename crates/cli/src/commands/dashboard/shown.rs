@@ -15,6 +15,7 @@ use tui::{Action, Activity, App, CommandResult, Engine, Files, Keyboard, Msg, Te
 
 use super::done::Summaries;
 use super::watched::Watched;
+use crate::background;
 use crate::error::Result;
 use crate::exit::Exit;
 use client::clock;
@@ -262,6 +263,7 @@ impl Shown {
         while let Some(action) = wanted.pop_front() {
             match action {
                 Action::Submit { request, command } => self.submit(request, *command),
+                Action::Run { request } => self.run_engine(request),
                 Action::Watch(run) => {
                     self.watched = run.map(|run| Watched::new(&self.place, run));
                     if let Some(watched) = &mut self.watched
@@ -297,6 +299,17 @@ impl Shown {
                 .await
                 .map(with_aftermath)
                 .map_err(|error| words(&client::repository::locked_by(&place, error)));
+            // Nobody hears it any more when the person has left.
+            drop(tell.send(Event::Msg(Msg::CommandResult(CommandResult { request, outcome }))));
+        });
+    }
+
+    /// An engine in the background, as `crew run --detach` starts it: it outlives the dashboard.
+    fn run_engine(&self, request: String) {
+        let (dir, tell) = (self.place.root.clone(), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            let outcome =
+                background::run_detached(&dir).map(|message| model::command::Outcome::Accepted { message });
             // Nobody hears it any more when the person has left.
             drop(tell.send(Event::Msg(Msg::CommandResult(CommandResult { request, outcome }))));
         });

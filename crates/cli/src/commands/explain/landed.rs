@@ -56,16 +56,13 @@ impl<'a> Landed<'a> {
         if let Some((work, until)) = self.attempt.and_then(|work| Some((work, work.until?))) {
             let (from, to) = (ui::clock_time(work.since), ui::clock_time(until));
             let took = ui::span(until.since(work.since));
-            by.push_str(&format!(", begun {from}, landed {to} UTC ({took})"));
+            by.push_str(&format!(", begun {from}, landed {to} ({took})"));
         }
         out.wrapped(&by, HANG, Style::Plain)?;
         if let Some(work) = self.attempt {
-            let steps = if work.steps == 1 { "step" } else { "steps" };
+            let steps = text::counted(work.steps, "step");
             let tokens = ui::tokens(work.usage.tokens());
-            let mut paid = format!(
-                "  attempt {}: {} {steps}, {tokens} tokens",
-                work.attempt, work.steps
-            );
+            let mut paid = format!("  attempt {}: {steps}, {tokens} tokens", work.attempt);
             let cost = ui::cost(work.usage);
             if !cost.is_empty() {
                 paid.push_str(&format!(", {cost}"));

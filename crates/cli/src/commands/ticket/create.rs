@@ -2,7 +2,7 @@
 
 use client::ticket_folder::{New, TicketFolder};
 
-use super::{Call, HELP, Whose, is_help, wrong};
+use super::{Call, Whose, help, is_help, wrong};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
@@ -25,7 +25,8 @@ impl Call<'_> {
                 continue;
             }
             if is_help(&word) {
-                self.context.out.write(HELP)?;
+                let help = help::help(self.context, self.whose);
+                self.context.out.write(&help)?;
                 return Ok(Exit::Done);
             }
             let (option, value) = match word.split_once('=') {
@@ -62,6 +63,7 @@ impl Call<'_> {
         let folder = match (self.outside.take(), &self.given) {
             // A folder made here would be read by no engine.
             (Some(outside), None) => TicketFolder::find(None, &self.start).map_err(|_| outside)?,
+            (None, None) if self.is_of_repository() => TicketFolder::of_or_create(&self.start)?,
             (_, given) => TicketFolder::find_or_create(given.as_deref(), &self.start)?,
         };
         self.make(&folder, new, (parent.as_deref(), &deps))

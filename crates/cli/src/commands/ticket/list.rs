@@ -14,25 +14,31 @@ impl Call<'_> {
     pub(super) fn ls(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("ls")?;
         let text = self.folder()?.list(&filter)?;
-        self.print(&text)
+        self.print_table(&text)
     }
 
     pub(super) fn ready(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("ready")?;
         let text = self.folder()?.ready(&filter)?;
-        self.print(&text)
+        self.print_table(&text)
     }
 
     pub(super) fn blocked(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("blocked")?;
         let text = self.folder()?.blocked(&filter)?;
-        self.print(&text)
+        self.print_table(&text)
     }
 
     pub(super) fn closed(&mut self) -> Result<Exit> {
         let (filter, limit) = self.filter("closed")?;
         let text = self.folder()?.closed(&filter, limit.unwrap_or(CLOSED))?;
-        self.print(&text)
+        self.print_table(&text)
+    }
+
+    /// Text that the tickets' crate made, which may be longer than a terminal.
+    fn print_table(&mut self, text: &str) -> Result<Exit> {
+        ui::page_table(self.context, text)?;
+        Ok(Exit::Done)
     }
 
     fn filter(&self, command: &str) -> Result<(Filter, Option<usize>)> {

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 
 impl Call<'_> {
     pub(super) fn status(&mut self) -> Result<Exit> {
-        let [id, status] = self.exactly("status <id> <open|in_progress|closed>")?;
+        let [id, status] = self.exactly("status <id> <status>\nValid statuses: open in_progress closed")?;
         let (id, status) = (
             id.to_owned(),
             Status::from_command(status).map_err(client::Error::from)?,

@@ -22,7 +22,7 @@ fn a_person_watches_an_agent_answers_it_sees_it_land_and_stops_the_engine() {
     let repo = Repo::with_agent(ASKS);
     repo.ticket("t-1", "Paint the wall", "");
     let mut screen = repo.terminal(&[], (80, 24));
-    screen.until("no engine: `crew run` starts one");
+    screen.until("no engine: R runs one");
     screen.until("t-1");
     let engine = Engine::start(&repo, &["--agents", "1"]);
     screen.until("I think about colours");

@@ -3,6 +3,22 @@
 use crate::commands::repo::{Repo, env};
 
 #[test]
+fn a_folder_of_tickets_above_the_repository_is_not_its_queue() {
+    let repo = Repo::with_crew();
+    let above = repo.root.parent().unwrap().join(".tickets");
+    std::fs::create_dir(&above).unwrap();
+    let queue = repo.root.join(".tickets");
+    if queue.exists() {
+        std::fs::remove_dir_all(&queue).unwrap();
+    }
+    let listed = repo.crew(&["ticket", "ls"]);
+    assert_eq!(listed.code, 1, "{listed}");
+    repo.crew(&["ticket", "create", "Here"]).ok();
+    assert_eq!(std::fs::read_dir(&above).unwrap().count(), 0);
+    assert!(repo.crew(&["ticket", "ls"]).ok().out.contains("Here"));
+}
+
+#[test]
 fn a_ticket_goes_round() {
     let repo = Repo::with_crew();
     let tk = |args: &[&str]| repo.crew(&[&["ticket"], args].concat()).ok().out;
@@ -71,7 +87,8 @@ fn a_ticket_goes_round() {
     );
     assert_eq!(tk(&["query"]).lines().count(), 2);
     assert!(tk(&["edit", second]).starts_with("Edit ticket file: "));
-    assert!(tk(&[]).starts_with("Usage: crew ticket"));
+    assert_eq!(tk(&["query", ".status == \"closed\""]).lines().count(), 1);
+    assert!(tk(&[]).contains("Usage: crew ticket"));
 }
 
 #[test]
@@ -137,4 +154,101 @@ fn called_tk_it_is_tk() {
     let listed = String::from_utf8(tk(&["ls"]).stdout).unwrap();
     assert!(listed.contains("No repository needed"), "{listed}");
     assert_eq!(tk(&["frobnicate"]).status.code(), Some(1));
+}
+
+/// crew, called `tk` in the repository's folder, with a folder of plugins on the `PATH`.
+struct Tk {
+    command: Vec<String>,
+    repo: Repo,
+}
+
+impl Tk {
+    fn new() -> Self {
+        let repo = Repo::with_crew();
+        let link = repo.home().join("tk");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_crew"), &link).unwrap();
+        let mut command = repo.program(&repo.root);
+        *command.last_mut().unwrap() = link.display().to_string();
+        Self { command, repo }
+    }
+
+    fn plugin(&self, name: &str, script: &str) {
+        let folder = self.repo.home().join("plugins");
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&file, mode).unwrap();
+    }
+
+    /// What it prints, what it says of an error, and its exit code.
+    fn says(&self, set: &[&str], args: &[&str]) -> (String, String, i32) {
+        let folder = self.repo.home().join("plugins");
+        let (program, before) = self.command.split_last().unwrap();
+        let path = before.iter().find_map(|word| word.strip_prefix("PATH="));
+        let path = format!("PATH={}:{}", folder.display(), path.unwrap());
+        let mut command = env();
+        command.args(before).arg(path).args(set).arg(program).args(args);
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let code = output.status.code().unwrap();
+        (text(output.stdout), text(output.stderr), code)
+    }
+}
+
+#[test]
+fn called_tk_it_speaks_as_tk() {
+    let tk = Tk::new();
+    tk.repo.ticket("t-1", "One", "");
+    tk.repo.ticket("t-2", "Two", "");
+    let nothing = String::new;
+    assert_eq!(
+        tk.says(&[], &["undep", "t-1", "t-2"]),
+        ("Dependency not found\n".to_owned(), nothing(), 1)
+    );
+    assert_eq!(
+        tk.says(&[], &["start"]),
+        (nothing(), "Usage: tk start <id>\n".to_owned(), 1)
+    );
+    let (out, err, code) = tk.says(&[], &["show", "no"]);
+    assert_eq!((out, code), (nothing(), 1));
+    assert!(err.starts_with("Error: ticket 'no' not found\n"), "{err}");
+    let (out, err, code) = tk.says(&[], &["frobnicate"]);
+    assert_eq!((out, code), (nothing(), 1));
+    assert!(
+        err.starts_with("Unknown command: frobnicate\ntk - minimal ticket system"),
+        "{err}"
+    );
+    let (out, err, code) = tk.says(&[], &["query", ".id | endswith(\"2\")"]);
+    assert_eq!((err, code), (nothing(), 0));
+    assert!(
+        out.starts_with("{\"id\":\"t-2\",") && out.lines().count() == 1,
+        "{out}"
+    );
+    let (out, err, code) = tk.says(&[], &["query", ".id ("]);
+    assert_eq!((out, code), (nothing(), 1));
+    assert!(err.contains("cannot be read"), "{err}");
+}
+
+#[test]
+fn a_plugin_goes_before_a_command_for_a_person_only() {
+    let tk = Tk::new();
+    tk.repo.ticket("t-1", "One", "");
+    tk.plugin(
+        "tk-ready",
+        "# tk-plugin: Greets\necho \"hello $* of $TICKETS_DIR\"; $TK_SCRIPT super ready; exit 3",
+    );
+    tk.plugin("ticket-ready", "echo never");
+    let listed = "t-1      [P2][open] - One\n";
+    let (out, _, code) = tk.says(&[], &["ready", "you", "--help"]);
+    assert!(out.starts_with("hello you --help of /"), "{out}");
+    assert!(out.ends_with(&format!("/.tickets\n{listed}")), "{out}");
+    assert_eq!(code, 3);
+    assert_eq!(tk.says(&[], &["super", "ready"]).0, listed);
+    let help = tk.says(&[], &["help"]).0;
+    assert!(help.contains("  ready                  Greets\n"), "{help}");
+    // An agent, a check and a hook do not run it.
+    for set in ["CREW_WORKER=1", "CREW_CHECK=1"] {
+        assert_eq!(tk.says(&[set], &["ready"]).0, listed, "{set}");
+    }
 }

@@ -275,6 +275,7 @@ fn shell(root: &Path, line: &str) -> Output {
         .env("PATH", format!("{}/bin:{}", root.display(), path.join(":")))
         .env("HOME", root.join("home"))
         .env("USER", "grace")
+        .env("TZ", "UTC")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         // Else git's words for no repository are others where the temporary folder is a file system of its
         // own.

@@ -123,6 +123,7 @@ pub(crate) fn program(world: &World) -> Command {
         .stdin(Stdio::null())
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("TZ", "UTC")
         .env("HOME", world.root().join("home"))
         .env("XDG_STATE_HOME", world.state());
     command

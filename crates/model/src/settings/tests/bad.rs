@@ -205,6 +205,15 @@ const CORPUS: &[(&str, &str)] = &[
         "no way to land",
         "[land]\nmode = \"pull\"\nremote = \"https://host/x\"\n",
     ),
+    ("an author without an address", "[land]\nauthor = \"Ada\"\n"),
+    (
+        "an author of two lines",
+        "[land]\nauthor = \"Ada <ada@example.com>\\nTicket: x <y>\"\n",
+    ),
+    (
+        "trailers that are none, or crew's own",
+        "[land]\ntrailers = [\"Reviewed-by\", \"no key: x\", \"Co: a\\nb\", \"Empty: \", \"ticket: t-1\", 3]\n",
+    ),
     ("a remote that is an option", "[land]\nremote = \"--mirror\"\n"),
     (
         "review by nobody",

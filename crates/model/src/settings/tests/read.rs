@@ -63,6 +63,8 @@ remote = "team/up-1"
 pr = { draft = true, labels = ["b", "a"], after = "approved" }
 hold_paths = ["ci/", "crew.toml", "ci", ".github"]
 max_file_mib = 250
+author = "Ada L. Byron <ada@example.com>"
+trailers = ["Reviewed-by: Grace <grace@example.com>", "Part-of:plan"]
 "#;
 
 fn read(text: &str) -> Settings {
@@ -138,6 +140,17 @@ fn every_key_is_read() {
     assert_eq!(settings.checks.commands, ["make lint", "make test"]);
     assert_eq!(settings.land.hold_paths, ["crew.toml", "ci", ".github"]);
     assert_eq!(settings.land.max_file_mib, 250);
+    let author = settings.land.author.as_ref().unwrap();
+    assert_eq!(
+        (author.name.as_str(), author.email.as_str()),
+        ("Ada L. Byron", "ada@example.com")
+    );
+    let trailers = settings.land.trailers.iter();
+    let trailers: Vec<_> = trailers.map(|it| (it.key.as_str(), it.value.as_str())).collect();
+    assert_eq!(
+        trailers,
+        [("Reviewed-by", "Grace <grace@example.com>"), ("Part-of", "plan")]
+    );
     assert_eq!(settings.land.pushes_to(), Some("team/up-1"));
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::money::Usd;
 use crate::settings::{
-    Checks, Harness, HarnessKind, PerMillion, Price, Proposal, Settings, Workspace, detect,
+    Author, Checks, Harness, HarnessKind, PerMillion, Price, Proposal, Settings, Workspace, detect,
 };
 
 fn scripted() -> Harness {
@@ -52,8 +52,12 @@ fn the_template_reads_back() {
     expected.agents.harness = Some("scripted".to_owned());
     expected.harness.insert("scripted".to_owned(), harness);
     assert_eq!(settings, expected);
-    // The comments show the defaults: made live, they change nothing, but for budgets and hooks, of which
-    // there are none.
+    // The comments show the defaults: made live, they change nothing, but for budgets, hooks and the
+    // author, of which there are none.
+    expected.land.author = Some(Author {
+        name: "Name".to_owned(),
+        email: "address".to_owned(),
+    });
     expected.budget.ticket_usd = Some(Usd(5_000_000));
     expected.budget.day_usd = Some(Usd(50_000_000));
     let notify = vec!["./notify.sh".to_owned()];

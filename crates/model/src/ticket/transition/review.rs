@@ -179,10 +179,8 @@ impl Draft<'_> {
             return self.no("a gatekeeper has it");
         }
         let id = &self.ticket.id;
-        let note = format!(
-            "a person looks at all work before it lands: `crew diff {id}` shows it, `crew approve {id}` lets it land, \
-             `crew reject {id} <why>` sends it back"
-        );
+        // The inbox names the commands that decide below this; none of them shows the work.
+        let note = format!("a person looks at all work before it lands: `crew diff {id}` shows it");
         self.hold_in_review(Why::Hold, note)
     }
 

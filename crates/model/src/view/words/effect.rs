@@ -55,9 +55,9 @@ pub fn describe_effect(effect: &ticket::Effect, after: &State) -> String {
             batch: Some(batch),
             ..
         } => format!(
-            "move the target to {}, with {} tickets",
+            "move the target to {}, with {}",
             candidate.commit.short(),
-            batch.entries.len()
+            text::counted(batch.entries.len(), "ticket")
         ),
         Effect::StartReview {
             agent,

@@ -247,7 +247,7 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
             };
             format!("its review is ended: {then}")
         }
-        Event::ReviewApproved { by } => format!("approved by {by} in a gatekeeper's place"),
+        Event::ReviewApproved { by } => format!("approved by {by} in review"),
         Event::Returned { by, why, .. } => format!("sent back by {by}: {why}"),
         Event::EditReturned { .. } => {
             "its text has changed since its agent read it: it goes back to its agent".to_owned()
