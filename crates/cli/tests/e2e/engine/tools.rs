@@ -266,11 +266,7 @@ exit 1"#;
     while world.crew(&["run", "--until-idle"]).signal == Some(9) {
         died += 1;
     }
-    for death in DEATHS {
-        assert!(passed.join(death).exists(), "nobody came by {death}");
-    }
-    // Two threads of an engine that come to two of them at once die one death.
-    assert!((DEATHS.len() / 2..=DEATHS.len()).contains(&died), "{died}");
+    assert_eq!(died, DEATHS.len());
     assert_eq!(world.landed(), ["t-1", "t-1-n1"]);
     assert_eq!(world.runs("t-1"), 1);
     assert_eq!(

@@ -50,10 +50,10 @@ fn drain(rng: &mut Rng, kills: usize) {
     let mut notes = BTreeMap::new();
     let mut struck: BTreeMap<String, usize> = BTreeMap::new();
     for n in 0..kills {
-        // From the first ticket on. Enough are left for the last kills, each of which waits for one to kill.
+        // From the first ticket to almost the last.
         wait::until("the work has gone on", || {
             faults::still_runs(&mut crew, &world);
-            (moves(&world) >= n * (TICKETS - 60) / kills).then_some(())
+            (moves(&world) >= n * (TICKETS - 20) / kills).then_some(())
         });
         wait::pause(rng.millis(0, 100));
         let fault = *rng.pick(&Fault::ALL);
