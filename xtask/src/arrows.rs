@@ -191,6 +191,8 @@ const PURE: &[(&str, &[&str])] = &[
 /// Third parties' crates that only one of ours may use, tests aside: (theirs, ours).
 const OWNED: &[(&str, &[&str])] = &[
     ("clap", &["crew"]),
+    ("aho-corasick", &["runtime"]),
+    ("secrets_scanner", &["runtime"]),
     ("http-body-util", &["model-server"]),
     ("hyper", &["model-server"]),
     ("hyper-util", &["model-server"]),

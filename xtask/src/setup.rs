@@ -49,6 +49,20 @@ const NEEDS: &[Need] = &[
         debian: &["git-lfs"],
     },
     Need {
+        tier: Tier::First,
+        program: "zsh",
+        arguments: &["--version"],
+        why: "tests complete command lines in it",
+        debian: &["zsh"],
+    },
+    Need {
+        tier: Tier::First,
+        program: "fish",
+        arguments: &["--version"],
+        why: "tests complete command lines in it",
+        debian: &["fish"],
+    },
+    Need {
         tier: Tier::Deep,
         program: "c++",
         arguments: &["-x", "c++", "-include", "cstdio", "-fsyntax-only", "/dev/null"],

@@ -3,15 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::{io, panic};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use tokio::runtime::Runtime;
 
 use crate::commands;
 use crate::context::{Context, Program};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::wait::wait;
 use crate::{help_groups, short, ui};
 use runtime::{CHECK_MARK, SET_UP_MARK};
 
@@ -21,7 +20,7 @@ use runtime::{CHECK_MARK, SET_UP_MARK};
 #[command(name = "crew", version, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// Work in this folder instead of the current one.
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(short = 'C', value_name = "DIR", value_hint = clap::ValueHint::DirPath, global = true)]
     dir: Option<PathBuf>,
     /// Print one JSON document (see docs/json.md); where a command follows, one line per event.
     #[arg(long, global = true)]
@@ -335,37 +334,4 @@ fn call(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Checks(command) => wait(command.run(context)),
         Command::Cost(command) => wait(command.run(context)),
     }
-}
-
-/// Runs a command that waits for things.
-pub(crate) fn wait<T>(command: impl Future<Output = Result<T>>) -> Result<T> {
-    let runtime = runtime().map_err(|source| {
-        Error::from(client::Error::Io {
-            doing: "start the threads of",
-            path: "crew".into(),
-            source,
-        })
-    })?;
-    let exit = runtime.block_on(command);
-    // Whatever still blocks, such as a read of the terminal, is not waited for.
-    runtime.shutdown_background();
-    exit
-}
-
-/// Where the system has no thread for the workers, tokio panics; a person gets an error instead, as for
-/// anything else that is lacking.
-fn runtime() -> io::Result<Runtime> {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let built = panic::catch_unwind(|| {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        builder.worker_threads(2).enable_all().build()
-    });
-    panic::set_hook(hook);
-    built.unwrap_or_else(|why| {
-        let why = why.downcast_ref::<String>();
-        Err(io::Error::other(
-            why.map_or("no thread can be started", String::as_str).to_owned(),
-        ))
-    })
 }

@@ -33,6 +33,11 @@ pub(crate) trait Tell {
     /// The request of the n-th interrupt (from 1) to the engine, in words too.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str);
 
+    /// Tells what is to be known before the engine starts; `crew` is the view as it finds it.
+    fn begins(&mut self, _context: &mut Context, _place: &Place, _crew: &Snapshot) -> Result<()> {
+        Ok(())
+    }
+
     /// The column under which a line that is longer than the terminal goes on.
     fn hang(&self) -> usize {
         2
@@ -79,7 +84,7 @@ impl<'a, T: Tell> Live<'a, T> {
         place: Place,
         mut options: Options,
         filter: Filter,
-        teller: T,
+        mut teller: T,
     ) -> Result<Self> {
         let log = engine_log::log();
         engine_log::log_panics();
@@ -93,6 +98,8 @@ impl<'a, T: Tell> Live<'a, T> {
             .await
             .map_err(|error| client::repository::lift(&place, error))?;
         let crew = ledger.snapshot(clock::now()).await?;
+        let told = teller.begins(context, &place, &crew);
+        quiet(context, told)?;
         let rows = Follow::new(ledger.clone(), crew.seq);
         let (ask, asked) = watch::channel(Signal::None);
         Ok(Self {

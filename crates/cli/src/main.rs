@@ -4,6 +4,7 @@ mod arguments;
 mod asking;
 mod background;
 mod commands;
+mod completion;
 mod context;
 mod demo;
 mod engine_log;
@@ -15,6 +16,7 @@ mod live;
 mod notices;
 mod short;
 mod ui;
+mod wait;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -31,8 +33,11 @@ fn main() -> ExitCode {
         return process::shim_main(Path::new(&run));
     }
     if arguments.get(1).is_some_and(|word| word == background::DETACHED) {
-        background::leave_terminal();
+        process::leave_terminal();
         arguments.remove(1);
+    }
+    if let Some(exit) = completion::answer(&arguments) {
+        return exit;
     }
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
     if called == Some(OsStr::new("tk")) {

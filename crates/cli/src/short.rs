@@ -53,7 +53,10 @@ pub(crate) fn written_out(mut arguments: Vec<OsString>, grammar: &Command) -> Re
     let names = commands().map(Command::get_name);
     let begun: Vec<&str> = names.filter(|name| name.starts_with(word)).collect();
     match begun.as_slice() {
-        [] => Ok(arguments),
+        [] => match instead_of(word) {
+            Some(instead) => Err(Error::usage(format!("crew has no command `{word}`"), instead)),
+            None => Ok(arguments),
+        },
         [name] if is_help || LOOKING.contains(name) => {
             arguments[at] = OsString::from(*name);
             Ok(arguments)
@@ -67,6 +70,19 @@ pub(crate) fn written_out(mut arguments: Vec<OsString>, grammar: &Command) -> Re
             format!("it could be {}", several.join(", ")),
         )),
     }
+}
+
+/// What does the thing that a name promises which other programs have and crew has not: the most similar name
+/// would lead astray.
+fn instead_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "status" | "stat" => "crew ps shows the agents, crew queue the tickets",
+        "show" => "crew explain <ticket> says where it stands; crew ticket show <ticket> prints its file",
+        "list" | "ls" => "crew queue lists the tickets at work, crew ticket ls all that are open",
+        "add" | "new" | "create" => "crew ticket create makes a ticket",
+        "start" | "up" => "crew run starts the engine",
+        _ => return None,
+    })
 }
 
 /// Where the name of the command stands: behind the options of the whole program.
@@ -112,7 +128,13 @@ mod tests {
         ] {
             assert_eq!(written(line).unwrap(), whole);
         }
-        for line in ["crew st", "crew cleanu ada", "crew cle", "crew retr t-1"] {
+        for line in [
+            "crew st",
+            "crew cle",
+            "crew retr t-1",
+            "crew status",
+            "crew add x",
+        ] {
             assert!(written(line).is_err(), "{line}");
         }
     }

@@ -8,7 +8,7 @@ mod table;
 mod talk;
 mod wrap;
 
-pub(crate) use client::clock::{local as clock_time, local_date_time, local_time};
+pub(crate) use client::clock::{in_words, local as clock_time, local_date_time, local_time};
 pub(crate) use client::disk_use::in_words as bytes;
 pub(crate) use model::view::{branch, cost, left, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};

@@ -30,6 +30,43 @@ pub fn local_time(at: Time) -> String {
     shown(at, "%H:%M:%S", ZONE.as_ref())
 }
 
+/// A sentence of crew's for a person, with each moment in it in their time zone: sentences that are stored,
+/// or are for programs too, have it in UTC, as `2026-01-02T03:04:05Z`.
+pub fn in_words(text: &str) -> String {
+    each_moment(text, local)
+}
+
+fn each_moment(text: &str, shown: impl Fn(Time) -> String) -> String {
+    const LEN: usize = "2026-01-02T03:04:05Z".len();
+    let mut said = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("T").filter(|_| rest.len() >= LEN) {
+        let moment = at.checked_sub("2026-01-02".len()).and_then(|from| {
+            let moment = rest.get(from..from + LEN)?;
+            let is_whole = |before: &str, after: &str| {
+                let goes_on = |c: char| c.is_ascii_alphanumeric();
+                !before.ends_with(goes_on) && !after.starts_with(goes_on)
+            };
+            let (before, after) = (rest.get(..from)?, rest.get(from + LEN..)?);
+            let time: jiff::Timestamp = moment.strip_suffix('Z').and(moment.parse().ok())?;
+            is_whole(before, after).then_some((from, Time(time.as_millisecond())))
+        });
+        match moment {
+            Some((from, time)) => {
+                said.push_str(&rest[..from]);
+                said.push_str(&shown(time));
+                rest = &rest[from + LEN..];
+            }
+            None => {
+                said.push_str(&rest[..=at]);
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    said.push_str(rest);
+    said
+}
+
 fn in_zone(at: Time, now: Time, zone: Option<&TimeZone>) -> String {
     let day = |at| shown(at, "%Y-%m-%d", zone);
     let pattern = if day(at) == day(now) {
@@ -73,5 +110,25 @@ mod tests {
         assert_eq!(seen("2026-01-03T09:00:00Z"), "01:04:05");
         assert_eq!(seen("2026-01-02T21:00:00Z"), "2026-01-03 01:04");
         assert_eq!(in_zone(late, late, None), "23:04:05 UTC");
+    }
+
+    #[test]
+    fn a_sentence_has_its_moments_in_the_zone_of_whoever_reads_it() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let seen = |text: &str| each_moment(text, |at| shown(at, "%H:%M:%S", Some(&zone)));
+        assert_eq!(
+            seen("The tests: next try not before 2026-01-02T03:04:05Z (or 2026-01-02T23:00:00Z)"),
+            "The tests: next try not before 05:04:05 (or 01:00:00)"
+        );
+        // Nothing else is one: an id, a day that there is not, a longer number.
+        for text in [
+            "T",
+            "änderungen-T-2026T",
+            "2026-13-02T03:04:05Z",
+            "12026-01-02T03:04:05Z",
+            "2026-01-02T03:04:05.250Z",
+        ] {
+            assert_eq!(seen(text), text);
+        }
     }
 }

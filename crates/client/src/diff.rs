@@ -24,7 +24,7 @@ pub enum Of {
     },
     /// Its branch, which is not merged on the target yet, or is in conflict with it.
     Branch,
-    /// The merge of its branch that is checked, and lands as it is.
+    /// The merge of its branch that is checked, and lands as it is unless the target moves.
     Candidate,
     /// The merge as which it has landed.
     Landed,
@@ -33,6 +33,15 @@ pub enum Of {
         /// The ref that keeps it.
         reference: String,
     },
+}
+
+/// A patch for reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readable {
+    /// The patch, as git prints it. It may have control sequences.
+    pub text: String,
+    /// Whether values in it are masked.
+    pub has_secrets: bool,
 }
 
 /// The change of a ticket.
@@ -73,7 +82,20 @@ impl Diff {
         looking.diff()
     }
 
-    /// The change as a patch, as git prints it.
+    /// The change as a patch for reading. Values that look like secrets are masked in it.
+    ///
+    /// # Errors
+    /// It is larger than 64 MiB; git fails.
+    pub fn readable(&self) -> Result<Readable> {
+        let whole = self.patch(PatchForm::Read)?;
+        let masked = runtime::secrets::without_in_patch(&whole);
+        Ok(Readable {
+            has_secrets: masked.is_some(),
+            text: String::from_utf8_lossy(&masked.unwrap_or(whole)).into_owned(),
+        })
+    }
+
+    /// The change as a patch, as git prints it, with the values of secrets.
     ///
     /// # Errors
     /// It is larger than 64 MiB; git fails.
@@ -114,6 +136,11 @@ impl Diff {
                 format!("{ticket}: the files{agent} {what}, against {old} of {target}")
             }
             Of::Branch => format!("{ticket}: its branch at {new}, not merged on {target}, against {old}"),
+            Of::Candidate if self.is_overtaken(target) => {
+                format!(
+                    "{ticket}: its merge {new}, against {old}; {target} has moved, and it is merged anew before it lands"
+                )
+            }
             Of::Candidate => {
                 format!("{ticket}: its merge {new}, which lands on {target} as it is, against {old}")
             }
@@ -122,6 +149,13 @@ impl Diff {
                 format!("{ticket}: work that did not land, kept as {reference}, against {old} of {target}")
             }
         }
+    }
+
+    /// Whether the target has commits that are not in it.
+    fn is_overtaken(&self, target: &str) -> bool {
+        let tip = git::Branch::parse(target).and_then(|branch| self.repository.target(&branch));
+        let is_in = tip.and_then(|tip| self.repository.is_ancestor(&tip, &self.new));
+        matches!(is_in, Ok(false))
     }
 }
 
@@ -358,7 +392,7 @@ impl Looking<'_> {
 /// The tip of work that waits for a person before it is merged.
 fn held_tip(ticket: &Ticket) -> Option<&model::Oid> {
     match ticket.held.as_ref().map(|held| &held.why) {
-        Some(Why::Paths { tip, .. }) => Some(tip),
+        Some(Why::Paths { tip, .. } | Why::Secrets { tip, .. }) => Some(tip),
         Some(_) | None => None,
     }
 }

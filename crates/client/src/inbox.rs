@@ -11,17 +11,22 @@ use model::{TicketId, Time};
 use runtime::Place;
 use store::Ledger;
 
+use crate::clock;
 use crate::engine::{Engine, look};
 use crate::error::Result;
 use crate::outbox::Outbox;
 use crate::queue_facts::Facts;
 use crate::refusals::refusals;
-use crate::{clock, repository};
 
 /// The inbox of a crew as it is folded now, with the present state of its journal's outbox and of its ticket
 /// folder.
-pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger>) -> Result<Vec<Item>> {
-    inbox(crew, place, Outbox::read(ledger).await?)
+pub async fn gather(
+    crew: &Snapshot,
+    place: &Place,
+    settings: &Settings,
+    ledger: Option<&Ledger>,
+) -> Result<Vec<Item>> {
+    inbox(crew, place, settings, Outbox::read(ledger).await?)
 }
 
 /// The reasons for which effects of one ticket cannot be carried out.
@@ -31,8 +36,8 @@ pub fn why_of(failing: &[Failing], ticket: &TicketId) -> Vec<String> {
 }
 
 /// As [`gather`], where the outbox was read.
-pub fn inbox(crew: &Snapshot, place: &Place, outbox: Outbox) -> Result<Vec<Item>> {
-    let (tickets, beside) = folder(crew, place, outbox, clock::now())?;
+pub fn inbox(crew: &Snapshot, place: &Place, settings: &Settings, outbox: Outbox) -> Result<Vec<Item>> {
+    let (tickets, beside) = folder(crew, place, settings, outbox, clock::now())?;
     Ok(view::inbox(&tickets, &beside))
 }
 
@@ -41,12 +46,12 @@ pub fn inbox(crew: &Snapshot, place: &Place, outbox: Outbox) -> Result<Vec<Item>
 pub fn folder(
     crew: &Snapshot,
     place: &Place,
+    settings: &Settings,
     outbox: Outbox,
     now: Time,
 ) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Context)> {
-    let settings = settings(place);
-    let facts = Facts::gather(crew, place, &settings, &outbox.unwritten, now)?;
-    let beside = context(crew, place, &settings, &facts, outbox.failing, now)?;
+    let facts = Facts::gather(crew, place, settings, &outbox.unwritten, now)?;
+    let beside = context(crew, place, settings, &facts, outbox.failing, now)?;
     Ok((facts.tickets, beside))
 }
 
@@ -102,14 +107,15 @@ pub fn context(
 
 /// A snapshot with the tickets as their files are now: a ticket that no engine has seen, or that a person has
 /// opened again, is in the queue all the same.
-pub fn seen(crew: &Snapshot, place: &Place, outbox: &Outbox, now: Time) -> Result<Snapshot> {
-    let facts = Facts::gather(crew, place, &settings(place), &outbox.unwritten, now)?;
+pub fn seen(
+    crew: &Snapshot,
+    place: &Place,
+    settings: &Settings,
+    outbox: &Outbox,
+    now: Time,
+) -> Result<Snapshot> {
+    let facts = Facts::gather(crew, place, settings, &outbox.unwritten, now)?;
     let mut seen = crew.clone();
     seen.tickets = facts.tickets;
     Ok(seen)
-}
-
-/// Settings that cannot be read stand as the defaults: this is needed most when something is wrong.
-fn settings(place: &Place) -> Settings {
-    repository::settings(place).unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 //! * [`submit`] passes a command to the engine, and carries the command out where no engine runs.
 //! * [`follow`] is the snapshot and the journal's tail as it grows.
 //! * [`lookup`] finds the agent or ticket that a person means.
+//! * [`names`] are the names that a shell completes.
 //! * [`outbox`] has the effects that the journal has ordered and that are not done.
 //! * [`inbox`] is everything that waits for a person; [`refusals`] are the reasons for which tickets wait.
 //! * [`conversation`] is what an agent said and did, as lines for people.
@@ -31,6 +32,7 @@ pub mod follow;
 pub mod inbox;
 pub mod kept;
 pub mod lookup;
+pub mod names;
 pub mod new_repository;
 pub mod outbox;
 pub mod outputs;

@@ -13,16 +13,22 @@ pub fn settings(place: &Place) -> Result<Settings> {
     place.settings().map_err(|error| lift(place, error))
 }
 
-/// Why the settings file cannot be used as it is, in a line: an engine that runs goes on with the last good
-/// settings, and none starts. None where it can be used.
-pub fn rejected(place: &Place) -> Option<String> {
-    let why = match settings(place) {
-        Ok(_) => return None,
+/// The settings for a command that only shows, which is needed most when something is wrong: the defaults
+/// stand for a file that cannot be used, beside the reason in a line. An engine that runs goes on with the
+/// last good settings then, and none starts.
+pub fn settings_or_default(place: &Place) -> (Settings, Option<String>) {
+    match settings(place) {
+        Ok(settings) => (settings, None),
+        Err(error) => (Settings::default(), rejected(&error)),
+    }
+}
+
+/// Why the settings file cannot be used, in a line.
+pub fn rejected(error: &Error) -> Option<String> {
+    let why = match error {
         // Its hint is in the lines below the first, which the doctor shows.
-        Err(Error::Settings { diagnostics, .. }) => {
-            diagnostics.first()?.to_string().lines().next()?.to_owned()
-        }
-        Err(error) => text::with_causes(&error),
+        Error::Settings { diagnostics, .. } => diagnostics.first()?.to_string().lines().next()?.to_owned(),
+        error => text::with_causes(error),
     };
     Some(format!(
         "the settings file cannot be used, and the last good settings stand where an engine runs: {}; `crew doctor` \
@@ -114,6 +120,13 @@ pub fn unignored(place: &Place, folders: &[String]) -> Result<Vec<String>> {
         }
     }
     Ok(unignored)
+}
+
+/// Whether crew has begun here, and git has its settings, such as on another branch.
+#[must_use]
+pub fn has_settings_elsewhere(place: &Place) -> bool {
+    let file = std::path::Path::new(model::settings::FILE_NAME);
+    place.journal.exists() && !place.repository.past_contents(file).is_empty()
 }
 
 /// Whether git ignores a path of the checkout. One that ends in `/` is a folder.

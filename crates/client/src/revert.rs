@@ -8,7 +8,7 @@ use tickets::{Id, New, Status};
 use crate::commits::landed_as;
 use crate::error::{Error, Result};
 use crate::repository::lift;
-use crate::ticket_folder::TicketFolder;
+use crate::ticket_folder::{Sought, TicketFolder};
 
 /// A revert that was put into the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,8 @@ pub fn put(place: &Place, settings: &Settings, ticket: &TicketId) -> Result<Reve
         reverts: Some(merge.to_string()),
         ..New::default()
     };
-    let id = TicketFolder::find(Some(&place.tickets_dir), &place.root)?.create(new, None)?;
+    let queue = TicketFolder::find(&Sought::At(place.tickets_dir.clone()))?;
+    let id = queue.create(new, None)?;
     Ok(Revert {
         id: id.trim_end().to_owned(),
         merge,

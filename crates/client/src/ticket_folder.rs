@@ -1,15 +1,17 @@
 //! Ticket folder: the queue by hand. Every operation finds tickets by shortened ids, changes or reads the
 //! folder, and gives the answer as text in tk's words.
 
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use model::ticket::CLOSED_BY_AGENT;
-use tickets::{Folder, Graph};
+use tickets::{Folder, Graph, Row, Rows};
 
+use crate::documents;
 use crate::error::Result;
 
-pub use tickets::{Filter, Id, New, SaidByTk, Status};
+pub use tickets::{Filter, Id, New, SaidByTk, Sought, Status};
 
 /// Who writes a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,41 +24,64 @@ pub enum Author {
     Hook(String),
 }
 
+/// The tickets that are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// All, in the order of their files.
+    All,
+    /// Those that can be begun.
+    Ready,
+    /// Those that wait for others.
+    Blocked,
+    /// Those that were closed last.
+    Closed {
+        /// At most so many.
+        limit: usize,
+    },
+}
+
+impl Listing {
+    fn of<'a>(
+        self,
+        rows: &'a Rows,
+        graph: &LazyCell<Graph<'a>, impl FnOnce() -> Graph<'a>>,
+        filter: &Filter,
+    ) -> Vec<&'a Row> {
+        match self {
+            Self::All => tickets::list(rows, filter),
+            Self::Ready => tickets::ready(rows, graph, filter),
+            Self::Blocked => tickets::blocked(rows, graph, filter),
+            Self::Closed { limit } => tickets::closed(rows, filter, limit),
+        }
+    }
+}
+
 /// A folder of ticket files.
 #[derive(Debug)]
 pub struct TicketFolder(Folder);
 
 impl TicketFolder {
-    /// The folder `given`, else the nearest one at or above `start`.
+    /// The folder that is sought.
     ///
     /// # Errors
     /// There is none.
-    pub fn find(given: Option<&Path>, start: &Path) -> Result<Self> {
-        Ok(Self(Folder::find(given, start)?))
+    pub fn find(sought: &Sought<'_>) -> Result<Self> {
+        Ok(Self(Folder::find(sought)?))
     }
 
     /// As [`find`](Self::find), but makes the folder if there is none.
     ///
     /// # Errors
     /// The folder cannot be made.
-    pub fn find_or_create(given: Option<&Path>, start: &Path) -> Result<Self> {
-        Ok(Self(Folder::find_or_create(given, start)?))
+    pub fn find_or_create(sought: &Sought<'_>) -> Result<Self> {
+        Ok(Self(Folder::find_or_create(sought)?))
     }
 
-    /// The folder of the repository at `root`: one above it is no queue of that repository.
-    ///
-    /// # Errors
-    /// There is none.
-    pub fn of(root: &Path) -> Result<Self> {
-        Ok(Self(Folder::of(root)?))
-    }
-
-    /// As [`of`](Self::of), but makes the folder if there is none.
-    ///
-    /// # Errors
-    /// The folder cannot be made.
-    pub fn of_or_create(root: &Path) -> Result<Self> {
-        Ok(Self(Folder::of_or_create(root)?))
+    /// Of each ticket what listings show; the index stands in crew's folder, where there is one beside the
+    /// tickets.
+    fn rows(&self) -> Result<Rows> {
+        let index = self.0.path().parent().map(|root| root.join(runtime::CREW_DIR));
+        Ok(self.0.rows(index.as_deref())?)
     }
 
     /// Its path.
@@ -174,8 +199,8 @@ impl TicketFolder {
     /// The ticket is not there, or the folder cannot be read.
     pub fn dependency_tree(&self, id: &str, full: bool) -> Result<String> {
         let id = self.0.resolve(id)?;
-        let readings = self.0.load()?;
-        Ok(tickets::render_tree(&readings, &Graph::new(&readings), &id, full))
+        let rows = self.rows()?;
+        Ok(tickets::render_tree(&rows, &Graph::new(&rows), &id, full))
     }
 
     /// The cycles of dependencies.
@@ -183,8 +208,8 @@ impl TicketFolder {
     /// # Errors
     /// The folder cannot be read.
     pub fn dependency_cycles(&self) -> Result<String> {
-        let readings = self.0.load()?;
-        Ok(tickets::render_cycles(&readings, &Graph::new(&readings)))
+        let rows = self.rows()?;
+        Ok(tickets::render_cycles(&rows, &Graph::new(&rows)))
     }
 
     /// Links tickets with each other.
@@ -213,9 +238,26 @@ impl TicketFolder {
     pub fn show(&self, id: &str, terminal: bool) -> Result<String> {
         let id = self.0.resolve(id)?;
         let ticket = self.0.read(&id)?;
-        let readings = self.0.load()?;
-        let graph = Graph::new(&readings);
-        Ok(tickets::render_show(&readings, &graph, &ticket, terminal))
+        let rows = self.rows()?;
+        let graph = Graph::new(&rows);
+        Ok(tickets::render_show(&rows, &graph, &ticket, terminal))
+    }
+
+    /// As [`show`](Self::show), as a document.
+    ///
+    /// # Errors
+    /// The ticket is not there, or the folder cannot be read.
+    pub fn shown(&self, id: &str) -> Result<documents::ShownTicket> {
+        let id = self.0.resolve(id)?;
+        let ticket = self.0.read(&id)?;
+        let rows = self.rows()?;
+        let file = self.0.file(&id);
+        Ok(documents::ShownTicket::of(
+            &ticket,
+            &file,
+            &rows,
+            &Graph::new(&rows),
+        ))
     }
 
     /// The path of a ticket's file.
@@ -251,43 +293,31 @@ impl TicketFolder {
         Ok(tickets::render_note(&id))
     }
 
-    /// All tickets that pass the filter.
+    /// The tickets of a listing that pass the filter.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn list(&self, filter: &Filter) -> Result<String> {
-        let readings = self.0.load()?;
-        Ok(tickets::render_list(&tickets::list(&readings, filter)))
+    pub fn list(&self, listing: Listing, filter: &Filter) -> Result<String> {
+        let rows = self.rows()?;
+        let graph = LazyCell::new(|| Graph::new(&rows));
+        let listed = listing.of(&rows, &graph, filter);
+        Ok(match listing {
+            Listing::All => tickets::render_list(&listed),
+            Listing::Ready => tickets::render_ready(&listed),
+            Listing::Blocked => tickets::render_blocked(&listed, &graph),
+            Listing::Closed { .. } => tickets::render_closed(&listed),
+        })
     }
 
-    /// The tickets that can be begun.
+    /// As [`list`](Self::list), as a document.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn ready(&self, filter: &Filter) -> Result<String> {
-        let readings = self.0.load()?;
-        let graph = Graph::new(&readings);
-        Ok(tickets::render_ready(&tickets::ready(&readings, &graph, filter)))
-    }
-
-    /// The tickets that wait for others.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub fn blocked(&self, filter: &Filter) -> Result<String> {
-        let readings = self.0.load()?;
-        let graph = Graph::new(&readings);
-        let blocked = tickets::blocked(&readings, &graph, filter);
-        Ok(tickets::render_blocked(&blocked, &graph))
-    }
-
-    /// The tickets that were closed last, at most `limit`.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub fn closed(&self, filter: &Filter, limit: usize) -> Result<String> {
-        let readings = self.0.load()?;
-        Ok(tickets::render_closed(&tickets::closed(&readings, filter, limit)))
+    pub fn listed(&self, listing: Listing, filter: &Filter) -> Result<documents::ListedTickets> {
+        let rows = self.rows()?;
+        let graph = LazyCell::new(|| Graph::new(&rows));
+        let listed = listing.of(&rows, &graph, filter);
+        Ok(documents::ListedTickets::of(&listed, &rows, &graph))
     }
 
     /// The front matter of all tickets, as JSON lines.

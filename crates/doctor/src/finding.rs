@@ -55,6 +55,13 @@ impl Finding {
         Self::new(area, Level::Wrong, text::with_causes(error), error.hint())
     }
 
+    /// A fault of crew's own.
+    pub(crate) fn bug(area: Area, says: String) -> Self {
+        let hint =
+            "this is a fault of crew's: report it to its makers, with the output of `crew events --json`";
+        Self::wrong(area, says, hint)
+    }
+
     /// `--fix` can mend it.
     pub(crate) fn mended_by(self, fix: Fix) -> Self {
         Self {

@@ -61,9 +61,10 @@ async fn slots(subject: &Subject, found: &mut Vec<Finding>) {
         })
         .collect();
     for (agent, ticket) in slots.symmetric_difference(&slot) {
-        found.push(bug(format!(
-            "{agent} and {ticket}: the table of slots and the ticket's state do not agree"
-        )));
+        found.push(Finding::bug(
+            AREA,
+            format!("{agent} and {ticket}: the table of slots and the ticket's state do not agree"),
+        ));
     }
 }
 
@@ -85,16 +86,19 @@ async fn timers(subject: &Subject, found: &mut Vec<Finding>) {
             .map(|deadline| (deadline.key.as_str().to_owned(), deadline.at.0))
             .collect();
         if set != wanted {
-            found.push(bug(format!(
-                "{}: its timer is not the deadline of its state",
-                ticket.id
-            )));
+            found.push(Finding::bug(
+                AREA,
+                format!("{}: its timer is not the deadline of its state", ticket.id),
+            ));
         }
     }
     // An archived ticket is over, and waits for nothing.
     for id in &subject.crew.archived.tickets {
         if set.contains_key(&Stream::Ticket(id.clone())) {
-            found.push(bug(format!("{id}: its timer is not the deadline of its state")));
+            found.push(Finding::bug(
+                AREA,
+                format!("{id}: its timer is not the deadline of its state"),
+            ));
         }
     }
 }
@@ -196,7 +200,7 @@ fn sums(subject: &Subject, found: &mut Vec<Finding>) {
         let of = charges.remove(&ticket.id).unwrap_or_default();
         says.insert(ticket.id.clone(), misadded(ticket, of));
     }
-    found.extend(says.into_values().flatten().map(bug));
+    found.extend(says.into_values().flatten().map(|says| Finding::bug(AREA, says)));
 }
 
 /// The days on which the steps of a ticket have another cost than its state has, in words.
@@ -262,12 +266,4 @@ fn state_file(subject: &Subject, found: &mut Vec<Finding>) {
         format!("{}: {says}", path.display()),
         "the next engine writes it anew; nothing of crew's reads it",
     ));
-}
-
-pub(super) fn bug(says: String) -> Finding {
-    Finding::wrong(
-        AREA,
-        says,
-        "this is a fault of crew's: report it to its makers, with the output of `crew events --json`",
-    )
 }

@@ -153,14 +153,14 @@ fn index_locks(place: &Place, found: &mut Vec<Finding>) {
     };
     for lock in &left {
         // Nothing else may restore the files: where the branch is moved and the files are not, a commit would
-        // revert the work that landed.
-        found.push(Finding::wrong(
+        // revert the work that landed. Nobody has to mend it, since the next engine does.
+        found.push(Finding::note(
             AREA,
             format!(
-                "{} is crew's: an engine was killed while it landed, and no commit can be made there",
+                "{} is crew's: an engine was killed while it landed, and no commit can be made there till the next one",
                 lock.display()
             ),
-            "crew run ends the landing, and gives it back",
+            "crew run ends the landing, and removes the lock",
         ));
     }
     let lock = place.repository.common_dir().join("index.lock");

@@ -7,7 +7,6 @@ use git::{Branch, LandedMerge, Repository};
 use model::{Oid, TicketId};
 
 use crate::finding::{MOST, few};
-use crate::invariants::bug;
 use crate::{Area, Finding, Subject};
 use client::error::Error;
 
@@ -16,6 +15,74 @@ const AREA: Area = Area::Invariants;
 const ALL: usize = 1 << 30;
 /// The number of merges beyond the latest landings that are examined, where archived tickets are not read.
 const LATELY: usize = 1000;
+/// The number of the target's commits that are examined, and of those by hand that are named.
+const EXAMINED: usize = 1000;
+const MOST_BY_HAND: usize = 20;
+
+/// Shows the commits on the target that are not crew's: somebody made or pulled them since the first work
+/// began. They are no fault.
+pub(super) fn by_hand(subject: &Subject, found: &mut Vec<Finding>) {
+    const AREA: Area = Area::Repository;
+    let (Some(settings), Some(base)) = (&subject.settings, &subject.begun_on) else {
+        return;
+    };
+    let repository = &subject.place.repository;
+    let target = &settings.project.target;
+    let tip = Branch::parse(target).and_then(|branch| repository.target(&branch));
+    // The part that looks at the invariants names a target or a base that is gone.
+    let (Ok(tip), Ok(base)) = (tip, git::Oid::parse(base.as_str())) else {
+        return;
+    };
+    if let Ok(false) = repository.is_ancestor(&base, &tip) {
+        found.push(Finding::note(
+            AREA,
+            format!(
+                "{target} was moved away from {}, which the first work began on: by a force-push or a reset",
+                short_of(base.as_str())
+            ),
+            "nothing to do, if that was meant; `git reflog` shows who moved it here",
+        ));
+    }
+    let (Ok(moves), Ok(merges)) = (repository.moves(&base, &tip, EXAMINED), merges(subject, &tip)) else {
+        return;
+    };
+    let landed = subject.audit.landed().map(|(_, commit)| commit.as_str());
+    let crews: BTreeSet<&str> = landed
+        .chain(merges.iter().map(|merge| merge.commit.as_str()))
+        .collect();
+    let is_whole = moves.len() < EXAMINED;
+    let foreign: Vec<String> = moves
+        .iter()
+        .filter(|commit| !crews.contains(commit.commit.as_str()))
+        .map(|commit| {
+            let says = format!(
+                "{} {}: {}",
+                short_of(commit.commit.as_str()),
+                commit.author,
+                commit.subject
+            );
+            text::sanitise::output_line(&says)
+        })
+        .collect();
+    if foreign.is_empty() {
+        return;
+    }
+    let count = match (foreign.len(), is_whole) {
+        (1, true) => "1 commit".to_owned(),
+        (n, true) => format!("{n} commits"),
+        (n, false) => format!("at least {n} commits"),
+    };
+    let (be, more) = (
+        if foreign.len() == 1 { "is" } else { "are" },
+        foreign.len() > MOST_BY_HAND,
+    );
+    let shown = foreign[..foreign.len().min(MOST_BY_HAND)].join("; ");
+    let more = if more { "; …" } else { "" };
+    found.push(Finding::fine(
+        AREA,
+        format!("{count} on {target} {be} not crew's: {shown}{more}"),
+    ));
+}
 
 /// Examines the target; returns false if that was not possible.
 pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
@@ -67,15 +134,19 @@ pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
         match place.get(commit.as_str()) {
             None if there.contains(commit.as_str()) => {}
             None => lost.push((ticket, commit)),
-            Some(at) if last.is_some_and(|last| last > at) => found.push(bug(format!(
-                "{ticket} landed as {}, which is in {target} before work that landed earlier",
-                short(commit)
-            ))),
+            Some(at) if last.is_some_and(|last| last > at) => found.push(Finding::bug(
+                AREA,
+                format!(
+                    "{ticket} landed as {}, which is in {target} before work that landed earlier",
+                    short(commit)
+                ),
+            )),
             Some(at) => last = Some(at),
         }
     }
     let lost = outside(repository, &tip, lost);
     let lost = without_rewritten(repository, (&tip, target), lost, found);
+    let lost = without_other_target(repository, target, lost, found);
     for (ticket, commit) in lost.iter().take(MOST) {
         found.push(gone(repository, ticket, commit, target));
     }
@@ -270,6 +341,37 @@ fn without_rewritten<'a>(
     lost
 }
 
+/// The landings that are not on another branch either. That of the settings may have been another when they
+/// landed, and nothing is lost then.
+fn without_other_target<'a>(
+    repository: &Repository,
+    target: &str,
+    lost: Vec<(&'a TicketId, &'a Oid)>,
+    found: &mut Vec<Finding>,
+) -> Vec<(&'a TicketId, &'a Oid)> {
+    let branch = lost.last().and_then(|(_, latest)| {
+        let latest = git::Oid::parse(latest.as_str()).ok()?;
+        let branch = repository.branches_with(&latest).ok()?.into_iter().next()?;
+        let tip = repository.target(&branch).ok()?;
+        Some((branch, tip))
+    });
+    let Some((branch, tip)) = branch else {
+        return lost;
+    };
+    let all = lost.len();
+    let lost = outside(repository, &tip, lost);
+    let there = all - lost.len();
+    let branch = branch.short();
+    found.push(Finding::note(
+        AREA,
+        format!("{there} of the landings are in {branch}, and not in {target}"),
+        format!(
+            "nothing to do, if work landed on {branch} then; else {branch} still has what {target} has lost"
+        ),
+    ));
+    lost
+}
+
 fn gone(repository: &Repository, ticket: &TicketId, commit: &Oid, target: &str) -> Finding {
     let short = short(commit);
     let there = git::Oid::parse(commit.as_str())
@@ -296,11 +398,14 @@ fn trees<'a>(subject: &Subject, merges: impl Iterator<Item = &'a LandedMerge>, f
             .ok()
             .and_then(|commit| subject.audit.judged().get(&commit));
         if judged.is_some_and(|judged| judged.as_str() != merge.tree.0.as_str()) {
-            found.push(bug(format!(
-                "{} of {} has another tree than the one that was checked",
-                merge.commit.short(),
-                merge.ticket
-            )));
+            found.push(Finding::bug(
+                AREA,
+                format!(
+                    "{} of {} has another tree than the one that was checked",
+                    merge.commit.short(),
+                    merge.ticket
+                ),
+            ));
         }
     }
 }
@@ -313,13 +418,18 @@ fn twice(merges: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
     }
     for ((ticket, attempt), times) in times {
         if times > 1 {
-            found.push(bug(format!(
-                "attempt {attempt} of {ticket} is in {target} {times} times"
-            )));
+            found.push(Finding::bug(
+                AREA,
+                format!("attempt {attempt} of {ticket} is in {target} {times} times"),
+            ));
         }
     }
 }
 
 fn short(commit: &Oid) -> String {
-    commit.as_str().chars().take(10).collect()
+    short_of(commit.as_str())
+}
+
+fn short_of(id: &str) -> String {
+    id.chars().take(10).collect()
 }

@@ -10,7 +10,7 @@ use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
     Candidate, CheckOutcome, Effect, FileStatus, Fingerprint, InTheWay, KeptWork, Leftovers, Loss, Origin,
-    Part, PullRequest, Seen, Spec, Verdict as ReviewVerdict,
+    Part, PullRequest, Secret, Seen, Spec, Verdict as ReviewVerdict,
 };
 use model::{Actor, Oid, RunId, TicketId, Time};
 
@@ -279,11 +279,13 @@ pub enum Report {
         /// Why.
         why: String,
     },
-    /// It touches paths that a person must approve.
-    SensitivePaths {
+    /// It touches paths that a person must approve, or would land what looks like secrets.
+    Sensitive {
         /// The paths.
         paths: Vec<String>,
-        /// The tip that touches them.
+        /// What looks like secrets.
+        secrets: Vec<Secret>,
+        /// The tip that has them.
         tip: Oid,
     },
     /// The ticket's file is not there, and its folder is.
@@ -400,7 +402,7 @@ impl Report {
             | Report::ConflictsAhead { .. }
             | Report::BatchInTheWay { .. }
             | Report::ImportRefused { .. }
-            | Report::SensitivePaths { .. }
+            | Report::Sensitive { .. }
             | Report::FileMissing
             | Report::CouldNotRun { .. }
             | Report::RemoteAway { .. }

@@ -43,8 +43,8 @@ points! {
         "durable.recovery_not_needed": "the event is there, its file is not closed",
         "decided.waived": "a person lets it pass, the event is missing",
         "durable.waived": "the event is there, nobody was told",
-        "decided.paths_approved": "a person approves of paths, the event is missing",
-        "durable.paths_approved": "the event is there, nobody was told",
+        "decided.sensitive_approved": "a person approves of paths, the event is missing",
+        "durable.sensitive_approved": "the event is there, nobody was told",
     }
     "journal" {
         "journal.made": "a new journal is whole, under no name",
@@ -161,8 +161,8 @@ points! {
         "durable.submitted": "the event is there, nothing was built",
         "decided.no_commits": "a branch adds nothing, the event is missing",
         "durable.no_commits": "the event is there, the agent does not know",
-        "decided.sensitive_paths": "a person must approve of paths, the event is missing",
-        "durable.sensitive_paths": "the event is there, its file does not say so",
+        "decided.sensitive": "a person must approve of paths, the event is missing",
+        "durable.sensitive": "the event is there, its file does not say so",
     }
     "gate" {
         "decided.check_started": "a candidate is to be checked, the event is missing",

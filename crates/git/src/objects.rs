@@ -2,6 +2,7 @@
 
 pub(crate) mod commit;
 mod conflict_markers;
+pub(crate) mod contents;
 pub(crate) mod diff;
 mod fsck;
 pub(crate) mod history;

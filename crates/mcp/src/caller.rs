@@ -1,6 +1,8 @@
 //! Sending a call, and waiting for its answer.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -36,6 +38,31 @@ pub enum Error {
     /// The server could not begin, or broke off.
     #[error("the server of the tools broke off: {0}")]
     Server(String),
+}
+
+impl Error {
+    /// What can be done about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Error::Folder(process::Error::File { path, source, .. })
+                if matches!(
+                    source.kind(),
+                    ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied
+                ) =>
+            {
+                // The folder of all runs stays from step to step, that of one run does not.
+                let mut above = path.ancestors();
+                let runs = above.find(|folder| folder.file_name() == Some(OsStr::new("runs")));
+                format!(
+                    "the client's sandbox keeps its programs from writing there, which crew's tools need: end your \
+                     reply with a signal such as DONE instead. A person can open {} in the settings of the client",
+                    runs.unwrap_or(path).display()
+                )
+            }
+            Error::NoRun { .. } | Error::Folder(_) | Error::Server(_) => "the step may be over".to_owned(),
+        }
+    }
 }
 
 /// An agent that calls, in one step.
@@ -170,5 +197,28 @@ impl Answers {
     fn change_within(&self, limit: Duration) {
         // A notice or none: the folder is looked into.
         let _ = self.changed.recv_timeout(limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sandbox_that_keeps_the_call_from_being_written_is_named_with_the_folder_to_open() {
+        let of = |kind: ErrorKind| {
+            let error = process::Error::File {
+                doing: "write a call into",
+                path: "/repo/.crew/runs/t-1-1-1/asks".into(),
+                source: kind.into(),
+            };
+            Error::from(error).hint()
+        };
+        for kind in [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied] {
+            let hint = of(kind);
+            assert!(hint.contains("sandbox"), "{hint}");
+            assert!(hint.contains("open /repo/.crew/runs in"), "{hint}");
+        }
+        assert_eq!(of(ErrorKind::NotFound), "the step may be over");
     }
 }

@@ -170,6 +170,7 @@ fn spent(ticket: &Ticket) -> Option<Budget> {
         | Why::Landing
         | Why::TargetRed
         | Why::Paths { .. }
+        | Why::Secrets { .. }
         | Why::Commitments { .. }
         | Why::Tests { .. }
         | Why::Conflict

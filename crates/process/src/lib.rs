@@ -21,8 +21,10 @@
 //! * [`Watch`] waits for the end without polling; [`Tail`] reads output on from an offset.
 //! * [`ask`] puts a short question to a program, such as its version; [`is_root`] is whether this process is
 //!   root.
+//! * [`start_again`] and [`run_again`] start this very program once more, apart from any run.
 //! * [`shim_main`] is the shim itself, behind the binary's hidden subcommand.
 
+mod again;
 mod ask;
 mod asks;
 mod capture;
@@ -44,6 +46,7 @@ mod sweep;
 mod tail;
 mod watch;
 
+pub use again::{leave_terminal, run_again, start_again};
 pub use ask::ask;
 pub use asks::{
     Answered, Ask, Asks, CALLS_DIR, CALLS_TOKEN, MOST_BYTES, QUEUE_MARK, Reply, is_same_token, sent_at,

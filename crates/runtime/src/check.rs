@@ -19,7 +19,7 @@ use environment::CHECK_BASE;
 pub use environment::CHECK_MARK;
 pub(crate) use environment::CheckEnvironment;
 pub use missing::{MissingProgram, missing_programs};
-pub(crate) use missing::{missing_of, missing_of_promise, missing_program};
+pub(crate) use missing::{missing_in, missing_of, missing_of_promise, missing_program};
 pub(crate) use outcome::outcome;
 use outcome::tail;
 pub use paths::{idle_hold_paths, idle_paths, idle_review_paths};

@@ -217,7 +217,7 @@ impl Error {
             Error::Held { by } if crate::life_of(by) == process::Life::Gone => Some("try again in a moment".to_owned()),
             Error::Held { by } if by.is_command => Some("try again when it has ended".to_owned()),
             Error::Held { .. } => {
-                Some("`crew ps` shows what it does; `crew stop` ends it".to_owned())
+                Some("`crew ps` shows what it does; `crew stop` ends it: then this can be done".to_owned())
             }
             Error::Toolchain { .. } => Some(
                 "run it in a terminal; then mend it, or take it out of the list in crew.toml".to_owned(),

@@ -38,6 +38,7 @@ mod queue;
 mod reading;
 mod record;
 mod revert;
+pub mod secrets;
 mod set_up;
 mod settings_file;
 mod signalled;
@@ -61,7 +62,8 @@ pub use hooks::{BrokenHook, HOOK_MARK, HOOK_TICKET, WaitingHook, broken_hooks, w
 pub use lost_file::bring_back;
 pub use orphans::{check_runs, end_all_runs, end_run};
 pub use outputs::{ended_at, finish_taking_away, forget_passed_checks, take_away, ticket_of};
-pub use place::{Place, life_of, stopped};
+pub use own_repository::known_root;
+pub use place::{CREW_DIR, Place, life_of, stopped};
 pub use queue::origin_of;
 pub use reading::Reading;
 pub use revert::{Obstacle as RevertObstacle, obstacle as revert_obstacle};

@@ -312,7 +312,7 @@ fn outcome(report: &Report) -> (&'static str, Option<&str>) {
         Report::Conflicted { .. } => ("conflicted", None),
         Report::ConflictsAhead { .. } => ("conflicts_ahead", None),
         Report::ImportRefused { .. } => ("import_refused", None),
-        Report::SensitivePaths { .. } => ("sensitive_paths", None),
+        Report::Sensitive { .. } => ("sensitive", None),
         Report::FileMissing => ("file_missing", None),
         Report::CouldNotRun { why } => ("could_not_run", Some(why)),
         Report::RemoteAway { why } => ("remote_away", Some(why)),

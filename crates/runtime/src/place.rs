@@ -16,6 +16,8 @@ use crate::{Error, Result};
 const ORPHANS: Duration = Duration::from_secs(2);
 /// How often it is looked whether that has ended: of a lock that is given back nobody is told.
 const LOOK: Duration = Duration::from_millis(20);
+/// crew's own folder, in the root.
+pub const CREW_DIR: &str = ".crew";
 /// Where the queue is, unless `TICKETS_DIR` says otherwise.
 const TICKETS_DIR: &str = ".tickets";
 
@@ -86,7 +88,7 @@ impl Place {
 
     fn of(repository: Repository, dir: &Path, env: &BTreeMap<String, String>) -> Result<Self> {
         let root = repository.root().to_owned();
-        let crew_dir = root.join(".crew");
+        let crew_dir = root.join(CREW_DIR);
         its_own_folder(&crew_dir)?;
         let tickets_dir = match env.get("TICKETS_DIR").filter(|value| !value.is_empty()) {
             Some(given) => dir.join(given),
@@ -302,7 +304,7 @@ pub(crate) fn holds(holder: &Holder) -> String {
     let (a, the) = if holder.is_command {
         ("a command", "the command")
     } else {
-        ("another engine", "the engine")
+        ("an engine", "the engine")
     };
     match life_of(holder) {
         Life::Gone => {
@@ -320,7 +322,7 @@ pub(crate) fn repository_of(dir: &Path, env: &BTreeMap<String, String>) -> Resul
 
 /// Refuses a `.crew` that leads elsewhere: two repositories would share a journal, or other users could read
 /// its folder.
-fn its_own_folder(dir: &Path) -> Result<()> {
+pub(crate) fn its_own_folder(dir: &Path) -> Result<()> {
     let Ok(meta) = dir.symlink_metadata() else {
         return Ok(());
     };

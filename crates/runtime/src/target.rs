@@ -10,7 +10,7 @@ use model::target::{Canary, Shown, Verdict};
 use model::ticket::{self, Candidate, CheckOutcome, CheckPlan, CheckSlot, CheckTask, Checks, Loss};
 use tokio::sync::{Notify, mpsc};
 
-use crate::check::{Check, missing_of};
+use crate::check::{Check, missing_in, missing_of};
 use crate::dispatcher::Event;
 use crate::executor::perform::model_oid;
 use crate::executor::{Executor, Work};
@@ -174,7 +174,7 @@ impl Series<'_> {
                 let environment = &self.executor.check_env.variables;
                 let is_of_command = matches!(outcome, CheckOutcome::CouldNotRun { .. });
                 let missing = is_of_command
-                    .then(|| missing_of(&command.command, environment))
+                    .then(|| missing_of(&command.command, environment).or_else(|| missing_in(&why)))
                     .flatten();
                 return Some(Verdict::CouldNotRun {
                     why,

@@ -400,7 +400,7 @@ pub(crate) fn help(ticket: &Ticket, has_file: bool, asked: u32) -> Option<Comman
         });
     }
     let held = ticket.held.as_ref().filter(|held| held.retry_at.is_none())?;
-    Some(if let Why::Paths { .. } = held.why {
+    Some(if let Why::Paths { .. } | Why::Secrets { .. } = held.why {
         Command::Approve {
             ticket: id,
             tip: None,

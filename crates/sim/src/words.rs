@@ -178,7 +178,7 @@ pub(crate) fn came(report: &Report) -> String {
             format!("{} edits are in the way of {entry}", paths.len())
         }
         Report::ImportRefused { why } => format!("refused: {why}"),
-        Report::SensitivePaths { paths, .. } => format!("touches {}", paths.join(", ")),
+        Report::Sensitive { paths, .. } => format!("touches {}", paths.join(", ")),
         Report::CouldNotRun { why } => format!("it could not run: {why}"),
         Report::RemoteAway { why } | Report::RemoteRefused { why } | Report::Diverged { why } => why.clone(),
         Report::Hindered { why } => format!("hindered: {why}"),

@@ -1,7 +1,7 @@
 //! Text rules that all crates share: which characters are invisible or harmful, how untrusted text is
 //! quoted in a message, how an error is worded for a person, and how things are counted in words.
 
-mod count;
+mod counted;
 mod error;
 mod escape;
 mod excerpt;
@@ -11,7 +11,7 @@ mod quiet;
 pub mod sanitise;
 mod secret;
 
-pub use count::counted;
+pub use counted::counted;
 pub use error::{causes, is_exhausted, os_message, with_causes};
 pub use escape::{escaped, quoted};
 pub use excerpt::{excerpt, names_failure};

@@ -14,6 +14,10 @@ pub(crate) fn clean_line(text: &str) -> String {
 }
 
 fn replaced(text: &str, keep: impl Fn(char) -> bool) -> String {
+    // Nearly all text is this, of which listings have a great deal.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         let code = u32::from(c);

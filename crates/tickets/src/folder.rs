@@ -3,6 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use crate::document::Document;
 use crate::error::Error;
 use crate::id;
@@ -18,6 +20,17 @@ const NAME: &str = ".tickets";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folder {
     path: PathBuf,
+}
+
+/// The folder that is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sought<'a> {
+    /// The one of this path.
+    At(PathBuf),
+    /// The `.tickets` of this folder, and of no folder above it.
+    Of(&'a Path),
+    /// The nearest `.tickets` in this folder or above it.
+    Nearest(&'a Path),
 }
 
 /// The result of reading one file of the folder: a ticket, or the problem with it.
@@ -53,15 +66,6 @@ impl Readings {
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.0.iter().flat_map(Reading::problems)
     }
-
-    /// The ticket of exactly this id, if it could be read.
-    pub fn get(&self, id: &str) -> Option<&Ticket> {
-        let at = self
-            .0
-            .binary_search_by(|reading| reading.name.as_str().cmp(id))
-            .ok()?;
-        self.0[at].outcome.as_ref().ok()
-    }
 }
 
 impl Folder {
@@ -80,52 +84,32 @@ impl Folder {
         }
     }
 
-    /// The folder that `TICKETS_DIR` names (`given`, relative to `start`), else the nearest `.tickets` in
-    /// `start` or above it.
+    /// The folder that is sought.
     ///
-    /// Errors: [`Error::NotAFolder`], [`Error::NoFolder`].
-    pub fn find(given: Option<&Path>, start: &Path) -> Result<Folder, Error> {
-        match given {
-            Some(given) => Folder::at(&start.join(given)),
-            None => {
-                let found = start
-                    .ancestors()
-                    .map(|above| above.join(NAME))
-                    .find(|path| path.is_dir());
-                found.map(|path| Folder { path }).ok_or_else(|| Error::NoFolder {
-                    from: start.to_owned(),
-                })
+    /// Errors: [`Error::NotAFolder`] for a path, else [`Error::NoFolder`].
+    pub fn find(sought: &Sought<'_>) -> Result<Folder, Error> {
+        let none = |from: &Path| Error::NoFolder {
+            from: from.to_owned(),
+        };
+        match sought {
+            Sought::At(path) => Folder::at(path),
+            Sought::Of(root) => Folder::at(&root.join(NAME)).map_err(|_| none(root)),
+            Sought::Nearest(start) => {
+                let mut above = start.ancestors().map(|above| above.join(NAME));
+                let found = above.find(|path| path.is_dir());
+                found.map(|path| Folder { path }).ok_or_else(|| none(start))
             }
         }
     }
 
-    /// The `.tickets` of the folder `root`, and of no folder above it.
+    /// As [`Folder::find`], but makes the folder when there is none. Only for creating a ticket.
     ///
-    /// Errors: [`Error::NoFolder`].
-    pub fn of(root: &Path) -> Result<Folder, Error> {
-        Folder::at(&root.join(NAME)).map_err(|_| Error::NoFolder {
-            from: root.to_owned(),
+    /// Errors: [`Error::Io`].
+    pub fn find_or_create(sought: &Sought<'_>) -> Result<Folder, Error> {
+        Folder::find(sought).or_else(|_| match sought {
+            Sought::At(path) => Folder::make(path),
+            Sought::Of(root) | Sought::Nearest(root) => Folder::make(&root.join(NAME)),
         })
-    }
-
-    /// As [`Folder::find`], but makes `given`, or `.tickets` in `start`, when there is none. Only for
-    /// creating a ticket.
-    ///
-    /// Errors: [`Error::Io`].
-    pub fn find_or_create(given: Option<&Path>, start: &Path) -> Result<Folder, Error> {
-        match Folder::find(given, start) {
-            Err(Error::NoFolder { .. } | Error::NotAFolder { .. }) => {
-                Folder::make(&start.join(given.unwrap_or(Path::new(NAME))))
-            }
-            other => other,
-        }
-    }
-
-    /// As [`Folder::of`], but makes the folder when there is none.
-    ///
-    /// Errors: [`Error::Io`].
-    pub fn of_or_create(root: &Path) -> Result<Folder, Error> {
-        Folder::of(root).or_else(|_| Folder::make(&root.join(NAME)))
     }
 
     fn make(path: &Path) -> Result<Folder, Error> {
@@ -151,8 +135,9 @@ impl Folder {
     ///
     /// Errors: [`Error::Io`].
     pub fn ids(&self) -> Result<Vec<Id>, Error> {
+        let dir = self.open()?;
         Ok(self
-            .names()?
+            .names(dir.as_fd())?
             .iter()
             .filter_map(|name| Id::new(name).ok())
             .collect())
@@ -195,7 +180,7 @@ impl Folder {
     /// As [`Folder::load`], one file at a time, so that a long queue is never in memory as a whole.
     pub fn each(&self) -> Result<impl Iterator<Item = Reading>, Error> {
         let dir = self.open()?;
-        let names = self.names()?;
+        let names = self.names(dir.as_fd())?;
         Ok(names
             .into_iter()
             .filter_map(move |name| self.reading(dir.as_fd(), name)))
@@ -241,16 +226,16 @@ impl Folder {
 
     /// The names of all `*.md` files without the ending, sorted. Hidden files are no tickets. A name that
     /// is not UTF-8 gets replacement characters, so that it is never a valid id.
-    pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
-        let failed = |source| Error::Io {
+    pub(crate) fn names(&self, dir: BorrowedFd<'_>) -> Result<Vec<String>, Error> {
+        let failed = |source: Errno| Error::Io {
             doing: "list",
             path: self.path.clone(),
-            source,
+            source: source.into(),
         };
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.path).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name();
-            let name = name.to_string_lossy();
+        for entry in rustix::fs::Dir::read_from(dir).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy();
             if let Some(stem) = name.strip_suffix(".md")
                 && !name.starts_with('.')
             {

@@ -2,24 +2,23 @@
 
 mod cycles;
 
-use std::collections::BTreeMap;
-
-use crate::folder::Readings;
-use crate::ticket::Ticket;
+use crate::row::{Row, Rows};
+use crate::ticket::Status;
 
 /// The dependencies among the tickets of a folder. Every result is ordered by id, unless its doc gives
 /// another order.
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
-    ids: Vec<String>,
-    index: BTreeMap<String, usize>,
-    nodes: Vec<Node>,
+pub struct Graph<'a> {
+    /// The ids, sorted.
+    ids: Vec<&'a str>,
+    /// The node of each id.
+    nodes: Vec<Node<'a>>,
 }
 
 #[derive(Clone, Debug)]
-struct Node {
+struct Node<'a> {
     state: NodeState,
-    deps: Vec<Target>,
+    deps: Vec<Target<'a>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +28,17 @@ enum NodeState {
     Unreadable,
 }
 
-#[derive(Clone, Debug)]
-enum Target {
+#[derive(Clone, Copy, Debug)]
+enum Target<'a> {
     Node(usize),
-    Missing(String),
+    Missing(&'a str),
 }
 
 /// A dependency that is not closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocker {
+pub struct Blocker<'a> {
     /// The dependency as the file has it.
-    pub id: String,
+    pub id: &'a str,
     /// The reason.
     pub reason: BlockReason,
 }
@@ -55,53 +54,42 @@ pub enum BlockReason {
     Unreadable,
 }
 
-impl Graph {
+impl<'a> Graph<'a> {
     /// The graph of the tickets that were read. Unreadable files are in it: they block other tickets, and
     /// are not missing.
-    pub fn new(readings: &Readings) -> Graph {
-        let unreadable = |name: &str| (name.to_owned(), NodeState::Unreadable, Vec::new());
-        let readable = |ticket: &Ticket| {
-            let state = if ticket.is_closed() {
+    pub fn new(rows: &'a Rows) -> Graph<'a> {
+        let readable = |row: &'a Row| {
+            let state = if row.status() == Status::Closed {
                 NodeState::Closed
             } else {
                 NodeState::Unclosed
             };
-            (ticket.id.to_string(), state, ticket.deps.clone())
+            (row.id.as_str(), state, row.deps.as_slice())
         };
-        Graph::build(readings.0.iter().map(|reading| {
-            reading
-                .outcome
-                .as_ref()
-                .map_or_else(|_| unreadable(&reading.name), readable)
-        }))
+        let unreadable = |name: &'a String| (name.as_str(), NodeState::Unreadable, &[][..]);
+        let readable = rows.iter().map(readable);
+        Graph::build(readable.chain(rows.unreadable().keys().map(unreadable)).collect())
     }
 
-    fn build(tickets: impl Iterator<Item = (String, NodeState, Vec<String>)>) -> Graph {
-        let sorted: BTreeMap<String, (NodeState, Vec<String>)> =
-            tickets.map(|(id, state, deps)| (id, (state, deps))).collect();
-        let index: BTreeMap<String, usize> = sorted
-            .keys()
-            .enumerate()
-            .map(|(at, id)| (id.clone(), at))
-            .collect();
-        let ids = sorted.keys().cloned().collect();
-        let target = |dep: String| {
-            index
-                .get(&dep)
-                .map_or_else(|| Target::Missing(dep), |at| Target::Node(*at))
+    fn build(mut tickets: Vec<(&'a str, NodeState, &'a [String])>) -> Graph<'a> {
+        tickets.sort_by_key(|(id, _, _)| *id);
+        let ids: Vec<&str> = tickets.iter().map(|(id, _, _)| *id).collect();
+        let target = |dep: &'a String| match ids.binary_search(&dep.as_str()) {
+            Ok(at) => Target::Node(at),
+            Err(_) => Target::Missing(dep),
         };
-        let nodes = sorted
-            .into_values()
-            .map(|(state, deps)| Node {
+        let nodes = tickets
+            .into_iter()
+            .map(|(_, state, deps)| Node {
                 state,
-                deps: deps.into_iter().map(target).collect(),
+                deps: deps.iter().map(target).collect(),
             })
             .collect();
-        Graph { ids, index, nodes }
+        Graph { ids, nodes }
     }
 
     /// The dependencies that `id` waits for, in the order of its file.
-    pub fn blockers(&self, id: &str) -> Vec<Blocker> {
+    pub fn blockers(&self, id: &str) -> Vec<Blocker<'a>> {
         let Some(node) = self.node(id) else {
             return Vec::new();
         };
@@ -115,53 +103,54 @@ impl Graph {
     }
 
     /// The unclosed tickets that wait for `id`.
-    pub(crate) fn blocking(&self, id: &str) -> Vec<&str> {
-        let Some(wanted) = self.index.get(id) else {
+    pub(crate) fn blocking(&self, id: &str) -> Vec<&'a str> {
+        let Some(wanted) = self.at(id) else {
             return Vec::new();
         };
-        let waits = |node: &Node| {
+        let waits = |node: &Node<'_>| {
             node.state != NodeState::Closed
                 && node
                     .deps
                     .iter()
-                    .any(|dep| matches!(dep, Target::Node(at) if at == wanted))
+                    .any(|dep| matches!(dep, Target::Node(at) if *at == wanted))
         };
         self.ids
             .iter()
             .zip(&self.nodes)
             .filter(|(_, node)| waits(node))
-            .map(|(id, _)| id.as_str())
+            .map(|(id, _)| *id)
             .collect()
     }
 
     /// The existing dependencies of `id`, in the order of its file.
-    pub(crate) fn deps(&self, id: &str) -> Vec<&str> {
+    pub(crate) fn deps(&self, id: &str) -> Vec<&'a str> {
         let Some(node) = self.node(id) else {
             return Vec::new();
         };
         let existing = node.deps.iter().filter_map(|dep| match dep {
-            Target::Node(at) => Some(self.ids[*at].as_str()),
+            Target::Node(at) => Some(self.ids[*at]),
             Target::Missing(_) => None,
         });
         existing.collect()
     }
 
-    fn node(&self, id: &str) -> Option<&Node> {
-        self.index.get(id).map(|at| &self.nodes[*at])
+    fn node(&self, id: &str) -> Option<&Node<'a>> {
+        self.at(id).map(|at| &self.nodes[at])
     }
 
-    fn blocker(&self, dep: &Target) -> Option<Blocker> {
+    fn at(&self, id: &str) -> Option<usize> {
+        self.ids.binary_search(&id).ok()
+    }
+
+    fn blocker(&self, dep: &Target<'a>) -> Option<Blocker<'a>> {
         let (id, reason) = match dep {
-            Target::Missing(id) => (id, BlockReason::Missing),
+            Target::Missing(id) => (*id, BlockReason::Missing),
             Target::Node(at) => match self.nodes[*at].state {
                 NodeState::Closed => return None,
-                NodeState::Unclosed => (&self.ids[*at], BlockReason::Unclosed),
-                NodeState::Unreadable => (&self.ids[*at], BlockReason::Unreadable),
+                NodeState::Unclosed => (self.ids[*at], BlockReason::Unclosed),
+                NodeState::Unreadable => (self.ids[*at], BlockReason::Unreadable),
             },
         };
-        Some(Blocker {
-            id: id.clone(),
-            reason,
-        })
+        Some(Blocker { id, reason })
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 
 /// The longest id in bytes: with a suffix it still fits into a file name (255) and a ref.
@@ -13,8 +15,20 @@ const RANDOM_CHARS: usize = 4;
 
 /// A ticket's id: 1 to 128 of `A-Z a-z 0-9 . _ -`, without a leading `-` or `.`, a trailing `.`, a `..` or
 /// a trailing `.lock`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Id(String);
+
+impl TryFrom<String> for Id {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Id, Error> {
+        match broken_rule(&text) {
+            None => Ok(Id(text)),
+            Some(_) => Id::new(&text),
+        }
+    }
+}
 
 impl Id {
     /// Checks that a text is a valid id.

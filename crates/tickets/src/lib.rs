@@ -18,13 +18,16 @@ mod folder;
 mod front_matter;
 mod graph;
 mod id;
+mod index;
 mod list;
 mod lock;
 mod openat;
 mod problem;
 mod query;
 mod recovery;
+mod related;
 mod render;
+mod row;
 mod scan;
 mod stamp;
 mod ticket;
@@ -40,17 +43,19 @@ pub use create::New;
 pub use document::Document;
 pub use edit::{Dependency, Linked};
 pub use error::{Error, SaidByTk};
-pub use folder::{Folder, Reading, Readings};
+pub use folder::{Folder, Reading, Readings, Sought};
 pub use graph::{BlockReason, Blocker, Graph};
 pub use id::{Id, prefix, random};
 pub use list::{Filter, blocked, closed, list, ready};
 pub use lock::Lock;
 pub use problem::{Problem, ProblemKind};
 pub use query::render_query;
+pub use related::{Related, status_and_title};
 pub use render::{
     render_blocked, render_closed, render_cycles, render_dep, render_link, render_list, render_note,
     render_ready, render_show, render_status, render_undep, render_unlink,
 };
+pub use row::{Row, Rows};
 pub use scan::{Change, Kind, Read, Scan};
 pub use stamp::Stamp;
 pub use ticket::{Status, Text, Ticket};

@@ -1,10 +1,13 @@
 //! The output of the commands of tk, as text. Titles and names are made harmless for a terminal.
 
+use std::fmt::{self, Write as _};
+
 use crate::clean::{clean, clean_line};
 use crate::edit::{Dependency, Linked};
-use crate::folder::Readings;
 use crate::graph::Graph;
 use crate::id::Id;
+use crate::related::{Related, status_and_title};
+use crate::row::{Row, Rows};
 use crate::ticket::{Status, Ticket};
 
 /// `status`, `start`, `close`, `reopen`.
@@ -44,67 +47,57 @@ pub fn render_unlink(a: &Id, b: &Id) -> String {
 }
 
 /// `ls`: `id [status] - title <- [dependencies]`.
-pub fn render_list(tickets: &[&Ticket]) -> String {
-    lines(tickets, |ticket| {
-        format!("{}{}", line(ticket), waits(&ticket.deps))
+pub fn render_list(rows: &[&Row]) -> String {
+    lines(rows, |out, row| {
+        line(out, row)?;
+        waits(out, row.deps.iter().map(String::as_str))
     })
 }
 
 /// `closed`: `id [status] - title`.
-pub fn render_closed(tickets: &[&Ticket]) -> String {
-    lines(tickets, line)
+pub fn render_closed(rows: &[&Row]) -> String {
+    lines(rows, line)
 }
 
 /// `ready`: `id [P2][status] - title`.
-pub fn render_ready(tickets: &[&Ticket]) -> String {
-    lines(tickets, priority_line)
+pub fn render_ready(rows: &[&Row]) -> String {
+    lines(rows, priority_line)
 }
 
 /// `blocked`: as `ready`, and the dependencies that are not closed.
-pub fn render_blocked(tickets: &[&Ticket], graph: &Graph) -> String {
-    lines(tickets, |ticket| {
-        let blockers: Vec<String> = graph
-            .blockers(ticket.id.as_str())
-            .into_iter()
-            .map(|blocker| blocker.id)
-            .collect();
-        format!("{}{}", priority_line(ticket), waits(&blockers))
+pub fn render_blocked(rows: &[&Row], graph: &Graph<'_>) -> String {
+    lines(rows, |out, row| {
+        priority_line(out, row)?;
+        waits(
+            out,
+            graph.blockers(row.id.as_str()).iter().map(|blocker| blocker.id),
+        )
     })
 }
 
 /// `show`: the file, with the parent's title on the line of the parent, and the related tickets. The text
 /// of the file is made harmless only for a terminal.
-pub fn render_show(readings: &Readings, graph: &Graph, ticket: &Ticket, terminal: bool) -> String {
-    let mut out = file(readings, ticket);
+pub fn render_show<'a>(rows: &'a Rows, graph: &Graph<'a>, ticket: &'a Ticket, terminal: bool) -> String {
+    let mut out = file(rows, ticket);
     if !out.ends_with('\n') {
         out.push('\n');
     }
     if terminal {
         out = clean(&out.replace("\r\n", "\n"));
     }
-    let id = ticket.id.as_str();
-    let blockers = graph.blockers(id);
-    let children = readings
-        .tickets()
-        .filter(|child| child.parent.as_deref() == Some(id))
-        .map(|child| child.id.as_str());
+    let related = Related::of(rows, graph, ticket);
+    let blockers = related.blockers.iter().map(|blocker| blocker.id);
     let sections = [
-        (
-            "Blockers",
-            blockers
-                .iter()
-                .map(|blocker| blocker.id.as_str())
-                .collect::<Vec<_>>(),
-        ),
-        ("Blocking", graph.blocking(id)),
-        ("Children", children.collect()),
-        ("Linked", ticket.links.iter().map(String::as_str).collect()),
+        ("Blockers", blockers.collect()),
+        ("Blocking", related.blocking),
+        ("Children", related.children),
+        ("Linked", related.linked),
     ];
     for (name, ids) in sections {
         if !ids.is_empty() {
             out.push_str(&format!("\n## {name}\n\n"));
             for id in ids {
-                out.push_str(&format!("- {}\n", titled(readings, id)));
+                out.push_str(&format!("- {}\n", titled(rows, id)));
             }
         }
     }
@@ -112,7 +105,7 @@ pub fn render_show(readings: &Readings, graph: &Graph, ticket: &Ticket, terminal
 }
 
 /// `dep cycle`.
-pub fn render_cycles(readings: &Readings, graph: &Graph) -> String {
+pub fn render_cycles(rows: &Rows, graph: &Graph<'_>) -> String {
     let cycles = graph.cycles();
     if cycles.is_empty() {
         return "No dependency cycles found\n".to_owned();
@@ -127,7 +120,7 @@ pub fn render_cycles(readings: &Readings, graph: &Graph) -> String {
             cycle.join(" -> ")
         ));
         for id in cycle {
-            let (status, title) = status_and_title(readings, id);
+            let (status, title) = status_and_title(rows, id);
             out.push_str(&format!("  {id:<8} [{status}] {title}\n"));
         }
     }
@@ -135,36 +128,20 @@ pub fn render_cycles(readings: &Readings, graph: &Graph) -> String {
 }
 
 /// `id [status] title`, also for a ticket that is missing or unreadable.
-pub(crate) fn titled(readings: &Readings, id: &str) -> String {
-    let (status, title) = status_and_title(readings, id);
+pub(crate) fn titled(rows: &Rows, id: &str) -> String {
+    let (status, title) = status_and_title(rows, id);
     format!("{} [{status}] {title}", clean_line(id))
         .trim_end()
         .to_owned()
 }
 
-fn status_and_title(readings: &Readings, id: &str) -> (String, String) {
-    match readings.get(id) {
-        Some(ticket) => (clean_line(&ticket.status_text), clean_line(&ticket.title)),
-        None => {
-            let known = readings
-                .0
-                .binary_search_by(|reading| reading.name.as_str().cmp(id))
-                .is_ok();
-            (
-                (if known { "unreadable" } else { "missing" }).to_owned(),
-                String::new(),
-            )
-        }
-    }
-}
-
 /// The text of the file, with the title of the parent.
-fn file(readings: &Readings, ticket: &Ticket) -> String {
+fn file(rows: &Rows, ticket: &Ticket) -> String {
     let text = ticket.document.text();
     let title = ticket
         .parent
         .as_ref()
-        .and_then(|parent| readings.get(parent))
+        .and_then(|parent| rows.get(parent))
         .map(|parent| clean_line(&parent.title));
     let (Some(title), Some(line)) = (title, ticket.document.line("parent")) else {
         return text.to_owned();
@@ -180,34 +157,31 @@ fn file(readings: &Readings, ticket: &Ticket) -> String {
     text.split_inclusive('\n').enumerate().map(with_title).collect()
 }
 
-fn lines(tickets: &[&Ticket], line: impl Fn(&Ticket) -> String) -> String {
+fn lines(rows: &[&Row], line: impl Fn(&mut String, &Row) -> fmt::Result) -> String {
     let mut out = String::new();
-    for ticket in tickets {
-        out.push_str(&line(ticket));
+    for row in rows {
+        let written = line(&mut out, row);
+        debug_assert!(written.is_ok(), "a string takes any text");
         out.push('\n');
     }
     out
 }
 
-fn line(ticket: &Ticket) -> String {
-    format!(
-        "{:<8} [{}] - {}",
-        ticket.id,
-        clean_line(&ticket.status_text),
-        clean_line(&ticket.title)
-    )
+fn line(out: &mut String, row: &Row) -> fmt::Result {
+    let (status, title) = (clean_line(&row.status_text), clean_line(&row.title));
+    write!(out, "{:<8} [{status}] - {title}", row.id)
 }
 
-fn priority_line(ticket: &Ticket) -> String {
-    let (status, title) = (clean_line(&ticket.status_text), clean_line(&ticket.title));
-    format!("{:<8} [P{}][{status}] - {title}", ticket.id, ticket.priority)
+fn priority_line(out: &mut String, row: &Row) -> fmt::Result {
+    let (status, title) = (clean_line(&row.status_text), clean_line(&row.title));
+    write!(out, "{:<8} [P{}][{status}] - {title}", row.id, row.priority)
 }
 
 /// The dependencies in brackets.
-fn waits(deps: &[String]) -> String {
-    if deps.is_empty() {
-        String::new()
-    } else {
-        format!(" <- [{}]", clean_line(&deps.join(", ")))
+fn waits<'a>(out: &mut String, deps: impl Iterator<Item = &'a str>) -> fmt::Result {
+    let deps: Vec<&str> = deps.collect();
+    match deps.as_slice() {
+        [] => Ok(()),
+        deps => write!(out, " <- [{}]", clean_line(&deps.join(", "))),
     }
 }

@@ -11,10 +11,6 @@ use crate::folder::{Folder, Reading};
 use crate::stamp::Stamp;
 use crate::ticket::Ticket;
 
-/// The resolution of the file system's clock, as a safe bound. A file that changed more recently than this
-/// when it was read may change again without a new time.
-const TICK_NS: i128 = 100_000_000;
-
 /// The state of the folder at the last scan. It is a cache, and a new one starts empty. It keeps of each
 /// file only what is needed to notice a change; the content is in the change that is returned.
 #[derive(Debug)]
@@ -97,7 +93,11 @@ impl Scan {
     /// As [`Scan::rescan`], but calls `each` for one change at a time, removed files first, so that the
     /// first scan of a long queue is never in memory as a whole.
     pub fn rescan_each(&mut self, now: Timestamp, mut each: impl FnMut(Change)) -> Result<(), Error> {
-        let (dir, names) = match self.folder.open().and_then(|dir| Ok((dir, self.folder.names()?))) {
+        let listed = self.folder.open().and_then(|dir| {
+            let names = self.folder.names(dir.as_fd())?;
+            Ok((dir, names))
+        });
+        let (dir, names) = match listed {
             Ok((dir, names)) => (Some(dir), names),
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
                 (None, Vec::new())
@@ -176,10 +176,7 @@ impl Scan {
 
     /// Reads one file, unless its stamp shows that it cannot have changed.
     fn scan_file(&mut self, dir: BorrowedFd<'_>, name: String, now: Timestamp) -> Option<Change> {
-        let path = self.folder.path().join(format!("{name}.md"));
-        let stamp = std::fs::symlink_metadata(path)
-            .map(|metadata| Stamp::of(&metadata))
-            .unwrap_or_default();
+        let stamp = Stamp::at(dir, &format!("{name}.md")).unwrap_or_default();
         let before = self.files.get(&name).copied();
         if before.is_some_and(|before| before.stamp == stamp && !before.is_recent) {
             return None;
@@ -235,7 +232,7 @@ fn compare(
         changed_at,
         stamp,
         digest,
-        is_recent: now.as_nanosecond() - stamp.mtime_ns.max(stamp.ctime_ns) < TICK_NS,
+        is_recent: stamp.is_recent(now.as_nanosecond()),
     };
     (seen, kind)
 }

@@ -51,7 +51,7 @@ impl Status {
         }
     }
 
-    fn read(text: &str) -> Status {
+    pub(crate) fn read(text: &str) -> Status {
         match text {
             "open" => Status::Open,
             "in_progress" => Status::InProgress,
@@ -231,11 +231,6 @@ impl Ticket {
             document,
             stamp,
         }
-    }
-
-    /// True if the ticket is closed.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.status == Status::Closed
     }
 
     /// The text after the front matter.

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::folder::Readings;
 use crate::graph::Graph;
 use crate::id::Id;
 use crate::render::titled;
+use crate::row::Rows;
 
 /// The most bytes of a tree: repeated subtrees can double its size with every level.
 const MAX_BYTES: usize = 4 << 20;
@@ -13,9 +13,9 @@ const MAX_BYTES: usize = 4 << 20;
 /// `dep tree`: the ticket and its dependencies below it, one `id [status] title` a line. Each ticket is
 /// printed once, at its greatest depth; with `full`, wherever it is a dependency. Cycles are cut, and
 /// missing tickets are left out.
-pub fn render_tree(readings: &Readings, graph: &Graph, root: &Id, full: bool) -> String {
+pub fn render_tree(rows: &Rows, graph: &Graph<'_>, root: &Id, full: bool) -> String {
     let tree = Tree::of(graph, root.as_str());
-    let mut out = format!("{}\n", titled(readings, root.as_str()));
+    let mut out = format!("{}\n", titled(rows, root.as_str()));
     let mut printed = BTreeSet::from([root.as_str()]);
     // The path to the next ticket. No ticket is repeated on it, so that a cycle ends.
     let mut path: Vec<&str> = vec![root.as_str()];
@@ -50,7 +50,7 @@ pub fn render_tree(readings: &Readings, graph: &Graph, root: &Id, full: bool) ->
         } else {
             ("├── ", "│   ")
         };
-        out.push_str(&format!("{rails}{branch}{}\n", titled(readings, child)));
+        out.push_str(&format!("{rails}{branch}{}\n", titled(rows, child)));
         if out.len() > MAX_BYTES {
             out.push_str("… the tree is larger than this\n");
             break;
@@ -85,7 +85,7 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn of(graph: &'a Graph, root: &'a str) -> Tree<'a> {
+    fn of(graph: &'a Graph<'a>, root: &'a str) -> Tree<'a> {
         let (order, edges) = walk(graph, root);
         let mut depth: BTreeMap<&str, usize> = BTreeMap::from([(root, 0)]);
         for at in order.iter().rev() {
@@ -111,7 +111,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The children of `id`, which is printed at `depth`, ordered by the depth of their subtrees and by id.
-    fn children(&self, graph: &'a Graph, id: &str, depth: usize, full: bool) -> Vec<&'a str> {
+    fn children(&self, graph: &'a Graph<'a>, id: &str, depth: usize, full: bool) -> Vec<&'a str> {
         let mut children = graph.deps(id);
         children.retain(|child| full || self.depth.get(child) == Some(&(depth + 1)));
         children.sort_by(|a, b| {
@@ -126,7 +126,7 @@ impl<'a> Tree<'a> {
 }
 
 /// All tickets below `root`, each after those below it, and the edges that do not close a cycle.
-fn walk<'a>(graph: &'a Graph, root: &'a str) -> (Vec<&'a str>, BTreeMap<&'a str, Vec<&'a str>>) {
+fn walk<'a>(graph: &'a Graph<'a>, root: &'a str) -> (Vec<&'a str>, BTreeMap<&'a str, Vec<&'a str>>) {
     let mut order = Vec::new();
     let mut edges: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     // The tickets that were reached: true once all tickets below one have been visited.

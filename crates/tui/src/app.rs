@@ -13,6 +13,7 @@ use store::Recorded;
 
 use crate::choose::Choice;
 use crate::dialog::Dialog;
+use crate::diff::Looked;
 use crate::history::History;
 use crate::log::Log;
 use crate::message::{Action, Activity, CommandResult, Engine, Files, Msg};
@@ -60,8 +61,10 @@ pub struct App {
     pub(crate) pending: Vec<String>,
     pub(crate) log: Log,
     pub(crate) history: History,
-    /// The number of lines by which a pane is scrolled: output and history up from their ends, cost and the
-    /// chosen entry of the inbox down from their tops.
+    /// The diff that is looked at, while that pane has the focus.
+    pub(crate) diff: Option<Looked>,
+    /// The number of lines by which a pane is scrolled: output and history up from their ends, cost, the
+    /// diff and the chosen entry of the inbox down from their tops.
     pub(crate) scroll: BTreeMap<Pane, usize>,
     pub(crate) agents: Vec<Agent>,
     pub(crate) queue: Vec<TicketId>,
@@ -112,6 +115,7 @@ impl App {
             pending: Vec::new(),
             log: Log::default(),
             history: History::default(),
+            diff: None,
             scroll: BTreeMap::new(),
             agents: Vec::new(),
             queue: Vec::new(),
@@ -164,6 +168,11 @@ impl App {
             Msg::History { ticket, rows } => {
                 if self.history.ticket.as_ref() == Some(&ticket) {
                     self.history.read(&rows);
+                }
+            }
+            Msg::Diff { ticket, diff } => {
+                if let Some(looked) = self.diff.as_mut().filter(|looked| looked.ticket == ticket) {
+                    looked.take(diff);
                 }
             }
             Msg::CommandResult(result) => self.take_result(&result),
@@ -326,7 +335,7 @@ impl App {
                 focus: self.focus,
                 side: self.side,
                 detail: self.detail,
-                zoomed: self.zoomed,
+                zoomed: self.zoomed || self.focus == Pane::Diff,
                 has_pause: self.pause_line().is_some(),
                 agents: self.agents.len(),
             },
@@ -343,13 +352,17 @@ impl App {
         self.crew.tickets.get(id).map(AsRef::as_ref)
     }
 
-    /// The list whose chosen row the other panes show; the agents, if that list is empty.
+    /// The list whose chosen row the other panes show; the agents, if that list is empty. While a diff is
+    /// looked at, its ticket is the chosen one, wherever the lists move to meanwhile.
     fn chosen_in(&self) -> Pane {
+        if self.focus == Pane::Diff {
+            return Pane::Diff;
+        }
         let some = match self.list {
             Pane::Queue => !self.queue.is_empty(),
             Pane::Train => self.in_train.key().is_some(),
             Pane::Inbox => !self.inbox.is_empty(),
-            Pane::Agents | Pane::Output | Pane::History | Pane::Cost => false,
+            Pane::Agents | Pane::Output | Pane::History | Pane::Cost | Pane::Diff => false,
         };
         if some { self.list } else { Pane::Agents }
     }
@@ -386,6 +399,7 @@ impl App {
             Pane::Queue => self.in_queue.key(),
             Pane::Train => self.in_train.key(),
             Pane::Inbox => self.chosen_item()?.ticket.as_ref(),
+            Pane::Diff => self.diff.as_ref().map(|looked| &looked.ticket),
             Pane::Agents | Pane::Output | Pane::History | Pane::Cost => {
                 let name = self.agent.key()?;
                 let agent = self.agents.iter().find(|agent| agent.name == *name)?;
@@ -401,7 +415,7 @@ impl App {
     /// The chosen agent, or that of the chosen ticket.
     pub(crate) fn chosen_agent(&self) -> Option<&AgentName> {
         match self.chosen_in() {
-            Pane::Queue | Pane::Train | Pane::Inbox => {
+            Pane::Queue | Pane::Train | Pane::Inbox | Pane::Diff => {
                 let ticket = self.chosen_ticket().and_then(|id| self.ticket(id))?;
                 match (&ticket.state, ticket.attempt()) {
                     (_, Some(attempt)) => Some(&attempt.claim.agent),
@@ -425,7 +439,7 @@ impl App {
     fn chosen_runs(&self) -> (&[RunId], usize) {
         let of = |id: &TicketId| self.runs_at.get(id).map(Vec::as_slice).unwrap_or_default();
         match self.chosen_in() {
-            Pane::Queue | Pane::Train | Pane::Inbox => {
+            Pane::Queue | Pane::Train | Pane::Inbox | Pane::Diff => {
                 let runs = self.chosen_ticket().map(of).unwrap_or_default();
                 (runs, runs.len().saturating_sub(1))
             }

@@ -1,6 +1,7 @@
 //! Drawing the state: a function of the state alone.
 
 mod details;
+mod diff;
 mod front;
 mod inbox;
 mod lists;
@@ -15,7 +16,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
 
 use crate::app::App;
 use crate::cell::put;
-use crate::keys::{key_words, keys_of};
+use crate::keys::{diff_word, key_words, keys_of};
 use crate::pane::Pane;
 use crate::theme::Tone;
 
@@ -55,6 +56,7 @@ fn on(app: &App, buffer: &mut Buffer, area: Rect) {
             Pane::Output => details::output(app, buffer, content),
             Pane::History => details::history(app, buffer, content),
             Pane::Cost => details::cost(app, buffer, content),
+            Pane::Diff => diff::diff(app, buffer, content),
         }
     }
     status(app, buffer, plan.status);
@@ -101,7 +103,7 @@ fn title(app: &App, pane: Pane) -> String {
                 false => format!(" of {}", about.join(", ")),
             }
         }
-        Pane::History => app
+        Pane::History | Pane::Diff => app
             .chosen_ticket()
             .map(|id| format!(" of {id}"))
             .unwrap_or_default(),
@@ -109,17 +111,18 @@ fn title(app: &App, pane: Pane) -> String {
     };
     let scrolled = app.scroll.get(&pane).copied().unwrap_or(0);
     let hidden = match pane {
-        Pane::Inbox => max_scroll(app, pane).saturating_sub(scrolled),
+        Pane::Inbox | Pane::Diff => max_scroll(app, pane).saturating_sub(scrolled),
         Pane::Output | Pane::History => scrolled,
         Pane::Agents | Pane::Queue | Pane::Train | Pane::Cost => 0,
     };
     let place = match (pane, hidden) {
         (_, 0) => String::new(),
-        (Pane::Inbox, 1) => ", 1 line below".to_owned(),
-        (Pane::Inbox, below) => format!(", {below} lines below"),
+        (Pane::Inbox | Pane::Diff, 1) => ", 1 line below".to_owned(),
+        (Pane::Inbox | Pane::Diff, below) => format!(", {below} lines below"),
         (_, up) => format!(", {up} lines up"),
     };
-    format!("{} {}{about}{place}", pane.number(), pane.name())
+    let number = pane.number().map(|number| format!("{number} "));
+    format!("{}{}{about}{place}", number.unwrap_or_default(), pane.name())
 }
 
 fn framed(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
@@ -158,7 +161,17 @@ fn titled(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
         app.theme,
         Tone::Bold,
     );
-    put(buffer, line, x + 2, "Tab next pane", app.theme, Tone::Dim);
+    let next = match pane {
+        Pane::Diff => "q back",
+        Pane::Agents
+        | Pane::Queue
+        | Pane::Train
+        | Pane::Inbox
+        | Pane::Output
+        | Pane::History
+        | Pane::Cost => "Tab next pane",
+    };
+    put(buffer, line, x + 2, next, app.theme, Tone::Dim);
 }
 
 /// Draws the engine's state and the figures of the queue in one line.
@@ -276,20 +289,39 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
                 (false, true) => "W wake  K kill  ",
                 (false, false) => "s assign  ",
             };
-            format!("{acts}n spawn  / filter")
+            format!("{}{acts}n spawn  / filter", diff_word(app))
         }
         Pane::Queue | Pane::Train => {
             let acts = app.chosen_ticket().and_then(|id| app.ticket(id));
             let acts = acts.map(|ticket| keys_of(app, ticket)).unwrap_or_default();
-            format!("{acts}  / filter").trim_start().to_owned()
+            format!("{}{acts}  / filter", diff_word(app))
+                .trim_start()
+                .to_owned()
         }
-        Pane::Inbox => app.chosen_item().map(key_words).unwrap_or_default(),
+        Pane::Inbox => {
+            let acts = app.chosen_item().map(key_words).unwrap_or_default();
+            format!("{}{acts}", diff_word(app))
+        }
         Pane::Output if app.log.unfolded => "↑↓ scroll  [ ] other runs  f fold results".to_owned(),
         Pane::Output => "↑↓ scroll  [ ] other runs  f unfold results".to_owned(),
         Pane::History => "↑↓ scroll  G end".to_owned(),
         Pane::Cost => "↑↓ scroll".to_owned(),
+        Pane::Diff => {
+            let acts = app.chosen_ticket().and_then(|id| app.ticket(id));
+            let acts = acts.map(|ticket| keys_of(app, ticket)).unwrap_or_default();
+            format!("↑↓ scroll  d read again  {acts}")
+        }
     };
     let engine = if app.engine.is_none() { "R run  " } else { "" };
-    let text = format!("? help  q quit  Tab pane  Enter zoom  {engine}{acts}");
+    let text = match app.focus {
+        Pane::Diff => format!("? help  q back  {acts}"),
+        Pane::Agents
+        | Pane::Queue
+        | Pane::Train
+        | Pane::Inbox
+        | Pane::Output
+        | Pane::History
+        | Pane::Cost => format!("? help  q quit  Tab pane  Enter zoom  {engine}{acts}"),
+    };
     put(buffer, area, 0, &text, app.theme, Tone::Dim);
 }

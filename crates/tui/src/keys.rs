@@ -2,7 +2,7 @@
 
 use model::command::{Command, Question};
 use model::settings::MAX_AGENTS;
-use model::ticket::{State, Ticket};
+use model::ticket::{Done, State, Ticket};
 use model::view::{Act, Item, Kind, Status};
 use model::{AgentName, TicketId};
 
@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::cell;
 use crate::choose::Choice;
 use crate::dialog::{Dialog, Purpose, STOPS};
+use crate::diff::Looked;
 use crate::draw;
 use crate::input::Input;
 use crate::message::{Action, Key};
@@ -44,6 +45,9 @@ impl App {
     }
 
     fn at_panes(&mut self, key: Key, actions: &mut Vec<Action>) {
+        if self.focus == Pane::Diff && self.at_diff(key) {
+            return;
+        }
         let page = isize::try_from(self.page()).unwrap_or(isize::MAX);
         match key {
             Key::Char('q') => actions.push(Action::Quit),
@@ -56,6 +60,7 @@ impl App {
             Key::Tab | Key::Right | Key::Char('l') => self.go(self.focus.turned(1)),
             Key::BackTab | Key::Left | Key::Char('h') => self.go(self.focus.turned(-1)),
             Key::Enter | Key::Char('z') => self.zoomed = !self.zoomed,
+            Key::Char('d') => self.look_at_diff(actions),
             Key::Char('f') => {
                 self.log.unfolded = !self.log.unfolded;
                 self.scroll.remove(&Pane::Output);
@@ -90,14 +95,49 @@ impl App {
             Key::Char('x') => self.ask_reason(Purpose::Reject),
             Key::Char('r') => self.submit_ticket("retry", actions, |ticket| Command::Retry { ticket }),
             Key::Char('m') => self.submit_ticket("merge", actions, |ticket| Command::Merge { ticket }),
-            Key::Char('p') => {
-                // The word is on the tip that is shown, whatever the branch has when the engine reads it.
-                let chosen = self.chosen_ticket().and_then(|id| self.ticket(id));
-                let tip = chosen.and_then(Ticket::tip_to_approve);
-                let tip = tip.map(|tip| tip.as_str().to_owned());
-                self.submit_ticket("approve", actions, |ticket| Command::Approve { ticket, tip });
-            }
+            Key::Char('p') => self.ask_approve(),
             Key::Char(_) | Key::Ctrl(_) | Key::Backspace | Key::Delete => {}
+        }
+    }
+
+    /// Handles a key that means something else in the diff than in other panes; `false` for other keys.
+    fn at_diff(&mut self, key: Key) -> bool {
+        match key {
+            Key::Escape | Key::Char('q') => {
+                self.leave_diff();
+                true
+            }
+            Key::Tab | Key::BackTab | Key::Left | Key::Right | Key::Char('h' | 'l' | '1'..='7') => {
+                self.leave_diff();
+                false
+            }
+            // They are about panes that are not shown.
+            Key::Enter | Key::Char('z' | '/' | 'f' | '[' | ']') => true,
+            _ => false,
+        }
+    }
+
+    /// Reads the diff of the chosen ticket, or that which is looked at anew.
+    fn look_at_diff(&mut self, actions: &mut Vec<Action>) {
+        let Some(ticket) = self.chosen_ticket().cloned() else {
+            return self.set_status(Tone::Waiting, "no ticket is chosen whose diff could be shown");
+        };
+        let back = match &self.diff {
+            Some(looked) if looked.read.is_none() => return,
+            Some(looked) => looked.back,
+            None => {
+                self.scroll.remove(&Pane::Diff);
+                self.focus
+            }
+        };
+        self.diff = Some(Looked::begin(ticket.clone(), self.ticket(&ticket), back));
+        self.focus = Pane::Diff;
+        actions.push(Action::Diff(ticket));
+    }
+
+    fn leave_diff(&mut self) {
+        if let Some(looked) = self.diff.take() {
+            self.focus = looked.back;
         }
     }
 
@@ -110,7 +150,7 @@ impl App {
         match pane {
             Pane::Train | Pane::Inbox => self.side = pane,
             Pane::Output | Pane::History | Pane::Cost => self.detail = pane,
-            Pane::Agents | Pane::Queue => {}
+            Pane::Agents | Pane::Queue | Pane::Diff => {}
         }
     }
 
@@ -121,10 +161,10 @@ impl App {
             Pane::Queue => self.in_queue.step(self.queue.iter(), by),
             Pane::Train => self.in_train.step(self.train.iter(), by),
             Pane::Inbox => self.move_in_inbox(by),
-            Pane::Output | Pane::History | Pane::Cost => {
+            Pane::Output | Pane::History | Pane::Cost | Pane::Diff => {
                 let max = draw::max_scroll(self, self.focus);
-                // Costs are scrolled from the top, output and history from their ends.
-                let by = if self.focus == Pane::Cost {
+                // Costs and diffs are scrolled from the top, output and history from their ends.
+                let by = if matches!(self.focus, Pane::Cost | Pane::Diff) {
                     by
                 } else {
                     by.saturating_neg()
@@ -416,6 +456,37 @@ impl App {
         }
     }
 
+    /// A row may come or go at the instant in which the key is pressed, and a text may be typed into the
+    /// wrong window: what lands is asked about by its name. The word is on the commit that is shown, whatever
+    /// the branch has when the engine reads it.
+    fn ask_approve(&mut self) {
+        let ticket = self.chosen_ticket().and_then(|id| self.ticket(id));
+        let Some(ticket) = ticket.filter(|ticket| !ticket.is_done()) else {
+            return self.set_status(Tone::Waiting, "no unfinished ticket is chosen to approve");
+        };
+        let tip = match &self.diff {
+            Some(looked) if looked.commit().is_none() => {
+                let why = "this diff shows no commit that could be approved: `d` reads it again once the work is submitted";
+                return self.set_status(Tone::Waiting, why);
+            }
+            Some(looked) => looked.commit(),
+            None => ticket.tip_to_approve(),
+        };
+        let id = ticket.id.clone();
+        let at = tip.map(|tip| format!(" at {}", tip.short())).unwrap_or_default();
+        let why = ticket.held.as_ref().map(|held| format!(" ({})", held.note));
+        let follows = format!("{}{}", ticket.spec.title, why.unwrap_or_default());
+        self.dialog = Some(Dialog::Confirm {
+            question: format!("Approve {id}{at}?"),
+            follows: text::sanitise::line(&follows),
+            request: format!("approve {id}"),
+            command: Command::Approve {
+                ticket: id,
+                tip: tip.map(|tip| tip.as_str().to_owned()),
+            },
+        });
+    }
+
     fn ask_reason(&mut self, what: Purpose) {
         let open = |id: &&TicketId| self.ticket(id).is_some_and(|ticket| !ticket.is_done());
         match self.chosen_ticket().filter(open).cloned() {
@@ -454,7 +525,7 @@ impl App {
     fn ask_assign(&mut self) {
         let (head, choices) = match self.list {
             Pane::Queue | Pane::Train | Pane::Inbox => self.agents_for_ticket(),
-            Pane::Agents | Pane::Output | Pane::History | Pane::Cost => self.tickets_for_agent(),
+            Pane::Agents | Pane::Output | Pane::History | Pane::Cost | Pane::Diff => self.tickets_for_agent(),
         };
         if choices.is_empty() {
             self.set_status(Tone::Waiting, &head);
@@ -560,6 +631,15 @@ pub(crate) fn keys_of(app: &App, ticket: &Ticket) -> String {
         State::New | State::Done(_) => "",
     };
     keys.to_owned()
+}
+
+/// The key that shows the diff, where the chosen ticket has work to show; with the space behind it.
+pub(crate) fn diff_word(app: &App) -> &'static str {
+    let ticket = app.chosen_ticket().and_then(|id| app.ticket(id));
+    match ticket.map(|ticket| &ticket.state) {
+        Some(State::InProgress(_) | State::Verify(_) | State::Done(Done::Landed { .. })) => "d diff  ",
+        Some(State::New | State::Open | State::Done(_)) | None => "",
+    }
 }
 
 /// The remedies for an item of the inbox: keys with their names, or command lines and texts; not sanitised.

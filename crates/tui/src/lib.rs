@@ -8,6 +8,7 @@ mod app;
 mod cell;
 mod choose;
 mod dialog;
+mod diff;
 mod draw;
 mod history;
 mod input;
@@ -22,6 +23,6 @@ mod theme;
 
 pub use app::{App, Options};
 pub use draw::draw;
-pub use message::{Action, Activity, CommandResult, Engine, Files, Key, Msg, Printed};
+pub use message::{Action, Activity, CommandResult, Diff, Engine, Files, Key, Msg, Printed};
 pub use terminal::{Keyboard, Terminal};
 pub use theme::Tone;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::command::{Command, Outcome};
 use model::ticket::Ticket;
 use model::view::Context;
-use model::{AgentName, RunId, TicketId, Time};
+use model::{AgentName, Oid, RunId, TicketId, Time};
 use store::Recorded;
 
 use crate::theme::Tone;
@@ -43,6 +43,13 @@ pub enum Msg {
         /// Its rows, in order.
         rows: Vec<Recorded>,
     },
+    /// What a ticket would change on the target, or has changed there.
+    Diff {
+        /// The ticket.
+        ticket: TicketId,
+        /// The diff, or the reason why there is none, not sanitised.
+        diff: Result<Diff, String>,
+    },
     /// What runs in the steps of agents, by the agent.
     Activities(BTreeMap<AgentName, Activity>),
     /// A command has a result.
@@ -64,6 +71,15 @@ pub struct Printed {
     pub joins: bool,
     /// The text, not sanitised.
     pub text: String,
+}
+
+/// The change of a ticket, as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diff {
+    /// The commit that has all that is shown; none where some of it is in no commit.
+    pub commit: Option<Oid>,
+    /// Its lines, not sanitised.
+    pub lines: Vec<(Tone, String)>,
 }
 
 /// A key that the dashboard knows.
@@ -160,6 +176,8 @@ pub enum Action {
     Watch(Option<RunId>),
     /// Send the history of this ticket.
     Read(TicketId),
+    /// Read the diff of this ticket, and send a [`Msg::Diff`].
+    Diff(TicketId),
     /// Suspend the program to the shell.
     Suspend,
     /// End the program.

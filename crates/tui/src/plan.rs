@@ -106,7 +106,9 @@ fn stacked(body: Rect, wanted: Wanted) -> Vec<(Pane, Rect)> {
     // The focused inbox has reasons and advice to be read.
     let (high, broad) = match wanted.focus {
         Pane::Inbox => (62, 62),
-        Pane::Agents | Pane::Queue | Pane::Train | Pane::Output | Pane::History | Pane::Cost => (48, 45),
+        Pane::Agents | Pane::Queue | Pane::Train | Pane::Output | Pane::History | Pane::Cost | Pane::Diff => {
+            (48, 45)
+        }
     };
     let [middle, bottom] = Layout::vertical([Constraint::Percentage(high), Constraint::Min(0)]).areas(rest);
     let [left, right] = Layout::horizontal([Constraint::Min(0), Constraint::Percentage(broad)]).areas(middle);
@@ -132,7 +134,9 @@ fn wide(body: Rect, wanted: Wanted) -> Vec<(Pane, Rect)> {
     .areas(left);
     let (inbox, below) = match wanted.focus {
         Pane::Inbox => (45, 25),
-        Pane::Agents | Pane::Queue | Pane::Train | Pane::Output | Pane::History | Pane::Cost => (22, 34),
+        Pane::Agents | Pane::Queue | Pane::Train | Pane::Output | Pane::History | Pane::Cost | Pane::Diff => {
+            (22, 34)
+        }
     };
     let [inbox, output, below] = Layout::vertical([
         Constraint::Percentage(inbox),

@@ -22,6 +22,8 @@ pub enum Tone {
     Wrong,
     /// A transition.
     Moving,
+    /// A line that a change takes away.
+    Removed,
 }
 
 impl Tone {
@@ -59,6 +61,7 @@ impl Theme {
             Tone::Waiting => coloured(Color::Yellow),
             Tone::Wrong => coloured(Color::Red).add_modifier(Modifier::BOLD),
             Tone::Moving => coloured(Color::Cyan),
+            Tone::Removed => coloured(Color::Red),
         }
     }
 

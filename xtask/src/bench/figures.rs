@@ -2,6 +2,7 @@
 
 use super::beats::Beats;
 use super::calls::{BESIDE, Called};
+use super::listing::{self, Listed};
 use super::quantile;
 use super::report::ratio;
 use super::streams::{STREAMS, Streamed};
@@ -140,6 +141,53 @@ pub(crate) fn calls_page(called: Option<&Called>) -> String {
     }
     page
 }
+
+/// For the terminal.
+pub(crate) fn listed(listings: &[Listed]) -> String {
+    let half = |times: &[f64]| quantile(times.iter().copied(), 0.5);
+    let each = listings.iter().map(|one| {
+        let (first, again) = (half(&one.first), half(&one.again));
+        format!("{} {again:.1} ms, without an index {first:.1} ms", one.listing)
+    });
+    let each: Vec<String> = each.collect();
+    format!(
+        "\nlisting, {} tickets, p50 (goal {:.0} ms): {}",
+        listing::TICKETS,
+        listing::GOAL,
+        each.join("; ")
+    )
+}
+
+/// The section of the page.
+pub(crate) fn listings_page(listings: &[Listed]) -> String {
+    if listings.is_empty() {
+        return String::new();
+    }
+    let mut page = LISTINGS_HEAD
+        .replace("TICKETS", &listing::TICKETS.to_string())
+        .replace("GOAL", &format!("{:.0}", listing::GOAL));
+    for one in listings {
+        let of_goal = |times: &[f64]| 100.0 * quantile(times.iter().copied(), 0.5) / listing::GOAL;
+        page.push_str(&format!(
+            "| `crew ticket {}` | {} | {:.0} % | {:.0} % |\n",
+            one.listing,
+            one.again.len(),
+            of_goal(&one.again),
+            of_goal(&one.first)
+        ));
+    }
+    page
+}
+
+const LISTINGS_HEAD: &str = "
+## listing
+
+Time of a listing of TICKETS tickets from the start of its process to its end, when no file has changed since the last one, and without an
+index, so that every file is read.
+
+| command | rounds | p50, of GOAL ms | without an index |
+|---|---|---|---|
+";
 
 const CALLS_HEAD: &str = "
 ## calls

@@ -11,6 +11,7 @@ mod drain;
 mod exits;
 mod figures;
 mod idle;
+mod listing;
 mod place;
 mod recover;
 mod report;
@@ -37,7 +38,7 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 12] = [
     "drain",
     "dispatch",
     "exits",
@@ -48,6 +49,7 @@ const PARTS: [&str; 11] = [
     "transcript",
     "beats",
     "calls",
+    "listing",
     "train",
 ];
 
@@ -73,8 +75,8 @@ impl Options {
 }
 
 /// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the
-/// page says how thoroughly. The sections of the train, the streams, the transcript, the beats and the calls
-/// are also written when only they were measured.
+/// page says how thoroughly. The sections of the train, the streams, the transcript, the beats, the calls and
+/// the listings are also written when only they were measured.
 ///
 /// # Errors
 ///
@@ -178,6 +180,10 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         println!("{}", figures::called(&called));
         report.calls = Some(called);
     }
+    if wants("listing") {
+        report.listings = listing::run(&place, if options.quick { 5 } else { 25 })?;
+        println!("{}", figures::listed(&report.listings));
+    }
     if wants("train") {
         let orders = example(root, &built, options.crew.is_some(), "sim", "orders")?;
         let trains = train::run(&place, &orders, &train::Shape::new(options.quick))?;
@@ -200,6 +206,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
             figures::transcript_page(report.transcript.as_ref()),
             figures::beats_page(&report.beats),
             figures::calls_page(report.calls.as_ref()),
+            figures::listings_page(&report.listings),
         ];
         let alone: Vec<&String> = alone.iter().filter(|section| !section.is_empty()).collect();
         if options.quick || alone.is_empty() {

@@ -7,6 +7,7 @@ use super::dispatch::Dispatched;
 use super::drain::{Drained, Traced};
 use super::exits::Noticed;
 use super::idle::{AGENTS, Idled};
+use super::listing::Listed;
 use super::place::Place;
 use super::recover::{COMMANDS, Recovered};
 use super::streams::Streamed;
@@ -26,6 +27,7 @@ pub(crate) struct Report {
     pub(crate) append: Option<Appended>,
     pub(crate) streams: Vec<Streamed>,
     pub(crate) transcript: Option<Read>,
+    pub(crate) listings: Vec<Listed>,
     pub(crate) beats: Vec<Beats>,
     pub(crate) calls: Option<Called>,
     pub(crate) trains: Option<Trains>,
@@ -330,6 +332,7 @@ impl Report {
         page.push_str(&figures::transcript_page(self.transcript.as_ref()));
         page.push_str(&figures::beats_page(&self.beats));
         page.push_str(&figures::calls_page(self.calls.as_ref()));
+        page.push_str(&figures::listings_page(&self.listings));
         if let Some(trains) = &self.trains {
             page.push_str(&train::report::page(trains));
         }

@@ -1,9 +1,10 @@
 //! `crew completions`: for the shell.
 
-use clap::{Args, Command, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
+use client::error::Doing as _;
 
-use crate::arguments::Arguments;
+use crate::completion;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -17,20 +18,8 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit> {
-        let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut shown(), "crew", &mut text);
-        context.out.bytes(&text)?;
+        let script = completion::script(self.shell).doing("write", "the completions")?;
+        context.out.bytes(script.as_bytes())?;
         Ok(Exit::Done)
     }
-}
-
-/// The grammar without what is hidden, which a shell would complete all the same.
-fn shown() -> Command {
-    let whole = Arguments::command();
-    let shown = |command: &&Command| !command.is_hide_set();
-    let commands = whole.get_subcommands().filter(shown);
-    Command::new("crew")
-        .version(env!("CARGO_PKG_VERSION"))
-        .args(whole.get_arguments())
-        .subcommands(commands)
 }

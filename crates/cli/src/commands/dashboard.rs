@@ -1,5 +1,6 @@
 //! `crew dashboard`: everything on one screen, and keys to act.
 
+mod diff;
 mod done;
 mod shown;
 mod watched;

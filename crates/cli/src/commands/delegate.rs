@@ -4,7 +4,7 @@ use clap::Args;
 use client::engine::Engine;
 use client::follow::Follow;
 use client::repository::journal;
-use client::ticket_folder::{New, TicketFolder};
+use client::ticket_folder::{New, Sought, TicketFolder};
 use client::{follow, lookup, vouch};
 use model::command::Command;
 use model::view::Snapshot;
@@ -101,7 +101,7 @@ fn of_task(task: &str) -> Result<New> {
 }
 
 fn create(place: &Place, new: New) -> Result<TicketId> {
-    let folder = TicketFolder::find(Some(&place.tickets_dir), &place.root)?;
+    let folder = TicketFolder::find(&Sought::At(place.tickets_dir.clone()))?;
     let id = folder.create(new, None)?;
     TicketId::new(id.trim_end())
         .map_err(|error| client::Error::usage(error.to_string(), "look at its file").into())

@@ -22,7 +22,7 @@ pub(crate) struct Diff {
     /// Only the files, with the lines that are added and removed.
     #[arg(long)]
     stat: bool,
-    /// The bytes of a patch for `git apply`, not made harmless for a terminal.
+    /// The bytes of a patch for `git apply`, not made harmless for a terminal: secrets are not masked.
     #[arg(long, conflicts_with = "stat")]
     raw: bool,
 }
@@ -55,8 +55,11 @@ impl Diff {
         if self.stat {
             stat(&mut text, context, &change.files()?);
         } else {
-            let patch = change.patch(PatchForm::Read)?;
-            patch_lines(&mut text, context, &String::from_utf8_lossy(&patch));
+            let patch = change.readable()?;
+            patch_lines(&mut text, context, &patch.text);
+            if patch.has_secrets {
+                text.push_str(&format!("{}\n", terminal.paint(&masked(&id), Style::Yellow)));
+            }
         }
         page(context, || diff::pager(&place), &text)?;
         Ok(Exit::Done)
@@ -67,6 +70,36 @@ impl Diff {
 fn stat(text: &mut String, context: &Context, files: &[FileChange]) {
     let mut table = Table::new(&["", "ADDED", "REMOVED", "FILE"], &[1, 2]);
     for file in files {
+        let row = Row::of(file);
+        table.row([
+            ui::Cell::styled(row.word, row.style),
+            row.added.into(),
+            row.removed.into(),
+            row.name.as_str().into(),
+        ]);
+    }
+    if files.is_empty() {
+        text.push_str("no file differs\n");
+        return;
+    }
+    for line in table.lines(&context.out.terminal) {
+        text.push_str(&format!("{line}\n"));
+    }
+    text.push_str(&format!("{}\n", sum(files)));
+}
+
+/// A file that differs, in words.
+pub(super) struct Row {
+    pub(super) word: &'static str,
+    pub(super) style: Style,
+    pub(super) added: String,
+    pub(super) removed: String,
+    /// Its path, not sanitised.
+    pub(super) name: String,
+}
+
+impl Row {
+    pub(super) fn of(file: &FileChange) -> Self {
         let (word, style) = match file.kind {
             FileChangeKind::Added => ("new", Style::Green),
             FileChangeKind::Deleted => ("deleted", Style::Red),
@@ -85,27 +118,25 @@ fn stat(text: &mut String, context: &Context, files: &[FileChange]) {
             None if file.is_submodule => format!("{path} (submodule)"),
             None => path.into_owned(),
         };
-        table.row([
-            ui::Cell::styled(word, style),
-            count(added, '+').into(),
-            count(removed, '-').into(),
-            name.as_str().into(),
-        ]);
+        Self {
+            word,
+            style,
+            added: count(added, '+'),
+            removed: count(removed, '-'),
+            name,
+        }
     }
-    if files.is_empty() {
-        text.push_str("no file differs\n");
-        return;
-    }
-    for line in table.lines(&context.out.terminal) {
-        text.push_str(&format!("{line}\n"));
-    }
+}
+
+/// The number of files, and of the lines that are added and removed in them.
+pub(super) fn sum(files: &[FileChange]) -> String {
     let sum = |of: fn(&(u64, u64)) -> u64| -> u64 {
         let lines = files.iter().filter_map(|file| file.lines.as_ref());
         lines.map(of).sum()
     };
     let (added, removed) = (sum(|lines| lines.0), sum(|lines| lines.1));
     let files = text::counted(files.len(), "file");
-    text.push_str(&format!("{files}, +{added} -{removed}\n"));
+    format!("{files}, +{added} -{removed}")
 }
 
 /// The patch, made harmless and in colours where they are wanted.
@@ -113,8 +144,16 @@ fn patch_lines(text: &mut String, context: &Context, patch: &str) {
     if patch.is_empty() {
         text.push_str("no file differs\n");
     }
+    for (style, line) in styled(&text::sanitise::code(patch)) {
+        text.push_str(&context.out.terminal.paint(line, style));
+        text.push('\n');
+    }
+}
+
+/// The lines of a patch, each with its style.
+pub(super) fn styled(patch: &str) -> impl Iterator<Item = (Style, &str)> {
     let mut is_head = true;
-    for line in text::sanitise::code(patch).lines() {
+    patch.lines().map(move |line| {
         // Within a hunk, each line has a sign before it.
         if line.starts_with("diff ") {
             is_head = true;
@@ -127,7 +166,11 @@ fn patch_lines(text: &mut String, context: &Context, patch: &str) {
             Some(_) | None => Style::Plain,
         };
         is_head &= !line.starts_with("@@");
-        text.push_str(&context.out.terminal.paint(line, style));
-        text.push('\n');
-    }
+        (style, line)
+    })
+}
+
+/// The line below a patch in which values are masked.
+pub(super) fn masked(ticket: &model::TicketId) -> String {
+    format!("what looks like secrets is masked: `crew path {ticket}` is the folder of the work")
 }

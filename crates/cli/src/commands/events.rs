@@ -241,7 +241,7 @@ fn line(fold: &Recorded) -> String {
     format!(
         "{}  {of:<10}  {}{}",
         ui::local_date_time(fold.at),
-        view::describe_with(&fold.fact, &fold.after),
+        ui::in_words(&view::describe_with(&fold.fact, &fold.after)),
         aftermath(fold)
     )
 }
@@ -272,7 +272,7 @@ fn aftermath(fold: &Recorded) -> String {
 /// An event on a short line.
 pub(crate) fn short(fold: &Recorded) -> String {
     let time = ui::local_time(fold.at);
-    let says = view::describe_with(&fold.fact, &fold.after) + &aftermath(fold);
+    let says = ui::in_words(&view::describe_with(&fold.fact, &fold.after)) + &aftermath(fold);
     match (&fold.stream, &fold.fact, &fold.after) {
         (Stream::Ticket(id), Fact::Ticket(Event::Landed { .. }), State::Ticket(after)) => {
             format!("{time}  {id:<10}  {says}: {}", after.spec.title)

@@ -201,7 +201,7 @@ impl Explain {
         });
         let state = format!("state: {state}{}", since.unwrap_or_default());
         out.wrapped(&state, HANG, Style::Plain)?;
-        out.wrapped(&says, HANG, Style::Plain)?;
+        out.wrapped(&ui::in_words(&says), HANG, Style::Plain)?;
         if let Some(work) = &landed_work {
             work.show(context)?;
         }
@@ -427,14 +427,15 @@ impl Explain {
         // An agent that waits for it says so itself.
         if agent.is_none() && !over {
             for pause in crew.pauses(now) {
-                out.wrapped(&format!("  no step is started: {pause}"), HANG, Style::Plain)?;
+                let says = format!("  no step is started: {pause}");
+                out.wrapped(&ui::in_words(&says), HANG, Style::Plain)?;
             }
         }
         let at_work = ticket.is_some_and(|ticket| matches!(ticket.state, State::InProgress(_)));
         if let Some(pause) = ps::pause(&crew, now)
             && at_work
         {
-            out.wrapped(&pause.to_string(), HANG, Style::Yellow)?;
+            out.wrapped(&ui::in_words(&pause.to_string()), HANG, Style::Yellow)?;
         }
         for problem in facts
             .problems

@@ -177,7 +177,7 @@ fn cells(fold: &Recorded, which: Option<&Either>) -> [Cell; 5] {
         ui::clock_time(fold.at).into(),
         ticket.into(),
         documents::state_name(&fold.after).into(),
-        describe_with(&fold.fact, &fold.after).into(),
+        ui::in_words(&describe_with(&fold.fact, &fold.after)).into(),
     ]
 }
 

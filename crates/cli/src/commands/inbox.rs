@@ -13,7 +13,7 @@ use crate::interrupts::interrupts;
 use crate::ui::{self, Out, Style};
 use client::engine::{Engine, look};
 use client::follow::{Changes, Follow};
-use client::repository::journal;
+use client::repository::{journal, settings_or_default};
 use client::{documents, follow, inbox};
 
 /// Show what waits for you, and what to type about it; 3 when something does
@@ -32,14 +32,15 @@ impl Inbox {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let mut crew = follow::present(ledger.as_ref()).await?;
-        let items = inbox::gather(&crew, &place, ledger.as_ref()).await?;
+        let (settings, rejected) = settings_or_default(&place);
+        let items = inbox::gather(&crew, &place, &settings, ledger.as_ref()).await?;
         if !self.follow {
             if context.json {
                 let items = items.iter().map(documents::Item::of).collect();
                 context.out.json(&documents::Inbox { items })?;
             } else {
                 list(&mut context.out, &items, look(Engine::of(&place)?.as_ref()))?;
-                if let Some(why) = client::repository::rejected(&place) {
+                if let Some(why) = rejected {
                     context.out.wrapped(&why, 2, Style::Yellow)?;
                 }
             }
@@ -74,7 +75,8 @@ impl Inbox {
                     ledger.fold_row(&mut crew, fold).await?;
                 }
             }
-            items = inbox::gather(&crew, &place, Some(&ledger)).await?;
+            let (settings, _) = settings_or_default(&place);
+            items = inbox::gather(&crew, &place, &settings, Some(&ledger)).await?;
         }
     }
 }
@@ -160,7 +162,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
     let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| text::sanitise::fit(text, all));
     out.styled(&cut(&head.join("  ")), style(item))?;
     out.styled(&cut(&format!("  {}", ui::clean(&item.title))), Style::Bold)?;
-    for line in ui::wrap(&item.why, room, MOST) {
+    for line in ui::wrap(&ui::in_words(&item.why), room, MOST) {
         out.line(&format!("  {line}"))?;
     }
     for line in item.printed.as_deref().map(ui::excerpt).into_iter().flatten() {
@@ -205,18 +207,8 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
 }
 
 fn style(item: &Item) -> Style {
-    match item.kind {
-        Kind::Question | Kind::Checkout | Kind::PullRequest => Style::Yellow,
-        Kind::Held(_)
-        | Kind::Unwritten
-        | Kind::Harness
-        | Kind::Dependency
-        | Kind::DependencyFailed
-        | Kind::Impossible
-        | Kind::File
-        | Kind::Failing
-        | Kind::Target
-        | Kind::Disk
-        | Kind::Stuck => Style::Red,
+    match item.kind.asks() {
+        true => Style::Yellow,
+        false => Style::Red,
     }
 }

@@ -38,8 +38,6 @@ pub(crate) struct Init {
     agent: Option<String>,
 }
 
-/// What the table of a program of the user's own is called.
-const OWN_PROGRAM: &str = "agent";
 /// The variables that name the service and the account of Claude Code: those that are set here are named in
 /// its table, so that the agents get the same settings as a person in a terminal.
 const CLAUDE_ENV: [&str; 4] = [
@@ -57,6 +55,14 @@ impl Init {
                 format!("{} exists already", place.settings_path.display()),
                 "edit it; `crew config` shows what it comes to",
             ));
+        }
+        // Another branch has the settings then, and its tickets would land on this one.
+        if client::repository::has_settings_elsewhere(&place) {
+            return Err(runtime::Error::NotInitialised {
+                root: place.root.clone(),
+                has_begun: true,
+            }
+            .into());
         }
         // The worktree in which a person says this is the one that they mean.
         let place = place.rooted_here(&context.dir)?;
@@ -200,12 +206,30 @@ impl Init {
         })?;
         let is_claude = Path::new(program).file_name() == Some(OsStr::new(claude));
         let (name, mut harness) = if is_claude {
-            (claude, claude_code(context))
+            (claude.to_owned(), claude_code(context))
         } else {
-            (OWN_PROGRAM, Harness::new(HarnessKind::Command))
+            (table_name(program), Harness::new(HarnessKind::Command))
         };
         harness.command = command;
-        Ok(Some((name.to_owned(), harness)))
+        Ok(Some((name, harness)))
+    }
+}
+
+/// The name of the table of a program, by which messages speak of it: the program's own, without its folder
+/// and its ending.
+fn table_name(program: &str) -> String {
+    let stem = Path::new(program).file_stem().unwrap_or_default();
+    let name: String = stem
+        .to_string_lossy()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        // No name of a table is longer.
+        .take(64)
+        .collect();
+    match name.trim_matches('-') {
+        // A table named `claude` is for Claude Code itself, and not for a script around it.
+        "" | "claude" => "agent".to_owned(),
+        name => name.to_owned(),
     }
 }
 

@@ -20,7 +20,7 @@ use client::activity::Activity;
 use client::engine::{Engine, look};
 use client::outbox::Outbox;
 use client::outputs::SettingUp;
-use client::repository::journal;
+use client::repository::{journal, settings_or_default};
 use client::{documents, follow, inbox};
 use runtime::{Place, WaitingHook};
 use store::{FailedHook, Ledger};
@@ -38,10 +38,10 @@ impl Ps {
         let engine = Engine::of(&place)?;
         let look = look(engine.as_ref());
         let now = look.now;
-        let queue = inbox::seen(&crew, &place, &outbox, now)?.counts();
+        let (settings, rejected) = settings_or_default(&place);
+        let queue = inbox::seen(&crew, &place, &settings, &outbox, now)?.counts();
         // Where they cannot be looked at, `crew doctor` says why.
         let locks = place.left_index_locks().unwrap_or_default();
-        let settings = client::repository::settings(&place).unwrap_or_default();
         let failed_hooks = failed_hooks(ledger.as_ref(), &settings).await?;
         let waiting_hooks = match &ledger {
             Some(ledger) => runtime::waiting_hooks(ledger, &settings.hooks).await?,
@@ -97,7 +97,7 @@ impl Ps {
             out.wrapped(&format!("{}{next}", waiting.words()), 2, Style::Yellow)?;
         }
         for pause in crew.obstacles(look) {
-            out.wrapped(&pause, 2, Style::Yellow)?;
+            out.wrapped(&ui::in_words(&pause), 2, Style::Yellow)?;
         }
         let names = &settings.agents.names;
         let idle = agents.iter().filter(|agent| agent.ticket.is_none());
@@ -112,7 +112,7 @@ impl Ps {
             );
             out.wrapped(&says, 2, Style::Dim)?;
         }
-        if let Some(why) = client::repository::rejected(&place) {
+        if let Some(why) = rejected {
             out.wrapped(&why, 2, Style::Yellow)?;
         }
         if let Some(why) = place.refuses_work(&settings) {
@@ -144,7 +144,7 @@ impl Ps {
             out.wrapped(&paid, 2, Style::Dim)?;
         }
         if let Some(pause) = pause(&crew, now) {
-            out.wrapped(&pause.to_string(), 2, Style::Yellow)?;
+            out.wrapped(&ui::in_words(&pause.to_string()), 2, Style::Yellow)?;
         }
         Ok(Exit::Done)
     }

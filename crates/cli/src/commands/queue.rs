@@ -18,7 +18,7 @@ use crate::ui;
 use crate::ui::{Cell, Style, Table};
 use client::outbox::Outbox;
 use client::queue_facts::Facts;
-use client::repository::journal;
+use client::repository::{journal, rejected, settings};
 use client::{clock, documents, follow, inbox};
 
 /// Show the tickets: what is at work, what waits and for what, what is held, what landed
@@ -35,10 +35,10 @@ const LATEST: usize = 5;
 impl Queue {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let settings = match client::repository::settings(&place) {
-            // What is wrong with them is said below the queue.
-            Err(client::Error::Settings { .. }) => Settings::default(),
-            read => read?,
+        let (settings, rejected) = match settings(&place) {
+            // It is said below the queue.
+            Err(error @ client::Error::Settings { .. }) => (Settings::default(), rejected(&error)),
+            read => (read?, None),
         };
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
@@ -113,14 +113,16 @@ impl Queue {
             context.out.write("\n")?;
             context.out.styled(&ps::counts(&counts), Style::Dim)?;
         }
-        if let Some(why) = client::repository::rejected(&place) {
+        if let Some(why) = rejected {
             context.out.wrapped(&why, 2, Style::Yellow)?;
         }
         if let Some(why) = crew.target_in_the_way() {
             context.out.styled(&why, Style::Yellow)?;
         }
         if let Some(pause) = ps::pause(&crew, now) {
-            context.out.styled(&pause.to_string(), Style::Yellow)?;
+            context
+                .out
+                .styled(&ui::in_words(&pause.to_string()), Style::Yellow)?;
         }
         Ok(Exit::Done)
     }
@@ -164,7 +166,7 @@ fn row(table: &mut Table, (ticket, depth): (&Ticket, usize), standing: &Standing
         ticket.spec.title.as_str().into(),
     ]);
     if let Some(why) = &standing.why {
-        table.below(2, why, Style::Dim);
+        table.below(2, &ui::in_words(why), Style::Dim);
     }
 }
 

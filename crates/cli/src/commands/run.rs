@@ -10,7 +10,7 @@ use model::attempt::Usage;
 use model::journal::{Fact, State as JournalState};
 use model::money::Usd;
 use model::project::Event as Project;
-use model::settings::{Budget, HarnessKind, OnStop};
+use model::settings::{Budget, HarnessKind, OnStop, Settings};
 use model::target::Verdict;
 use model::ticket::{AfterLanding, Event, InTheWay, Ticket, Why};
 use model::view::{self, Act, Item, Snapshot};
@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::live::{Live, Tell, quiet};
 use crate::ui::{self, Style, Table};
 use client::documents::{self, Waits};
-use client::repository::journal;
+use client::repository::{journal, settings_or_default};
 use client::{follow, inbox};
 use runtime::{Place, Signal};
 
@@ -69,25 +69,19 @@ impl Run {
         if let Some(by) = place.lasting_holder(ui::warn).await? {
             return Err(runtime::Error::Held { by }.into());
         }
-        if let HarnessKind::Claude = client.kind
-            && !context.json
-            && is_first(&place).await?
-        {
-            let warned = warn_of_client(context, harness, &settings.budget);
-            quiet(context, warned)?;
-        }
-        if self.detach {
-            return detach::detach(context, &place, &self.words(context)).await;
-        }
-        let warned = if !settings.has_checks() && !context.json {
-            warn(context)
-        } else {
-            Ok(())
+        let asks_for_none = match client.kind {
+            HarnessKind::Claude => Some(harness.to_owned()),
+            HarnessKind::Command => None,
         };
-        quiet(context, warned)?;
-        if !context.json {
-            let warned = warn_of_idle_paths(context, &place, &settings);
-            quiet(context, warned)?;
+        if self.detach {
+            if !context.json
+                && let Some(harness) = &asks_for_none
+                && is_first(&follow::present(journal(&place).await?.as_ref()).await?)
+            {
+                let warned = warn_of_client(context, harness, &settings.budget);
+                quiet(context, warned)?;
+            }
+            return detach::detach(context, &place, &self.words(context)).await;
         }
         let options = runtime::Options {
             until_idle: self.until_idle,
@@ -97,7 +91,8 @@ impl Run {
             ..context.options()
         };
         let teller = Journal {
-            on_stop: settings.run.on_stop,
+            settings,
+            asks_for_none,
             edits: BTreeMap::new(),
         };
         let mut live = Live::start(context, place, options, filter, teller).await?;
@@ -132,8 +127,9 @@ impl Run {
 
 /// What happens, as the journal has it.
 struct Journal {
-    /// What becomes of running steps when the engine is asked to stop.
-    on_stop: OnStop,
+    settings: Settings,
+    /// The harness, where its client does everything without asking.
+    asks_for_none: Option<String>,
     /// The edits that were said to be in the way, of each ticket that waits for them.
     edits: BTreeMap<TicketId, Vec<InTheWay>>,
 }
@@ -157,6 +153,21 @@ impl Journal {
 }
 
 impl Tell for Journal {
+    fn begins(&mut self, context: &mut Context, place: &Place, crew: &Snapshot) -> Result<()> {
+        if context.json {
+            return Ok(());
+        }
+        if let Some(harness) = &self.asks_for_none
+            && is_first(crew)
+        {
+            warn_of_client(context, harness, &self.settings.budget)?;
+        }
+        if !self.settings.has_checks() {
+            warn(context)?;
+        }
+        warn_of_idle_paths(context, place, &self.settings)
+    }
+
     fn tell(&mut self, before: &Snapshot, fold: &Recorded, is_live: bool) -> Vec<(String, Style)> {
         let matters = !self.has_told(fold)
             && if is_live {
@@ -182,7 +193,7 @@ impl Tell for Journal {
     /// Once: stop as the settings say. Twice: now, leaving what runs to the next engine.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str) {
         if times == 1 {
-            let says = match self.on_stop {
+            let says = match self.settings.run.on_stop {
                 OnStop::Finish => {
                     "stopping: running steps finish first (Ctrl-C again ends crew at once, and the agents at work run on)"
                 }
@@ -227,8 +238,9 @@ impl Live<'_, Journal> {
             self.context.out.json_line(&documents::Ran { summary })?;
             return Ok(exit);
         }
-        let inbox =
-            inbox::inbox(&self.crew, &self.place, std::mem::take(&mut self.outbox)).unwrap_or_default();
+        let (settings, _) = settings_or_default(&self.place);
+        let outbox = std::mem::take(&mut self.outbox);
+        let inbox = inbox::inbox(&self.crew, &self.place, &settings, outbox).unwrap_or_default();
         self.tell_landed(&outcome.landed)?;
         self.tell_waits(waits, &inbox)?;
         self.tell_rest(waits, &inbox, outcome.paid)?;
@@ -368,11 +380,7 @@ impl Live<'_, Journal> {
 }
 
 /// A path filter that matches nothing is likely a slip: its check would be skipped without a word.
-fn warn_of_idle_paths(
-    context: &mut Context,
-    place: &Place,
-    settings: &model::settings::Settings,
-) -> Result<()> {
+fn warn_of_idle_paths(context: &mut Context, place: &Place, settings: &Settings) -> Result<()> {
     // The engine reports a target that it cannot read.
     for (name, paths) in runtime::idle_paths(place, settings).unwrap_or_default() {
         let (target, paths) = (&settings.project.target, paths.join(", "));
@@ -395,9 +403,8 @@ fn warn_of_idle_paths(
 }
 
 /// Whether no step has ended here yet.
-async fn is_first(place: &Place) -> Result<bool> {
-    let crew = follow::present(journal(place).await?.as_ref()).await?;
-    Ok(crew.charges.is_empty() && crew.archived.tickets.is_empty())
+fn is_first(crew: &Snapshot) -> bool {
+    crew.charges.is_empty() && crew.archived.tickets.is_empty()
 }
 
 /// What the agents may do and cost, before the first of them is started.

@@ -1,6 +1,7 @@
 //! `crew ticket …`, and the program when it is called `tk`: the queue by hand, in tk's words.
 
 mod create;
+mod edit;
 mod help;
 mod list;
 mod make;
@@ -16,16 +17,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use client::ticket_folder::{Author, Status, TicketFolder};
+use client::ticket_folder::{Author, Sought, Status, TicketFolder};
 use mcp::Caller;
 use model::TicketId;
 use model::policy::route::{BY_DELEGATION, Refusal};
 
-use crate::arguments::wait;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
+use crate::wait::wait;
 use client::error::Doing as _;
 use runtime::Place;
 
@@ -103,13 +104,7 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
     }
     let given = standing::given(context);
     let (start, outside) = match whose {
-        Whose::Repository => match Place::find(&context.dir, &context.env) {
-            Ok(place) => (place.root, None),
-            // The tickets of this repository are the engine's; a ticket in another folder would be of no use
-            // to anybody.
-            Err(error @ runtime::Error::CrewDir { .. }) => return Err(error.into()),
-            Err(error) => (context.dir.clone(), Some(error.into())),
-        },
+        Whose::Repository => root(context)?,
         Whose::Tk => (context.dir.clone(), None),
     };
     let mut call = Call {
@@ -157,12 +152,28 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
     }
 }
 
+/// The root of the repository; where there is none, the folder of the call, and the reason.
+fn root(context: &Context) -> Result<(PathBuf, Option<Error>)> {
+    // git is asked only where crew has not been: its dozen calls take longer than a listing.
+    if let Some(root) = runtime::known_root(&context.dir) {
+        return Ok((root, None));
+    }
+    match Place::find(&context.dir, &context.env) {
+        Ok(place) => Ok((place.root, None)),
+        // The tickets of this repository are the engine's; a ticket in another folder would be of no use to
+        // anybody.
+        Err(error @ runtime::Error::CrewDir { .. }) => Err(error.into()),
+        Err(error) => Ok((context.dir.clone(), Some(error.into()))),
+    }
+}
+
 /// Whether a word asks for help. tk has no such option, and no title begins with a dash.
 fn is_help(word: &str) -> bool {
     matches!(word, "--help" | "-h")
 }
 
-const COMMANDS: [&str; 17] = [
+/// tk's commands.
+pub(crate) const COMMANDS: [&str; 17] = [
     "create", "status", "start", "close", "reopen", "dep", "undep", "link", "unlink", "ls", "ready",
     "blocked", "closed", "show", "edit", "add-note", "query",
 ];
@@ -175,22 +186,26 @@ fn wrong<T>(what: impl Into<String>) -> Result<T> {
     }))
 }
 
-/// How `dep` is called.
-const DEP: &str = "dep <id> <dependency-id>
-       ticket dep tree <id>  - show dependency tree
-       ticket dep cycle      - find dependency cycles";
-
 impl Call<'_> {
     fn folder(&self) -> Result<TicketFolder> {
-        if self.is_of_repository() {
-            return Ok(TicketFolder::of(&self.start)?);
-        }
-        Ok(TicketFolder::find(self.given.as_deref(), &self.start)?)
+        Ok(TicketFolder::find(&self.sought())?)
     }
 
-    /// Whether the folder of the repository is meant, which the engine reads, and none above it.
-    fn is_of_repository(&self) -> bool {
-        self.whose == Whose::Repository && self.given.is_none() && self.outside.is_none()
+    /// The folder that `TICKETS_DIR` names; else that of the repository, which the engine reads, and none
+    /// above it; else the nearest one.
+    fn sought(&self) -> Sought<'_> {
+        match (&self.given, self.whose, &self.outside) {
+            (Some(given), _, _) => Sought::At(self.start.join(given)),
+            (None, Whose::Repository, None) => Sought::Of(&self.start),
+            (None, Whose::Tk | Whose::Repository, _) => Sought::Nearest(&self.start),
+        }
+    }
+
+    /// Takes `--json` out of the words, for a command that has a document.
+    fn takes_json(&mut self) {
+        let before = self.words.len();
+        self.words.retain(|word| word != "--json");
+        self.context.json |= self.words.len() < before;
     }
 
     /// The words, which must be exactly so many.
@@ -203,6 +218,14 @@ impl Call<'_> {
         format!("Usage: {} {usage}", self.whose.name())
     }
 
+    /// How `dep` is called.
+    fn usage_of_dep(&self) -> String {
+        let name = self.whose.name();
+        format!(
+            "dep <id> <dependency-id>\n       {name} dep tree <id>  - show dependency tree\n       {name} dep cycle      - find dependency cycles"
+        )
+    }
+
     fn dep(&mut self) -> Result<Exit> {
         match self.words.first().map(String::as_str) {
             Some("tree") => return self.tree(),
@@ -213,7 +236,7 @@ impl Call<'_> {
             Some(_) | None => {}
         }
         let folder = self.folder()?;
-        let [id, on] = self.exactly(DEP)?;
+        let [id, on] = self.exactly(&self.usage_of_dep())?;
         self.expect_may_change(&folder, &[id])?;
         self.refuse_lock(&folder, id, on)?;
         let text = folder.add_dependency(id, on)?;
@@ -291,8 +314,14 @@ impl Call<'_> {
     }
 
     fn show(&mut self) -> Result<Exit> {
+        self.takes_json();
         let folder = self.folder()?;
         let [id] = self.exactly("show <id>")?;
+        if self.context.json {
+            let shown = folder.shown(id)?;
+            self.context.out.json(&shown)?;
+            return Ok(Exit::Done);
+        }
         let text = folder.show(id, self.context.out.terminal.is)?;
         self.print(&text)
     }
@@ -319,8 +348,7 @@ impl Call<'_> {
         };
         if let Some(caller) = self.caller(&folder, &id) {
             let reply = caller.call("team_comment", serde_json::json!({ "text": text }));
-            let reply =
-                reply.map_err(|error| Error::refused(text::with_causes(&error), "the step may be over"))?;
+            let reply = reply.map_err(|error| Error::refused(text::with_causes(&error), error.hint()))?;
             self.context.out.text(&reply.says)?;
             self.context.out.line("")?;
             return Ok(match reply.accepted {

@@ -52,7 +52,7 @@ impl Tool {
         })?;
         let reply = caller
             .call(&name, arguments)
-            .map_err(|error| Error::refused(text::with_causes(&error), "the step may be over"))?;
+            .map_err(|error| Error::refused(text::with_causes(&error), error.hint()))?;
         context.out.text(&reply.says)?;
         context.out.line("")?;
         Ok(match reply.accepted {

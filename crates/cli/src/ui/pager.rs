@@ -26,7 +26,7 @@ pub(crate) fn page_table(context: &mut Context, text: &str) -> Result<()> {
     }
     let set = |name: &str| context.env.get(name).cloned();
     let pager = set("CREW_PAGER").or_else(|| set("PAGER"));
-    crate::arguments::wait(async { show(context, pager, text) })
+    crate::wait::wait(async { show(context, pager, text) })
 }
 
 /// `pager`: the one that somebody has set; an empty one is none.

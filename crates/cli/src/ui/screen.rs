@@ -123,7 +123,7 @@ fn frame(
     }
     if let Some(paused) = paused {
         let columns = terminal.columns.unwrap_or(80);
-        let paused = text::sanitise::fit(&text::sanitise::line(&paused), columns);
+        let paused = text::sanitise::fit(&text::sanitise::line(&super::in_words(&paused)), columns);
         lines.push(terminal.paint(&paused, Style::Yellow));
     }
     lines.push(status_bar(crew, terminal));

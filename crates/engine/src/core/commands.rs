@@ -5,7 +5,9 @@ use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
 use model::policy::route;
 use model::project;
-use model::ticket::{AfterLanding, AfterReview, Event, Released, Reviewing, Stage, State, Ticket, TimerKey};
+use model::ticket::{
+    AfterLanding, AfterReview, Event, Released, Reviewing, Stage, State, Ticket, TimerKey, Why,
+};
 use model::{Actor, AgentName, TicketId};
 
 use super::{Core, WriteMeta};
@@ -253,6 +255,11 @@ impl Core {
         match &ticket.state {
             State::Done(done) => Err(format!("{id} is done ({})", done.name().replace('_', " "))),
             State::New | State::Open => Err(format!("nothing of {id} was submitted: no agent has it")),
+            // Another try would come to the same person.
+            State::Verify(_) if waits_for_look(ticket) && self.settings.land.holds_all() => Err(format!(
+                "{id} waits for a person, who looks at all work before it lands: `crew approve {id}` lets it land, \
+                 `crew reject {id} <why>` sends it back"
+            )),
             State::Verify(_) if ticket.held.is_some() => self.retry(id, by),
             State::Verify(verify) => match verify.stage {
                 Stage::Landing { waiting: Some(_), .. } => {
@@ -488,6 +495,12 @@ impl Core {
             format!("there is no agent named {agent}: `crew ps` lists them")
         }
     }
+}
+
+/// Whether it is held, since a person looks at all work.
+fn waits_for_look(ticket: &Ticket) -> bool {
+    let held = ticket.held.as_ref().map(|held| &held.why);
+    matches!(held, Some(Why::Hold))
 }
 
 /// Whether its workspace is being made.

@@ -40,10 +40,13 @@ impl Core {
                     self.dispatch();
                 }
             }
-            Duty::Command { lands: Some(_) } => {
+            Duty::Command { lands: Some(ref id) } => {
+                let id = id.clone();
                 self.follow_children();
                 self.start_check();
                 self.resume_checks();
+                // It starts no gatekeeper, and a person needs none.
+                self.leave_to_person(&id);
             }
             Duty::Drain | Duty::Command { lands: None } => {
                 self.follow_children();

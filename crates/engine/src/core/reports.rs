@@ -320,7 +320,7 @@ impl Core {
                 resolved,
             } => event(self.conflicted(id, paths, (tip, target), resolved)),
             Report::ImportRefused { why } => event(self.refused(id, why)),
-            Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
+            Report::Sensitive { paths, secrets, tip } => event(Event::Sensitive { paths, secrets, tip }),
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
             Report::RemoteAway { why } => self.remote_failed(id, effect, why, true),
             Report::RemoteRefused { why } => self.remote_failed(id, effect, why, false),

@@ -44,6 +44,18 @@ impl Core {
         }
     }
 
+    /// Leaves a candidate that waits for no gatekeeper to the person who looks at all work.
+    pub(super) fn leave_to_person(&mut self, id: &TicketId) {
+        let is_for_person = self.ticket(id).is_some_and(|ticket| {
+            let reviewing = ticket.reviewing().filter(|reviewing| reviewing.open().is_none());
+            ticket.held.is_none()
+                && reviewing.is_some_and(|reviewing| review::is_for_person(&self.settings, ticket, reviewing))
+        });
+        if is_for_person {
+            self.apply_or_note(id, Event::LeftToPerson, "a person looks at all work");
+        }
+    }
+
     fn start_review(&mut self, id: &TicketId) {
         let Some(ticket) = self.ticket(id) else { return };
         let Some(reviewing) = ticket.reviewing() else {
@@ -456,16 +468,16 @@ impl Core {
             let decided = format!("{goes_on} to land{counts}");
             return self.decide_in_review(id, AfterReview::Approve { by }, decided);
         }
-        self.act(id, Event::PathsApproved { by }, goes_on)
+        self.act(id, Event::SensitiveApproved { by }, goes_on)
     }
 
     /// Sends a ticket back to its agent: one in review, or one that is held since fewer tests run with it.
     pub(super) fn reject(&mut self, id: &TicketId, by: &Actor, why: String) -> Answer {
-        let is_asked = |ticket: &Ticket| ticket.reviewing().is_some() || ticket.asks_about_tests();
+        let is_asked = |ticket: &Ticket| ticket.reviewing().is_some() || ticket.asks_before_review();
         if self.ticket(id).is_some_and(|ticket| !is_asked(ticket)) {
             let state = self.ticket(id).map(Ticket::state_name).unwrap_or_default();
             return Err(format!(
-                "{id} is {state}: only work in review, or with fewer tests than before, is sent back"
+                "{id} is {state}: only work that waits for a person, or is in review, is sent back"
             ));
         }
         let decided = format!("{id} is sent back");

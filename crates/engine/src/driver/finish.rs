@@ -45,7 +45,10 @@ impl Driver {
         let Duty::Command { lands: Some(id) } = &self.duty else {
             return false;
         };
-        let waits = |t: &Ticket| t.deadline().is_none() && matches!(t.state, State::Verify(_));
+        // Gatekeepers are the next engine's.
+        let waits = |t: &Ticket| {
+            t.deadline().is_none() && matches!(t.state, State::Verify(_)) && t.reviewing().is_none()
+        };
         self.core.ticket(id).is_some_and(waits) && self.core.moves(id)
     }
 }

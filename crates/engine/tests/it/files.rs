@@ -341,7 +341,15 @@ fn a_file_that_cannot_be_read_is_not_overwritten_for_its_old_status() {
 fn a_ticket_that_is_held_while_it_lands_is_dropped_when_its_file_is_deleted() {
     let mut scene = states::landing();
     let (paths, tip) = (vec!["crew.toml".to_owned()], crate::scene::oid('b'));
-    scene.report("t-1", "land", engine::Report::SensitivePaths { paths, tip });
+    scene.report(
+        "t-1",
+        "land",
+        engine::Report::Sensitive {
+            paths,
+            secrets: Vec::new(),
+            tip,
+        },
+    );
     assert_eq!(scene.state("t-1"), "verify/landing (held)");
     scene.delete("t-1");
     assert_eq!(scene.state("t-1"), "done/dropped");

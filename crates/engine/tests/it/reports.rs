@@ -2,7 +2,7 @@
 
 use engine::Report;
 use model::attempt::{Class, Failure, Workspace};
-use model::ticket::KeptWork;
+use model::ticket::{KeptWork, Secret};
 
 use crate::matrix::table;
 use crate::scene::{Scene, candidate, oid};
@@ -54,9 +54,22 @@ fn every_report() -> Vec<(&'static str, Report)> {
         ("conflicted", states::conflicted()),
         ("import_refused", Report::ImportRefused { why: why() }),
         (
-            "sensitive_paths",
-            Report::SensitivePaths {
+            "sensitive",
+            Report::Sensitive {
                 paths: vec!["crew.toml".to_owned()],
+                secrets: Vec::new(),
+                tip: oid('b'),
+            },
+        ),
+        (
+            "sensitive with secrets",
+            Report::Sensitive {
+                paths: Vec::new(),
+                secrets: vec![Secret {
+                    path: "src/lib.rs".to_owned(),
+                    value: None,
+                    taken_away: Some(oid('a')),
+                }],
                 tip: oid('b'),
             },
         ),

@@ -290,7 +290,11 @@ pub(crate) fn sensitive() -> Scene {
     scene.report(
         "t-1",
         "build_candidate",
-        Report::SensitivePaths { paths, tip: oid('b') },
+        Report::Sensitive {
+            paths,
+            secrets: Vec::new(),
+            tip: oid('b'),
+        },
     );
     scene
 }

@@ -171,7 +171,9 @@ fn event_in_words(event: &Event, now: Time) -> String {
     match event {
         Event::Attempt(event) => attempt_event(event, now),
         Event::Claimed { agent, fence, .. } => format!("{name} by {agent} under {fence}"),
-        Event::Submitted { by: who, .. } | Event::Reopened { by: who } | Event::PathsApproved { by: who } => {
+        Event::Submitted { by: who, .. }
+        | Event::Reopened { by: who }
+        | Event::SensitiveApproved { by: who } => {
             format!("{name} by {}", by(who))
         }
         Event::Dropped { by: who, reason } | Event::Waived { by: who, reason } => {
@@ -254,7 +256,7 @@ fn event_in_words(event: &Event, now: Time) -> String {
             let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
             format!("{name}: {}, again {}", paths.join(" "), at(*retry_at, now))
         }
-        Event::SensitivePaths { paths, .. } => format!("{name}: {}", paths.join(" ")),
+        Event::Sensitive { paths, .. } => format!("{name}: {}", paths.join(" ")),
         Event::ChecksPassed { passed, .. } => format!("{name}: {}", passed.join(" ")),
         _ => name.to_owned(),
     }

@@ -9,6 +9,7 @@ mod index;
 pub(crate) mod inspect;
 mod lagging;
 mod sparse;
+mod users_call;
 mod writable;
 
 use crate::checkout::Checkout;

@@ -147,20 +147,11 @@ impl Repository {
     /// Fetches a ref of the remote's, and keeps it for the ticket; returns whether it is at this commit.
     fn fetch_foreign(&self, remote: &Remote, ticket: &Id, name: &str, at: &Oid) -> Result<bool> {
         let kept = format!("{FOREIGN}/{ticket}");
-        let refspec = format!("+{name}:{kept}");
-        let call = self.to_remote("fetch")?.deadline(TRANSFER);
-        let call = call.args([
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-        ]);
-        let call = call.args(["--no-recurse-submodules", "--no-prune", "--end-of-options"]);
-        let fetched = succeeded(remote, call.args([remote.name(), &refspec]).run());
+        let fetched = self.fetch_one(remote, name, &kept);
         if self.ref_at(&kept)?.as_ref() == Some(at) {
             return Ok(true);
         }
-        fetched.map(|_| false)
+        fetched.map(|()| false)
     }
 
     /// The address of a remote, as git uses it for a push.

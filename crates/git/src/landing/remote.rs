@@ -153,16 +153,7 @@ impl Repository {
         if self.ref_at(&kept)?.as_ref() == Some(&tip) {
             return Ok(tip);
         }
-        let refspec = format!("+{}:{kept}", branch.full());
-        let call = self.to_remote("fetch")?.deadline(TRANSFER);
-        let call = call.args([
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-        ]);
-        let call = call.args(["--no-recurse-submodules", "--no-prune", "--end-of-options"]);
-        let fetched = succeeded(remote, call.args([remote.name(), &refspec]).run());
+        let fetched = self.fetch_one(remote, &branch.full(), &kept);
         failpoint::hit("remote.fetched");
         if let Err(error) = fetched
             // A fetch of the user's may keep git from writing their own ref of the branch beside crew's.
@@ -336,6 +327,22 @@ impl Repository {
             }
         }
         Ok(found)
+    }
+
+    /// Fetches a ref of the remote's into one of crew's, and nothing else.
+    pub(super) fn fetch_one(&self, remote: &Remote, name: &str, into: &str) -> Result<()> {
+        let call = self.to_remote("fetch")?.deadline(TRANSFER);
+        let call = call.args([
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--no-recurse-submodules",
+            "--no-prune",
+            "--end-of-options",
+        ]);
+        let refspec = format!("+{name}:{into}");
+        succeeded(remote, call.args([remote.name(), &refspec]).run()).map(drop)
     }
 
     /// A call to a remote, with the user's credentials and without a question to anybody.

@@ -1,10 +1,8 @@
 //! Differences of two trees.
 
-use std::path::PathBuf;
-
 use crate::error::{Error, Result};
 use crate::repository::Repository;
-use crate::types::change::{Change, Entry, Mode};
+use crate::types::change::{Change, Entry, Mode, Written};
 use crate::types::oid::Oid;
 use crate::types::paths::path_of;
 
@@ -59,22 +57,28 @@ impl Repository {
         Ok(changes)
     }
 
-    /// The paths that these commits add, each with its commit: a later one may have taken them away again. A
-    /// merge adds what none of its parents has.
+    /// The files that these commits write, each with its commit: a later one may have taken them away again.
+    /// A merge writes what it has from none of its parents.
     ///
     /// # Errors
     /// [`Error::Failed`] when one of them does not exist.
-    pub fn added(&self, commits: &[Oid]) -> Result<Vec<(Oid, PathBuf)>> {
+    pub fn written(&self, commits: &[Oid]) -> Result<Vec<Written>> {
         let lines: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
         let said = self
             .call_without_attributes("diff-tree")
-            .args(["--stdin", "--root", "-r", "-c", "-z", "--raw", "--diff-filter=A"])
-            .args(["--no-renames", "--no-ext-diff", "--no-textconv"])
+            .args(["--stdin", "--root", "-r", "-c", "-z", "--raw", "--no-abbrev"])
+            .args([
+                "--diff-filter=AMT",
+                "--no-renames",
+                "--no-ext-diff",
+                "--no-textconv",
+            ])
             .input(lines.as_bytes())?
             .output_limit(512 << 20)
             .ok()?;
+        let bad = |what: &[u8]| Error::unreadable("diff-tree", String::from_utf8_lossy(what));
         let mut fields = said.split(|byte| *byte == 0).filter(|field| !field.is_empty());
-        let mut added = Vec::new();
+        let mut written = Vec::new();
         let mut of = None;
         while let Some(field) = fields.next() {
             if !field.starts_with(b":") {
@@ -82,11 +86,20 @@ impl Repository {
                 continue;
             }
             let (Some(commit), Some(path)) = (&of, fields.next()) else {
-                return Err(Error::unreadable("diff-tree", String::from_utf8_lossy(field)));
+                return Err(bad(field));
             };
-            added.push((commit.clone(), path_of(path).to_owned()));
+            let (new, old) = sides(field).ok_or_else(|| bad(field))?;
+            let Some((mode, blob)) = new? else { continue };
+            if mode == Mode::File || mode == Mode::Executable {
+                written.push(Written {
+                    commit: commit.clone(),
+                    path: path_of(path).to_owned(),
+                    old: old.into_iter().flatten().collect(),
+                    blob,
+                });
+            }
         }
-        Ok(added)
+        Ok(written)
     }
 
     /// The change from one commit to another as a patch, for people.
@@ -134,6 +147,28 @@ impl Repository {
             self.memories().changes.keep(old, new, changes.to_vec());
         }
     }
+}
+
+/// The new side of a line of `--raw`, and the blobs of each parent's. A merge has as many colons as parents.
+fn sides(head: &[u8]) -> Option<(Result<Entry>, Vec<Option<Oid>>)> {
+    let parents = head.iter().take_while(|byte| **byte == b':').count();
+    let parts: Vec<&[u8]> = head.get(parents..)?.split(|byte| *byte == b' ').collect();
+    let (modes, rest) = parts.split_at_checked(parents + 1)?;
+    let blobs = rest.get(..=parents)?;
+    let old = modes.iter().zip(blobs).take(parents);
+    let old = old.map(|(mode, oid)| match *mode {
+        b"100644" | b"100664" | b"100755" => Oid::from_bytes(oid).ok(),
+        _ => None,
+    });
+    let (mode, oid) = (*modes.last()?, *blobs.last()?);
+    let new = match mode {
+        b"000000" => Ok(None),
+        mode => match Mode::parse(mode) {
+            Some(mode) => Oid::from_bytes(oid).map(|oid| Some((mode, oid))),
+            None => return None,
+        },
+    };
+    Some((new, old.collect()))
 }
 
 pub(crate) fn parse_raw(output: &[u8]) -> Result<Vec<Change>> {

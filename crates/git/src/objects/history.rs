@@ -51,6 +51,17 @@ impl Repository {
         self.log(&[COMMIT, "--topo-order"], &range, limit, commit)
     }
 
+    /// As [`Repository::commits`], of the first-parent line of `tip` alone: those by which a branch itself
+    /// was moved.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn moves(&self, base: &Oid, tip: &Oid, limit: usize) -> Result<Vec<CommitInfo>> {
+        let without = format!("^{base}");
+        let range = [tip.as_str(), without.as_str()];
+        self.log(&[COMMIT, "--first-parent"], &range, limit, commit)
+    }
+
     /// Whether one of the commits that `tip` has and `target` has not changed a file, and no later one took
     /// all of that back. A merge counts by the commits that it brings; after a merge, commits that cancel out
     /// count too, since the merge may have resolved them to the target's own.

@@ -52,6 +52,23 @@ impl Repository {
             .ok_or_else(|| self.no_such_commit(revision))
     }
 
+    /// The local branches that contain a commit. Those of agents do not count.
+    ///
+    /// # Errors
+    /// There is no such commit; [`Error::Failed`] and the like.
+    pub fn branches_with(&self, commit: &Oid) -> Result<Vec<Branch>> {
+        let contains = format!("--contains={commit}");
+        let said = self
+            .call("for-each-ref")
+            .args(["--format=%(refname)", contains.as_str(), "refs/heads/"])
+            .ok()?;
+        Ok(String::from_utf8_lossy(&said)
+            .lines()
+            .filter(|name| !name.starts_with("refs/heads/agent/"))
+            .filter_map(|name| Branch::parse(name).ok())
+            .collect())
+    }
+
     /// The object that a ref is at now; `None` if there is no such ref.
     pub(crate) fn ref_at(&self, name: &str) -> Result<Option<Oid>> {
         match self.ref_file(name) {

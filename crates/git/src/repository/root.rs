@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{IoContext, Result};
 use crate::repository::Repository;
+use crate::repository::git_dir::MARKER;
 use crate::types::paths::path_of;
 
 /// The note on the root, in the git directory that all checkouts share: the folder of a linked worktree's git
@@ -21,6 +22,16 @@ pub(super) enum Noted {
     Worktree { root: PathBuf, git_dir: PathBuf },
     /// The main checkout.
     Main(PathBuf),
+}
+
+/// Whether the folder is a main checkout that has its git directory in itself, no workspace of crew's, and no
+/// note names another root.
+#[must_use]
+pub fn is_plain_main(folder: &Path) -> bool {
+    let git_dir = folder.join(".git");
+    let is_folder = git_dir.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    let has = |name: &str| git_dir.join(name).symlink_metadata().is_ok();
+    is_folder && !has(NOTE) && !has(MARKER)
 }
 
 /// Reads the note; nothing where there is none, or the checkout that it names is gone.

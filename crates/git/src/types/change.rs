@@ -51,3 +51,16 @@ pub struct Change {
     /// The new entry; `None`: the path no longer exists.
     pub new: Option<(Mode, Oid)>,
 }
+
+/// A file as one commit wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The commit.
+    pub commit: Oid,
+    /// Relative to the repository's root; any bytes but NUL.
+    pub path: PathBuf,
+    /// The blobs that its parents have at that path; empty where it is new.
+    pub old: Vec<Oid>,
+    /// The blob that it wrote.
+    pub blob: Oid,
+}

@@ -95,13 +95,7 @@ impl Index {
         let mut entries: Vec<Entry> = Vec::with_capacity(count.min(1 << 20) as usize);
         for _ in 0..count {
             let before = rest.len();
-            let mut next = || number(&mut rest);
-            let changed = (next()?, next()?);
-            let modified = (next()?, next()?);
-            let (_device, inode, mode) = (next()?, next()?, next()?);
-            let owner = (next()?, next()?);
-            let size = next()?;
-            let oid = oid(take(&mut rest, width)?)?;
+            let (stamp, mode, oid) = recorded(&mut rest, width)?;
             let flags = u16::from_be_bytes(take(&mut rest, 2)?.try_into().ok()?);
             // An entry that is assumed unchanged, of another version, or in conflict is in no checkout of
             // crew's.
@@ -121,13 +115,7 @@ impl Index {
                 path,
                 mode,
                 oid,
-                stamp: Stamp {
-                    changed,
-                    modified,
-                    inode,
-                    owner,
-                    size,
-                },
+                stamp,
             });
         }
         let mut tree = None;
@@ -224,13 +212,7 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
     let mut path = Vec::new();
     for _ in 0..count {
         let before = rest.len();
-        let mut next = || number(&mut rest);
-        let changed = (next()?, next()?);
-        let modified = (next()?, next()?);
-        let (_device, inode, mode) = (next()?, next()?, next()?);
-        let owner = (next()?, next()?);
-        let size = next()?;
-        let oid = oid(take(&mut rest, width)?)?;
+        let (stamp, mode, oid) = recorded(&mut rest, width)?;
         let mut flags = || Some(u16::from_be_bytes(take(&mut rest, 2)?.try_into().ok()?));
         let (first, mut further) = (flags()?, 0);
         if first & 0x4000 != 0 {
@@ -268,13 +250,7 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
                 oid,
                 is_assumed: first & 0x8000 != 0,
                 is_skipped,
-                stamp: Stamp {
-                    changed,
-                    modified,
-                    inode,
-                    owner,
-                    size,
-                },
+                stamp,
             });
         }
     }
@@ -295,6 +271,23 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
         conflicts,
         tree,
     })
+}
+
+/// The beginning of an entry: the file's status, its mode and its content.
+fn recorded(rest: &mut &[u8], width: usize) -> Option<(Stamp, u32, Oid)> {
+    let mut next = || number(rest);
+    let changed = (next()?, next()?);
+    let modified = (next()?, next()?);
+    let (_device, inode, mode) = (next()?, next()?, next()?);
+    let owner = (next()?, next()?);
+    let stamp = Stamp {
+        changed,
+        modified,
+        inode,
+        owner,
+        size: next()?,
+    };
+    Some((stamp, mode, oid(take(rest, width)?)?))
 }
 
 /// The kind of a file for git; `None`: git does not store such files.

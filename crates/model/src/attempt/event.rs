@@ -308,6 +308,8 @@ pub enum Raised {
     Submitted,
     /// The last chance was spent.
     GaveUp {
+        /// Whether the last step ended without any word on the work.
+        without_result: bool,
         /// The lines of its last step that crew could not use, each in a message for the agent.
         unusable: Vec<String>,
         /// Attempts the ticket has left.

@@ -14,7 +14,8 @@ use crate::ticket::{
     AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
     CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Delegated, Event, FewerTests, Fingerprint,
     InTheWay, KeptWork, Leftovers, Listed, Loss, Machine, NewTicket, Obstacle, Origin, PullRequest, Released,
-    Repeat, Review, ReviewDecision, Seen, Spec, Ticket, Unheeded, Verdict, Waited, WhyUncoupled,
+    Repeat, Review, ReviewDecision, Secret, SecretValue, Seen, Spec, Ticket, Unheeded, Verdict, Waited,
+    WhyUncoupled,
 };
 use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
@@ -160,6 +161,17 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let by = || Actor::person("someone");
     let why = || "so".to_owned();
     let paths = || vec!["a".to_owned()];
+    let secrets = || {
+        vec![Secret {
+            path: "a".to_owned(),
+            value: Some(SecretValue {
+                line: 1,
+                rule: "github-pat".to_owned(),
+                masked: "ghp_…".to_owned(),
+            }),
+            taken_away: None,
+        }]
+    };
     let released = |why| Event::Released { why };
     let workspace_failed = |attempts_left| {
         released(Released::WorkspaceFailed {
@@ -452,10 +464,22 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             why: why(),
             retry_at: LATE,
         })
-        .event(Event::SensitivePaths {
-            paths: paths(),
-            tip: oid('a'),
-        })
+        .when(
+            "paths",
+            Event::Sensitive {
+                paths: paths(),
+                secrets: Vec::new(),
+                tip: oid('a'),
+            },
+        )
+        .when(
+            "secrets",
+            Event::Sensitive {
+                paths: Vec::new(),
+                secrets: secrets(),
+                tip: oid('a'),
+            },
+        )
         .when("a gatekeeper", review_claimed("gate-1", next))
         .when("an author", review_claimed("ann", next))
         .when("old fence", review_claimed("gate-1", ticket.fence))
@@ -623,7 +647,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             by: by(),
             reason: why(),
         })
-        .event(Event::PathsApproved { by: by() })
+        .event(Event::SensitiveApproved { by: by() })
         .event(Event::Dropped {
             by: by(),
             reason: why(),

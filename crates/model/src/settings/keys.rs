@@ -80,6 +80,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "remote",
             "pr",
             "hold",
+            "secrets",
             "hold_paths",
             "max_file_mib",
             "author",
@@ -157,13 +158,7 @@ pub(super) fn hint(table: &str, as_written: &str, key: &str) -> String {
         .iter()
         .find(|(name, keys)| *name != table && keys.contains(&key));
     if let Some((home, _)) = elsewhere {
-        return match *home {
-            "" => format!("`{key}` stands at the top of the file, before the first [table]"),
-            "harness.*" => format!("`{key}` belongs in a [harness.<name>] table"),
-            "price" => format!("`{key}` belongs in `price` of a [harness.<name>] table"),
-            "check" => format!("`{key}` belongs in a [[check]] table"),
-            home => format!("`{key}` belongs in [{home}]"),
-        };
+        return belongs(home, key);
     }
     let known = of(table);
     let Some(nearest) = nearest(key, known.iter().copied()) else {
@@ -171,6 +166,15 @@ pub(super) fn hint(table: &str, as_written: &str, key: &str) -> String {
     };
     if is_slip(key, nearest) {
         return format!("did you mean `{nearest}`?");
+    }
+    // A slip of a key that one other table has.
+    let mut elsewhere = KNOWN
+        .iter()
+        .filter(|(name, _)| !name.is_empty() && *name != table)
+        .flat_map(|(home, keys)| keys.iter().map(move |known| (*home, *known)))
+        .filter(|(_, known)| known.len() > 6 && is_slip(key, known));
+    if let (Some((home, known)), None) = (elsewhere.next(), elsewhere.next()) {
+        return format!("did you mean `{known}`? {}", belongs(home, known));
     }
     let place = if as_written.is_empty() {
         "the file".to_owned()
@@ -181,6 +185,17 @@ pub(super) fn hint(table: &str, as_written: &str, key: &str) -> String {
         "the nearest known key is `{nearest}`; {place} knows {}",
         known.join(", ")
     )
+}
+
+/// Where a key belongs that stands in another table.
+fn belongs(home: &str, key: &str) -> String {
+    match home {
+        "" => format!("`{key}` stands at the top of the file, before the first [table]"),
+        "harness.*" => format!("`{key}` belongs in a [harness.<name>] table"),
+        "price" => format!("`{key}` belongs in `price` of a [harness.<name>] table"),
+        "check" => format!("`{key}` belongs in a [[check]] table"),
+        home => format!("`{key}` belongs in [{home}]"),
+    }
 }
 
 /// The most similar word.

@@ -21,6 +21,8 @@ pub struct Land {
     pub pr: Pr,
     /// Which finished work waits for a person before it lands: that which changes held paths, or all of it.
     pub hold: Hold,
+    /// What becomes of work that would land what looks like secrets.
+    pub secrets: Secrets,
     /// Files, and folders with all that is in them, relative to the repository's root: work that changes one
     /// of them waits for a person. `crew.toml` and `.lfsconfig` are always among them, listed or not.
     pub hold_paths: Vec<String>,
@@ -95,6 +97,17 @@ pub enum Hold {
     All,
 }
 
+/// What becomes of work that would land what looks like secrets: keys, tokens, `.env`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Secrets {
+    /// It waits for a person.
+    #[default]
+    Hold,
+    /// Nobody looks for them.
+    Off,
+}
+
 /// `[land.pr]`: the pull requests of `mode = "pr"`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
@@ -125,6 +138,7 @@ impl Default for Land {
             remote: "origin".to_owned(),
             pr: Pr::default(),
             hold: Hold::default(),
+            secrets: Secrets::default(),
             hold_paths: vec![FILE_NAME.to_owned()],
             max_file_mib: 100,
             author: None,
@@ -169,11 +183,12 @@ impl Land {
     }
 }
 
-/// Takes `mode`, `remote`, `pr`, `hold`, `author` and `trailers` out of the table.
+/// Takes `mode`, `remote`, `pr`, `hold`, `secrets`, `author` and `trailers` out of the table.
 pub(super) fn place<'t>(reader: &mut Reader<'t>, table: &mut Table<'t>, land: &mut Land) {
     table.set(reader, "mode", &mut land.mode, |r, v| mode(r, &v));
     table.set(reader, "remote", &mut land.remote, |r, v| remote(r, &v));
     table.set(reader, "hold", &mut land.hold, |r, v| hold(r, &v));
+    table.set(reader, "secrets", &mut land.secrets, |r, v| secrets(r, &v));
     table.set(reader, "author", &mut land.author, |r, v| author(r, &v).map(Some));
     let trailers = table.take("trailers");
     let trailers = trailers.and_then(|value| reader.each(value, |r, v| trailer(r, &v)));
@@ -284,6 +299,20 @@ fn hold(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Hold> {
         _ => {
             let hint = "\"paths\" (work that changes a path of hold_paths) or \"all\"".to_owned();
             reader.refuse(value, &hold, "is no work that can be held", Some(hint));
+            None
+        }
+    }
+}
+
+fn secrets(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Secrets> {
+    let secrets = reader.string(value)?;
+    match secrets.as_str() {
+        "hold" => Some(Secrets::Hold),
+        "off" => Some(Secrets::Off),
+        _ => {
+            let hint =
+                "\"hold\" (work with what looks like secrets waits for a person) or \"off\"".to_owned();
+            reader.refuse(value, &secrets, "is no way to treat secrets", Some(hint));
             None
         }
     }

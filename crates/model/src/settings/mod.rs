@@ -47,7 +47,7 @@ pub use delegate::Delegate;
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
 pub use hooks::{Hook, Hooks};
-pub use land::{Author, Hold, Land, LandMode, Pr, PrAfter, Trailer};
+pub use land::{Author, Hold, Land, LandMode, Pr, PrAfter, Secrets, Trailer};
 pub use names::branch_name;
 pub use price::{PerMillion, Price};
 pub use program::first_program;

@@ -109,6 +109,7 @@ const LAND: &str = r#"
 # remote = "origin"               # the remote of mode = "push" and "pr"
 # pr = { draft = false, labels = [], after = "merged" }  # after: merged (by people) | approved (crew merges)
 # hold = "paths"                  # paths | all: all work waits for a person, once it has passed its checks
+# secrets = "hold"                # hold | off: work with what looks like keys or tokens waits for a person
 # hold_paths = ["crew.toml"]      # a change to these waits for a person; crew.toml and .lfsconfig always do
 # max_file_mib = 100              # a larger file is refused: GitHub and others would refuse the push
 # author = "Name <address>"       # the author of the merges that land; by default the agent that did the work

@@ -1,7 +1,7 @@
 //! Weaker settings: what an edit takes away of that which guards the target and the budget.
 
 use super::check::is_in;
-use super::{Check, FILE_NAME, Review, ReviewWhen, Settings};
+use super::{Check, FILE_NAME, Review, ReviewWhen, Secrets, Settings};
 use crate::ticket::TestCount;
 
 impl Settings {
@@ -48,6 +48,11 @@ impl Settings {
         if old.land.holds_all() && !self.land.holds_all() {
             weaker.push(
                 "crew.toml does not hold all work any more: it lands without a person's look".to_owned(),
+            );
+        }
+        if old.land.secrets == Secrets::Hold && self.land.secrets == Secrets::Off {
+            weaker.push(
+                "crew.toml does not look for secrets any more: work with keys and tokens lands".to_owned(),
             );
         }
         weaker.extend(weaker_review(&self.review, &old.review));
@@ -109,7 +114,7 @@ fn weaker_review(new: &Review, old: &Review) -> Vec<String> {
 mod tests {
     use crate::money::Usd;
     use crate::samples;
-    use crate::settings::{Hold, ReviewOf, ReviewWhen};
+    use crate::settings::{Hold, ReviewOf, ReviewWhen, Secrets};
 
     #[test]
     fn a_guard_that_an_edit_takes_away_is_named() {
@@ -126,12 +131,19 @@ mod tests {
             new.weaker_than(&old),
             ["crew.toml does not name the check `make lint` any more: work lands without it"]
         );
-        let bare = samples::settings();
+        let mut bare = samples::settings();
+        bare.land.secrets = Secrets::Off;
         let said = bare.weaker_than(&old).join("\n");
-        for word in ["no checks", "hold keys", "hold all work", "budget.day_usd"] {
+        for word in [
+            "no checks",
+            "hold keys",
+            "hold all work",
+            "budget.day_usd",
+            "look for secrets",
+        ] {
             assert!(said.contains(word), "{said}");
         }
-        assert_eq!(bare.weaker_than(&old).len(), 4);
+        assert_eq!(bare.weaker_than(&old).len(), 5);
         assert!(old.weaker_than(&bare).is_empty());
     }
 

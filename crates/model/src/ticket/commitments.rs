@@ -198,7 +198,7 @@ impl Ticket {
     #[must_use]
     pub fn tip_to_approve(&self) -> Option<&Oid> {
         match self.held.as_ref().map(|held| &held.why) {
-            Some(Why::Paths { tip, .. } | Why::Tests { tip, .. }) => Some(tip),
+            Some(Why::Paths { tip, .. } | Why::Secrets { tip, .. } | Why::Tests { tip, .. }) => Some(tip),
             Some(_) | None => self.candidate().map(|candidate| &candidate.tip),
         }
     }
@@ -207,7 +207,11 @@ impl Ticket {
     #[must_use]
     pub fn asks_about_commitments(&self) -> bool {
         let held = self.held.as_ref().map(|held| &held.why);
-        self.unconfirmed.is_some() && !matches!(held, Some(Why::Paths { .. } | Why::Tests { .. }))
+        self.unconfirmed.is_some()
+            && !matches!(
+                held,
+                Some(Why::Paths { .. } | Why::Secrets { .. } | Why::Tests { .. })
+            )
             || matches!(held, Some(Why::Commitments { .. }))
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     AfterLanding, AfterReview, Batch, Candidate, Check, CheckOutcome, CheckPlan, CheckSlot, CheckStop,
     CheckTask, Coupling, Delegated, FewerTests, InTheWay, KeptWork, Leftovers, NewTicket, Part, PullRequest,
-    Repeat, ReviewEvent, Seen, Spec, Unheeded, WhyUncoupled,
+    Repeat, ReviewEvent, Secret, Seen, Spec, Unheeded, WhyUncoupled,
 };
 use crate::attempt::{self, ChildWork, HarnessId};
 use crate::commitment::{By, Promise};
@@ -289,11 +289,14 @@ pub enum Event {
         /// When it is looked at again.
         retry_at: Time,
     },
-    /// It touches paths that a person must approve.
-    SensitivePaths {
+    /// It touches paths that a person must approve, or would land what looks like secrets.
+    Sensitive {
         /// The paths that need a person's approval.
         paths: Vec<String>,
-        /// The tip that touches them.
+        /// What looks like secrets.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        secrets: Vec<Secret>,
+        /// The tip that has them.
         tip: Oid,
     },
     /// A gatekeeper has taken its review.
@@ -500,8 +503,8 @@ pub enum Event {
         /// The reason, in words.
         reason: String,
     },
-    /// A person approved the sensitive paths.
-    PathsApproved {
+    /// A person approved the sensitive paths, or what looks like secrets.
+    SensitiveApproved {
         /// The actor who did it.
         by: Actor,
     },
@@ -977,7 +980,7 @@ impl Event {
             Event::CouldNotRun { .. } => "could_not_run",
             Event::TargetRed { .. } => "target_red",
             Event::Diverged { .. } => "diverged",
-            Event::SensitivePaths { .. } => "sensitive_paths",
+            Event::Sensitive { .. } => "sensitive",
             Event::ReviewClaimed { .. } => "review_claimed",
             Event::Review { event, .. } => event.name(),
             Event::ReviewCrashed { .. } => "review_crashed",
@@ -1012,7 +1015,7 @@ impl Event {
             Event::RetryDue => "retry_due",
             Event::Retried { .. } => "retried",
             Event::Waived { .. } => "waived",
-            Event::PathsApproved { .. } => "paths_approved",
+            Event::SensitiveApproved { .. } => "sensitive_approved",
             Event::Dropped { .. } => "dropped",
             Event::ClosedByPerson { .. } => "closed_by_person",
             Event::Reopened { .. } => "reopened",

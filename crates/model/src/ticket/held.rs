@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FewerTests;
+use super::{FewerTests, Secret};
 use crate::policy::budget::Budget;
 use crate::{Oid, Time};
 
@@ -46,6 +46,16 @@ pub enum Why {
         /// The paths that need a person's approval.
         paths: Vec<String>,
         /// The tip that touches them: an approval counts for it alone.
+        tip: Oid,
+    },
+    /// What it would land looks like secrets.
+    Secrets {
+        /// The values, masked, and the files.
+        secrets: Vec<Secret>,
+        /// The paths that need a person's approval besides.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        paths: Vec<String>,
+        /// The tip that has them: an approval counts for it alone.
         tip: Oid,
     },
     /// Its commitments need a person's word.
@@ -97,6 +107,7 @@ impl Why {
             | Why::CouldNotRun
             | Why::TargetRed
             | Why::Paths { .. }
+            | Why::Secrets { .. }
             | Why::Commitments { .. }
             | Why::Tests { .. }
             | Why::Landing
@@ -109,7 +120,7 @@ impl Why {
     }
 
     /// Every kind's name, as the journal stores it and every surface shows it.
-    pub const NAMES: [&str; 18] = [
+    pub const NAMES: [&str; 19] = [
         "failed",
         "blocked",
         "killed",
@@ -117,6 +128,7 @@ impl Why {
         "could_not_run",
         "target_red",
         "paths",
+        "secrets",
         "commitments",
         "tests",
         "landing",
@@ -141,6 +153,7 @@ impl Why {
             Why::CouldNotRun => "could_not_run",
             Why::TargetRed => "target_red",
             Why::Paths { .. } => "paths",
+            Why::Secrets { .. } => "secrets",
             Why::Commitments { .. } => "commitments",
             Why::Tests { .. } => "tests",
             Why::Landing => "landing",
@@ -154,14 +167,4 @@ impl Why {
             Why::Budget { .. } => "budget",
         }
     }
-}
-
-/// Paths that a person must approve, as a list. A file with secrets need not be in the settings to be one.
-#[must_use]
-pub fn touched(paths: &[String]) -> String {
-    let named = |path: &String| match text::is_secret_file(path) {
-        true => format!("{path} (its name is that of a file with secrets)"),
-        false => path.clone(),
-    };
-    paths.iter().map(named).collect::<Vec<_>>().join(", ")
 }

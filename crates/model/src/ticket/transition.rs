@@ -15,7 +15,7 @@ mod train;
 mod verify;
 mod work;
 
-use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended, touched};
+use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended, sensitive_words};
 use crate::Actor;
 use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
@@ -135,7 +135,7 @@ impl Draft<'_> {
             Event::Retried { by, slot_free, fresh } => self.retry(by, *slot_free, fresh),
             Event::RetryDue => self.retry_due(),
             Event::Waived { by, reason } => self.waive(by, reason),
-            Event::PathsApproved { .. } => self.approve_paths(),
+            Event::SensitiveApproved { .. } => self.approve_sensitive(),
             Event::BudgetSpent { budget } => self.spend_budget(*budget),
             Event::BudgetRaised { slot_free } => self.raise_budget(*slot_free),
             Event::Delegated { delegated } => self.delegated(delegated),
@@ -287,7 +287,7 @@ impl Draft<'_> {
                 Ok(())
             }
             Event::Diverged { why, retry_at } => self.diverge(why, *retry_at),
-            Event::SensitivePaths { paths, tip } => {
+            Event::Sensitive { paths, secrets, tip } => {
                 let at_work = |s: &Stage| match s {
                     Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => true,
                     Stage::Queued
@@ -298,19 +298,17 @@ impl Draft<'_> {
                 };
                 self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
-                    "it touches {}: `crew approve {}` lets it land",
-                    touched(paths),
+                    "{}: `crew approve {}` lets it land",
+                    sensitive_words(secrets, paths),
                     self.ticket.id
                 );
                 self.free_slot();
-                self.hold(
-                    Why::Paths {
-                        paths: paths.clone(),
-                        tip: tip.clone(),
-                    },
-                    note,
-                    None,
-                );
+                let (paths, secrets, tip) = (paths.clone(), secrets.clone(), tip.clone());
+                let why = match secrets.is_empty() {
+                    true => Why::Paths { paths, tip },
+                    false => Why::Secrets { secrets, paths, tip },
+                };
+                self.hold(why, note, None);
                 Ok(())
             }
 

@@ -117,6 +117,25 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it is a question to a person, and nothing is wrong.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        match self {
+            Kind::Question | Kind::Checkout | Kind::PullRequest => true,
+            Kind::Held(_)
+            | Kind::Unwritten
+            | Kind::Harness
+            | Kind::Dependency
+            | Kind::DependencyFailed
+            | Kind::Impossible
+            | Kind::File
+            | Kind::Failing
+            | Kind::Target
+            | Kind::Disk
+            | Kind::Stuck => false,
+        }
+    }
+
     /// Its name on every surface.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -185,6 +185,7 @@ fn held(ticket: &Ticket) -> Option<Kind> {
         | Why::TargetRed
         | Why::Auth
         | Why::Paths { .. }
+        | Why::Secrets { .. }
         | Why::Commitments { .. }
         | Why::Tests { .. }
         | Why::Conflict
@@ -285,7 +286,7 @@ fn of_ticket(event: &Event, ticket: &Ticket) -> Option<Kind> {
         | Event::CouldNotRun { .. }
         | Event::TargetRed { .. }
         | Event::Diverged { .. }
-        | Event::SensitivePaths { .. }
+        | Event::Sensitive { .. }
         | Event::ReviewCrashed { .. }
         | Event::ReviewGaveUp { .. }
         | Event::ReviewRefused { .. }
@@ -334,7 +335,7 @@ fn of_ticket(event: &Event, ticket: &Ticket) -> Option<Kind> {
         | Event::RetryDue
         | Event::Retried { .. }
         | Event::Waived { .. }
-        | Event::PathsApproved { .. }
+        | Event::SensitiveApproved { .. }
         | Event::Reopened { .. }
         | Event::FileDrifted
         | Event::FileHeeded

@@ -48,6 +48,45 @@ pub(crate) fn missing_of_promise(promise: &Promise, environment: &Environment) -
     }
 }
 
+/// The program that a shell or `make` says it has not found, in the end of what a command has printed. A path
+/// is none: it is the repository's own.
+pub(crate) fn missing_in(printed: &str) -> Option<String> {
+    let named = |line: &str| {
+        let line = line.trim_end();
+        let program = match line.strip_suffix(": No such file or directory") {
+            // Other programs say the same of any file.
+            Some(begins) if is_of_make(begins) => begins,
+            Some(_) => return None,
+            None => ["command not found", "not found"]
+                .iter()
+                .find_map(|end| line.strip_suffix(end)?.strip_suffix(": "))?,
+        };
+        let program = program.rsplit(": ").next()?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+        (!program.is_empty() && program.chars().all(is_name)).then(|| program.to_owned())
+    };
+    printed.lines().rev().find_map(named)
+}
+
+/// Whether `make` says that a command of a rule could not be found or executed: it ends with a code of its
+/// own then.
+pub(crate) fn make_found_none(printed: &str) -> bool {
+    let says = |line: &str| {
+        let line = line.trim_end();
+        is_of_make(line)
+            && line.contains(" *** [")
+            && ["Error 126", "Error 127"].iter().any(|end| line.ends_with(end))
+    };
+    printed.lines().any(says)
+}
+
+fn is_of_make(line: &str) -> bool {
+    line.starts_with("make: ")
+        || line.starts_with("make[")
+        || line.starts_with("gmake: ")
+        || line.starts_with("gmake[")
+}
+
 /// A command of the checks whose program would not be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingProgram {
@@ -79,4 +118,39 @@ pub fn missing_programs(
         })
     });
     Ok(missing.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_that_a_runner_does_not_find_is_read_in_what_it_prints() {
+        for (printed, program) in [
+            ("/bin/sh: 1: jest: not found\n", Some("jest")),
+            ("ok\nbash: line 1: g++: command not found\nend", Some("g++")),
+            (
+                "make: cargo: No such file or directory\nmake: *** [Makefile:2: test] Error 127",
+                Some("cargo"),
+            ),
+            ("cat: notes: No such file or directory", None),
+            ("sh: 1: ./scripts/test.sh: not found", None),
+            ("page not found", None),
+            ("", None),
+        ] {
+            assert_eq!(missing_in(printed).as_deref(), program, "{printed}");
+        }
+    }
+
+    #[test]
+    fn only_make_itself_says_that_a_rule_could_not_be_run() {
+        for (printed, says) in [
+            ("make: *** [Makefile:2: test] Error 127", true),
+            ("make[1]: *** [test] Error 126\nmake: *** [all] Error 2", true),
+            ("make: *** [Makefile:2: test] Error 1", false),
+            ("assertion failed: *** [x] Error 127", false),
+        ] {
+            assert_eq!(make_found_none(printed), says, "{printed}");
+        }
+    }
 }

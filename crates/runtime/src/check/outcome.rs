@@ -7,6 +7,8 @@ use std::time::Duration;
 use model::ticket::{CheckOutcome, Loss};
 use process::{Exit, Reason, Run, Stream, Tail};
 
+use super::missing::{make_found_none, missing_in};
+
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
 /// How many lines that name a failure stand before that end, and how much of each, in characters.
@@ -38,19 +40,20 @@ pub(crate) fn outcome(
     let lost = |how| CheckOutcome::Lost { how };
     match (&exit.reason, exit.code) {
         (Reason::Exited, Some(0)) => CheckOutcome::Passed,
-        (Reason::Exited, Some(code)) if NOT_A_COMMAND.contains(&code) => CheckOutcome::CouldNotRun {
-            why: match missing {
-                Some(program) => format!(
-                    "`{command}` cannot be run, since {program} is not found on its PATH:\n{}{hint}",
-                    tail(run_dir)
-                ),
-                None => format!(
-                    "`{command}` cannot be run (exit code {code}):\n{}{hint}",
-                    tail(run_dir)
-                ),
-            },
-        },
-        (Reason::Exited, Some(code)) => failed(&format!("exit code {code}")),
+        (Reason::Exited, Some(code)) => {
+            let printed = tail(run_dir);
+            if !NOT_A_COMMAND.contains(&code) && !make_found_none(&printed) {
+                return failed(&format!("exit code {code}"));
+            }
+            let missing = missing.map(str::to_owned).or_else(|| missing_in(&printed));
+            let cause = match missing {
+                Some(program) => format!(", since {program} is not found on its PATH"),
+                None => format!(" (exit code {code})"),
+            };
+            CheckOutcome::CouldNotRun {
+                why: format!("`{command}` cannot be run{cause}:\n{printed}{hint}"),
+            }
+        }
         (Reason::TimedOut, _) => failed(&format!(
             "timed out after {}",
             in_words(limit.unwrap_or_default())

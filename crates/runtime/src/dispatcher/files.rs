@@ -1,6 +1,6 @@
 //! The files that the loop hears of, and what a person writes into them while it turns: settings and prompts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -215,6 +215,9 @@ pub(super) fn watch_journal(mut writes: store::Subscription, tell: mpsc::Unbound
 /// Watches the repository's root for the settings, not the file: it is replaced, and comes and goes.
 pub(super) fn watch_files(place: &Place, tell: mpsc::UnboundedSender<Event>) -> Option<Watcher> {
     let settings = place.settings_path.clone();
+    // A link into a folder of a person's settings: the file behind it is edited there.
+    let behind = settings.canonicalize().ok().filter(|file| *file != settings);
+    let folder = behind.as_deref().and_then(Path::parent).map(Path::to_owned);
     let watcher = Watcher::new(move |notice| {
         // Which folder has the templates is a setting; elsewhere such a file comes seldom, and costs a look.
         let may_be_template = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
@@ -222,7 +225,9 @@ pub(super) fn watch_files(place: &Place, tell: mpsc::UnboundedSender<Event>) -> 
             Notice::Of {
                 kind: Kind::Closed, ..
             } => false,
-            Notice::Of { path, .. } => *path == settings || may_be_template(path),
+            Notice::Of { path, .. } => {
+                *path == settings || behind.as_ref() == Some(path) || may_be_template(path)
+            }
             // A look finds the change.
             Notice::Lost => true,
         };
@@ -232,7 +237,13 @@ pub(super) fn watch_files(place: &Place, tell: mpsc::UnboundedSender<Event>) -> 
     });
     let watcher = watcher.and_then(|watcher| watcher.watch(&place.root).map(|()| watcher));
     match watcher {
-        Ok(watcher) => Some(watcher),
+        Ok(watcher) => {
+            // Without it, a look finds the change later.
+            if let Some(folder) = folder {
+                drop(watcher.watch(&folder));
+            }
+            Some(watcher)
+        }
         // All watchers share the limits: this one speaks for the others too.
         Err(error) => {
             tracing::warn!(

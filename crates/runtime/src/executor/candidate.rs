@@ -254,17 +254,17 @@ impl Executor {
                     return Ok(Report::ImportRefused { why });
                 }
                 let ahead = repository.brings(workspace.base(), &target, &tip)?;
-                let sensitive = self.sensitive(&built.changes, &ahead)?;
                 let oid = |oid: &git::Oid| model_oid(oid);
                 let (tip, target) = match (oid(&tip), oid(&target)) {
                     (Ok(tip), Ok(target)) => (tip, target),
                     (Err(why), _) | (_, Err(why)) => return Ok(Report::CouldNotRun { why }),
                 };
-                if !sensitive.is_empty() && approved != Some(&tip) {
-                    return Ok(Report::SensitivePaths {
-                        paths: sensitive,
-                        tip,
-                    });
+                if approved != Some(&tip) {
+                    let paths = self.sensitive(&built.changes);
+                    let secrets = self.secrets(&built.changes, &ahead)?;
+                    if !(paths.is_empty() && secrets.is_empty()) {
+                        return Ok(Report::Sensitive { paths, secrets, tip });
+                    }
                 }
                 let untouched = self.untouched(&built.changes);
                 let review = self.review_of_change(&git_oid(&target)?, &built)?;

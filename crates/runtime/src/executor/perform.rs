@@ -496,7 +496,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::ConflictsAhead { .. }
         | Report::BatchInTheWay { .. }
         | Report::ImportRefused { .. }
-        | Report::SensitivePaths { .. }
+        | Report::Sensitive { .. }
         | Report::CheckSpawned
         | Report::PassedBefore
         | Report::NotSetUp

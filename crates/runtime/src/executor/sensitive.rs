@@ -1,44 +1,140 @@
-//! Paths that a person must approve before work that touches them lands.
+//! What a person must approve before work lands: paths, and what looks like secrets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use git::{Change, Mode, Oid};
+use model::settings::Secrets;
+use model::ticket::{Secret, SecretValue};
+
 use super::Executor;
+use crate::secrets;
+
+/// The lines on each side of an added one that are looked through with it: more than a private key has.
+const NEAR: usize = 100;
+
+/// A file of which added lines are looked through.
+struct Written {
+    path: String,
+    blob: Oid,
+    /// The commit that has it, where the branch's tip has it no more.
+    taken_away: Option<Oid>,
+}
 
 impl Executor {
-    /// The paths of a change that wait for a person, as they are shown. `ahead`: the commits that it brings.
-    pub(super) fn sensitive(&self, changes: &[git::Change], ahead: &[git::Oid]) -> git::Result<Vec<String>> {
+    /// The paths of a change that wait for a person, as they are shown.
+    pub(super) fn sensitive(&self, changes: &[Change]) -> Vec<String> {
         let hooks = self.hook_programs();
-        let mut found: Vec<String> = changes
+        changes
             .iter()
             .map(|change| (change, change.path.display().to_string()))
             .filter(|(change, path)| {
-                let is_new_secret = || change.old.is_none() && text::is_secret_file(path);
-                self.settings.holds(path)
-                    || self.is_ticket(path)
-                    || hooks.contains(&change.path)
-                    || is_new_secret()
+                self.settings.holds(path) || self.is_ticket(path) || hooks.contains(&change.path)
             })
             .map(|(_, path)| path)
-            .collect();
+            .collect()
+    }
+
+    /// What looks like secrets in the lines and the files that a change adds, also where a later commit took
+    /// them away again: all commits land. `ahead`: the commits that it brings.
+    pub(super) fn secrets(&self, changes: &[Change], ahead: &[Oid]) -> git::Result<Vec<Secret>> {
+        match self.settings.land.secrets {
+            Secrets::Off => return Ok(Vec::new()),
+            Secrets::Hold => {}
+        }
+        let mut written: Vec<Written> = Vec::new();
+        let mut old: BTreeSet<Oid> = BTreeSet::new();
+        let mut found = Vec::new();
+        for change in changes {
+            old.extend(blob(change.old.as_ref()));
+            let Some(blob) = blob(change.new.as_ref()) else {
+                continue;
+            };
+            let path = change.path.display().to_string();
+            if change.old.is_none() && text::is_secret_file(&path) {
+                found.push(named(&path, None));
+            }
+            let taken_away = None;
+            written.push(Written {
+                path,
+                blob,
+                taken_away,
+            });
+        }
         // What a single commit brings is in the changes.
         if ahead.len() > 1 {
-            found.extend(self.secrets_taken_away(changes, ahead)?);
+            let mut known: BTreeSet<Oid> = written.iter().map(|it| it.blob.clone()).collect();
+            let mut ours = BTreeSet::new();
+            // The oldest first: what one commit of the branch wrote is not old because the next one changed
+            // it, and what a later one puts back is not new.
+            for one in self.repository.written(ahead)?.into_iter().rev() {
+                let path = one.path.display().to_string();
+                let is_there = changes
+                    .iter()
+                    .any(|change| change.path == one.path && change.new.is_some());
+                let is_new = one.old.is_empty();
+                old.extend(one.old.into_iter().filter(|blob| !ours.contains(blob)));
+                let taken_away = model::Oid::new(one.commit.as_str()).ok();
+                if is_new && !is_there && text::is_secret_file(&path) {
+                    found.push(named(&path, taken_away));
+                }
+                if old.contains(&one.blob) {
+                    continue;
+                }
+                ours.insert(one.blob.clone());
+                if known.insert(one.blob.clone()) {
+                    let taken_away = Some(one.commit);
+                    written.push(Written {
+                        path,
+                        blob: one.blob,
+                        taken_away,
+                    });
+                }
+            }
         }
+        found.extend(self.values(&written, &old)?);
         Ok(found)
     }
 
-    /// Files with the name of a secret that commits of the branch add, and that its tip does not have any
-    /// more: they would stay in the target's history.
-    fn secrets_taken_away(&self, changes: &[git::Change], ahead: &[git::Oid]) -> git::Result<Vec<String>> {
+    /// The values that look like secrets in lines that no old file has.
+    fn values(&self, written: &[Written], old: &BTreeSet<Oid>) -> git::Result<Vec<Secret>> {
+        let ids: Vec<Oid> = old
+            .iter()
+            .chain(written.iter().map(|it| &it.blob))
+            .cloned()
+            .collect();
+        let mut contents = self.repository.contents(&ids)?.into_iter();
+        let before: Vec<Vec<u8>> = contents.by_ref().take(old.len()).flatten().collect();
+        let before: BTreeSet<&[u8]> = before.iter().flat_map(|text| lines(text)).collect();
+        let mut seen: BTreeMap<(String, Vec<u8>), ()> = BTreeMap::new();
         let mut found = Vec::new();
-        for (commit, path) in self.repository.added(ahead)? {
-            let shown = path.display().to_string();
-            if text::is_secret_file(&shown) && changes.iter().all(|change| change.path != path) {
-                found.push(format!(
-                    "{shown} (taken away again, but its content stays in commit {:.12}, and its name is that of a file with secrets)",
-                    commit.as_str()
-                ));
+        for (file, content) in written.iter().zip(contents) {
+            let Some(content) = content.filter(|content| !is_binary(content)) else {
+                continue;
+            };
+            let near = near_added(&content, &before);
+            for one in secrets::find(&file.path, &near) {
+                let value = near.get(one.range.clone()).unwrap_or_default();
+                // A new key between the old first and last line of another one is a find.
+                if lines(around(&near, &one.range)).all(|line| before.contains(line)) {
+                    continue;
+                }
+                if seen.insert((file.path.clone(), value.to_vec()), ()).is_some() {
+                    continue;
+                }
+                found.push(Secret {
+                    path: text::sanitise::line(&file.path),
+                    value: Some(SecretValue {
+                        line: one.line,
+                        rule: one.rule,
+                        masked: secrets::masked(value),
+                    }),
+                    taken_away: file
+                        .taken_away
+                        .as_ref()
+                        .and_then(|it| model::Oid::new(it.as_str()).ok()),
+                });
             }
         }
         Ok(found)
@@ -62,5 +158,96 @@ impl Executor {
     fn is_ticket(&self, path: &str) -> bool {
         let folder = self.place.tickets_dir.strip_prefix(&self.place.root);
         folder.is_ok_and(|folder| Path::new(path).starts_with(folder))
+    }
+}
+
+fn named(path: &str, taken_away: Option<model::Oid>) -> Secret {
+    Secret {
+        path: text::sanitise::line(path),
+        value: None,
+        taken_away,
+    }
+}
+
+/// The content of a side of a change, if it is a file.
+fn blob(side: Option<&(Mode, Oid)>) -> Option<Oid> {
+    let (mode, blob) = side?;
+    match mode {
+        Mode::File | Mode::Executable => Some(blob.clone()),
+        Mode::Symlink | Mode::Submodule => None,
+    }
+}
+
+fn is_binary(content: &[u8]) -> bool {
+    content.iter().take(8000).any(|byte| *byte == 0)
+}
+
+fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    content.split(|byte| *byte == b'\n')
+}
+
+/// A text with only the lines near one that was not there before: the others are empty, so that lines keep
+/// their numbers.
+fn near_added(content: &[u8], before: &BTreeSet<&[u8]>) -> Vec<u8> {
+    let of_text: Vec<&[u8]> = lines(content).collect();
+    let mut is_near = vec![false; of_text.len()];
+    let mut until = 0;
+    for (nth, line) in of_text.iter().enumerate() {
+        if !before.contains(line) {
+            let end = (nth + NEAR + 1).min(of_text.len());
+            is_near[nth.saturating_sub(NEAR).max(until)..end].fill(true);
+            until = end;
+        }
+    }
+    let mut near = Vec::with_capacity(content.len() + 1);
+    for (line, is_near) in of_text.iter().zip(is_near) {
+        if is_near {
+            near.extend_from_slice(line);
+        }
+        near.push(b'\n');
+    }
+    near
+}
+
+/// The whole lines of a range of a text.
+fn around<'t>(text: &'t [u8], range: &Range<usize>) -> &'t [u8] {
+    let is_end = |byte: &u8| *byte == b'\n';
+    let start = text[..range.start]
+        .iter()
+        .rposition(is_end)
+        .map_or(0, |at| at + 1);
+    let rest = &text[range.end..];
+    let end = range.end + rest.iter().position(is_end).unwrap_or(rest.len());
+    &text[start..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_near_a_new_one_are_looked_through_and_keep_their_numbers() {
+        let text: Vec<String> = (0..500).map(|nth| format!("line {nth}")).collect();
+        let text = text.join("\n");
+        let before: BTreeSet<&[u8]> = lines(text.as_bytes())
+            .filter(|line| *line != b"line 250" && *line != b"line 252")
+            .collect();
+        let near = String::from_utf8(near_added(text.as_bytes(), &before)).unwrap();
+        let kept: Vec<(usize, &str)> = near
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.is_empty())
+            .collect();
+        assert_eq!(kept.first(), Some(&(150, "line 150")));
+        assert_eq!(kept.last(), Some(&(352, "line 352")));
+        assert_eq!(kept.len(), 203);
+    }
+
+    #[test]
+    fn the_lines_of_a_range_are_whole() {
+        let text = b"one\ntwo\nthree\nfour";
+        assert_eq!(around(text, &(5..9)), b"two\nthree");
+        assert_eq!(around(text, &(0..1)), b"one");
+        assert_eq!(around(text, &(15..18)), b"four");
     }
 }

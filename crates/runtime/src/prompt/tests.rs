@@ -1,5 +1,10 @@
 //! The prompts' texts, and that text which others wrote stays text in them.
 
+use std::collections::BTreeSet;
+
+use model::policy::budget::Budget;
+
+use super::templates::{BUILT_IN, COMMON};
 use super::*;
 
 fn facts() -> Facts {

@@ -85,8 +85,9 @@ impl Executor<'_> {
             .filter(|p| self.options.settings.holds(p))
             .collect();
         if !sensitive.is_empty() && approved != Some(&git.id(tip)) {
-            return Report::SensitivePaths {
+            return Report::Sensitive {
                 paths: sensitive,
+                secrets: Vec::new(),
                 tip: git.id(tip),
             };
         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Graph, NodeState, Target};
 
-impl Graph {
+impl Graph<'_> {
     /// The cycles among unclosed tickets. Each component is represented by a shortest cycle through its
     /// first id, which comes first in the list and is not repeated.
     pub fn cycles(&self) -> Vec<Vec<&str>> {
@@ -15,7 +15,7 @@ impl Graph {
         for component in self.cyclic_components() {
             let start = component.first().copied().unwrap_or_default();
             if let Some(path) = self.shortest_cycle(start, &component) {
-                cycles.push(path.into_iter().map(|at| self.ids[at].as_str()).collect());
+                cycles.push(path.into_iter().map(|at| self.ids[at]).collect());
             }
         }
         cycles.sort();
@@ -119,38 +119,35 @@ mod tests {
     use super::*;
 
     /// The graph of tickets, each given as its id, whether it is closed, and its dependencies.
-    fn of<'a>(tickets: impl IntoIterator<Item = (&'a str, bool, &'a [String])>) -> Graph {
-        Graph::build(tickets.into_iter().map(|(id, closed, deps)| {
+    fn of<'a>(tickets: impl IntoIterator<Item = (&'a str, bool, &'a [String])>) -> Graph<'a> {
+        let ticket = |(id, closed, deps)| {
             let state = if closed {
                 NodeState::Closed
             } else {
                 NodeState::Unclosed
             };
-            (id.to_owned(), state, deps.to_vec())
-        }))
-    }
-
-    fn graph(edges: &[(&str, bool, &[&str])]) -> Graph {
-        let owned: Vec<(&str, bool, Vec<String>)> = edges
-            .iter()
-            .map(|(id, closed, deps)| (*id, *closed, deps.iter().map(|dep| (*dep).to_owned()).collect()))
-            .collect();
-        of(owned
-            .iter()
-            .map(|(id, closed, deps)| (*id, *closed, deps.as_slice())))
+            (id, state, deps)
+        };
+        Graph::build(tickets.into_iter().map(ticket).collect())
     }
 
     #[test]
     fn cycles_are_named_once_from_their_first_id() {
-        let g = graph(&[
-            ("c", false, &["a"]),
-            ("a", false, &["b", "zz"]),
-            ("b", false, &["c", "a"]),
-            ("s", false, &["s"]),
-            ("x", true, &["y"]),
-            ("y", false, &["x"]),
-            ("w", false, &["c"]),
-        ]);
+        let edges = [
+            ("c", false, vec!["a"]),
+            ("a", false, vec!["b", "zz"]),
+            ("b", false, vec!["c", "a"]),
+            ("s", false, vec!["s"]),
+            ("x", true, vec!["y"]),
+            ("y", false, vec!["x"]),
+            ("w", false, vec!["c"]),
+        ];
+        let edges =
+            edges.map(|(id, closed, deps)| (id, closed, deps.into_iter().map(str::to_owned).collect()));
+        let edges: [(&str, bool, Vec<String>); 7] = edges;
+        let g = of(edges
+            .iter()
+            .map(|(id, closed, deps)| (*id, *closed, deps.as_slice())));
         assert_eq!(g.cycles(), [vec!["a", "b"], vec!["s"]]);
         assert!(!g.is_blocked("y"), "a closed ticket ends the cycle");
         assert_eq!(g.blocking("c"), ["b", "w"]);

@@ -322,9 +322,9 @@ fn odd_but_sound_files_are_tickets() {
         assert!(!unknown || ticket.status == Status::Unknown, "{name}");
         assert_eq!(ticket.priority, 2, "{name}");
         // An invalid dependency still blocks.
-        let readings = q.folder.load().unwrap();
+        let rows = q.folder.rows(None).unwrap();
         let bad_dep = words.is_some_and(|_| text.contains("deps:"));
-        assert_eq!(Graph::new(&readings).is_blocked("x"), bad_dep, "{name}");
+        assert_eq!(Graph::new(&rows).is_blocked("x"), bad_dep, "{name}");
         // Such a file can be edited without a change of its other lines.
         q.folder.set_status(&id("x"), Status::Closed).unwrap();
         let after = q.folder.read(&id("x")).unwrap();
@@ -538,14 +538,13 @@ fn texts_are_kept_as_they_are_or_refused() {
     ];
     for title in sound {
         let id = q.folder.create(&titled(title), "ab", at(0), random).unwrap();
-        let readings = q.folder.load().unwrap();
-        let ticket = readings.get(id.as_str()).unwrap();
+        let ticket = q.folder.read(&id).unwrap();
         assert_eq!(ticket.title, title);
         assert_eq!(ticket.problems, []);
-        let line = render_list(&[ticket]);
+        let line = render_list(&[&Row::of(&ticket)]);
         assert_eq!(line.lines().count(), 1);
         assert!(!line.contains('\u{202e}'));
-        serde_json::from_str::<serde_json::Value>(&render_query(&[ticket])).unwrap();
+        serde_json::from_str::<serde_json::Value>(&render_query(&[&ticket])).unwrap();
     }
     let before = q.folder.ids().unwrap().len();
     let long = "x".repeat(1001);

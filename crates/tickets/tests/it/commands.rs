@@ -82,28 +82,23 @@ fn the_folder_is_found_upwards_and_only_create_makes_one() {
     let q = Queue::new();
     let deep = q.root().join("a/b");
     std::fs::create_dir_all(&deep).unwrap();
-    assert_eq!(Folder::find(None, &deep).unwrap(), q.folder);
-    assert_eq!(Folder::find_or_create(None, &deep).unwrap(), q.folder);
-    let given = std::path::Path::new("mine");
-    assert!(matches!(
-        Folder::find(Some(given), &deep),
-        Err(Error::NotAFolder { .. })
-    ));
+    let nearest = Sought::Nearest(&deep);
+    assert_eq!(Folder::find(&nearest).unwrap(), q.folder);
+    assert_eq!(Folder::find_or_create(&nearest).unwrap(), q.folder);
+    let own = Sought::Of(&deep);
+    assert!(matches!(Folder::find(&own), Err(Error::NoFolder { .. })));
+    let mine = Sought::At(deep.join("mine"));
+    assert!(matches!(Folder::find(&mine), Err(Error::NotAFolder { .. })));
+    assert_eq!(Folder::find_or_create(&mine).unwrap().path(), deep.join("mine"));
     assert_eq!(
-        Folder::find_or_create(Some(given), &deep).unwrap().path(),
-        deep.join("mine")
+        Folder::find_or_create(&own).unwrap().path(),
+        deep.join(".tickets")
     );
     let elsewhere = tempfile::tempdir().unwrap();
-    assert!(matches!(
-        Folder::find(None, elsewhere.path()),
-        Err(Error::NoFolder { .. })
-    ));
-    assert!(
-        Folder::find_or_create(None, elsewhere.path())
-            .unwrap()
-            .path()
-            .ends_with(".tickets")
-    );
+    let nearest = Sought::Nearest(elsewhere.path());
+    assert!(matches!(Folder::find(&nearest), Err(Error::NoFolder { .. })));
+    let made = Folder::find_or_create(&nearest).unwrap();
+    assert_eq!(made.path(), elsewhere.path().join(".tickets"));
 }
 
 #[test]
@@ -217,10 +212,8 @@ fn a_done_ticket_is_closed_and_stays_so() {
     q.plain("ab-2", "open", "ab-1");
     let readings = q.folder.load().unwrap();
     assert!(readings.tickets().all(|t| t.problems.is_empty()));
-    assert_eq!(
-        ready(&readings, &Graph::new(&readings), &Filter::default()).len(),
-        1
-    );
+    let rows = q.folder.rows(None).unwrap();
+    assert_eq!(ready(&rows, &Graph::new(&rows), &Filter::default()).len(), 1);
     q.folder.set_status(&a, Status::Closed).unwrap();
     assert!(q.text("ab-1").contains("status: done\n"));
     q.folder.set_status(&a, Status::Open).unwrap();
@@ -311,27 +304,27 @@ fn listings_look_like_tk() {
     q.plain("ab-4", "closed", "");
     q.write("ab-5.md", "not a ticket");
     q.plain("ab-6", "open", "ab-5");
-    let readings = q.folder.load().unwrap();
-    let graph = Graph::new(&readings);
+    let rows = q.folder.rows(None).unwrap();
+    let graph = Graph::new(&rows);
     let all = Filter::default();
     assert_eq!(
-        render_ready(&ready(&readings, &graph, &all)),
+        render_ready(&ready(&rows, &graph, &all)),
         "ab-22222222 [P0][open] - Two\nab-1     [P3][open] - A | b\n"
     );
     assert_eq!(
-        render_blocked(&blocked(&readings, &graph, &all), &graph),
+        render_blocked(&blocked(&rows, &graph, &all), &graph),
         "ab-3     [P2][in_progress] - Ticket ab-3 <- [ab-1, gone]\nab-6     [P2][open] - Ticket ab-6 <- [ab-5]\n"
     );
     assert_eq!(
-        render_list(&list(&readings, &all)),
+        render_list(&list(&rows, &all)),
         "ab-1     [open] - A | b\nab-22222222 [open] - Two\nab-3     [in_progress] - Ticket ab-3 <- [ab-1, gone, ab-4]\nab-4     [closed] - Ticket ab-4\nab-6     [open] - Ticket ab-6 <- [ab-5]\n"
     );
     assert_eq!(
-        render_closed(&closed(&readings, &all, 20)),
+        render_closed(&closed(&rows, &all, 20)),
         "ab-4     [closed] - Ticket ab-4\n"
     );
     let by = |filter: Filter| {
-        list(&readings, &filter)
+        list(&rows, &filter)
             .iter()
             .map(|t| t.id.to_string())
             .collect::<Vec<_>>()
@@ -360,12 +353,12 @@ fn listings_look_like_tk() {
     assert_eq!(
         graph.blockers("ab-6"),
         [Blocker {
-            id: "ab-5".into(),
+            id: "ab-5",
             reason: BlockReason::Unreadable
         }]
     );
     assert!(graph.blockers("ab-3").contains(&Blocker {
-        id: "gone".into(),
+        id: "gone",
         reason: BlockReason::Missing
     }));
 }
@@ -381,8 +374,8 @@ fn query_is_valid_json() {
             ..titled("T")
         },
     );
-    let readings = q.folder.load().unwrap();
-    let out = render_query(&list(&readings, &Filter::default()));
+    let ticket = q.folder.read(&id("ab-1")).unwrap();
+    let out = render_query(&[&ticket]);
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(value["assignee"], "a \"quoted\" \\ one");
     assert_eq!(value["priority"], "2");
@@ -407,10 +400,10 @@ fn show_adds_what_others_say() {
     );
     q.folder.link(&[id("ab-1"), id("ab-2")]).unwrap();
     q.folder.add_note(&id("ab-1"), "\x1b[31mred", at(0)).unwrap();
-    let readings = q.folder.load().unwrap();
-    let graph = Graph::new(&readings);
-    let one = readings.get("ab-1").unwrap();
-    let raw = render_show(&readings, &graph, one, false);
+    let rows = q.folder.rows(None).unwrap();
+    let graph = Graph::new(&rows);
+    let show = |id: &Id, terminal| render_show(&rows, &graph, &q.folder.read(id).unwrap(), terminal);
+    let raw = show(&id("ab-1"), false);
     assert_eq!(
         raw,
         format!(
@@ -418,12 +411,9 @@ fn show_adds_what_others_say() {
             q.text("ab-1")
         )
     );
-    assert!(!render_show(&readings, &graph, one, true).contains('\x1b'));
-    assert!(
-        render_show(&readings, &graph, readings.get("ab-2").unwrap(), false)
-            .contains("## Blocking\n\n- ab-1 [open] Ticket ab-1\n")
-    );
-    let child = render_show(&readings, &graph, readings.get(child.as_str()).unwrap(), false);
+    assert!(!show(&id("ab-1"), true).contains('\x1b'));
+    assert!(show(&id("ab-2"), false).contains("## Blocking\n\n- ab-1 [open] Ticket ab-1\n"));
+    let child = show(&child, false);
     assert!(child.contains("\nparent: ab-1  # Ticket ab-1\n"), "{child}");
 }
 
@@ -435,25 +425,25 @@ fn trees_and_cycles_look_like_tk() {
     q.plain("t-3", "closed", "");
     q.plain("t-4", "open", "t-5");
     q.plain("t-5", "open", "t-1");
-    let readings = q.folder.load().unwrap();
-    let graph = Graph::new(&readings);
+    let rows = q.folder.rows(None).unwrap();
+    let graph = Graph::new(&rows);
     let root = id("t-1");
     assert_eq!(
-        render_tree(&readings, &graph, &root, false),
+        render_tree(&rows, &graph, &root, false),
         "t-1 [open] Ticket t-1\n├── t-3 [closed] Ticket t-3\n└── t-2 [open] Ticket t-2\n    └── t-4 [open] Ticket t-4\n        └── t-5 [open] Ticket t-5\n"
     );
     assert_eq!(
-        render_tree(&readings, &graph, &root, true),
+        render_tree(&rows, &graph, &root, true),
         "t-1 [open] Ticket t-1\n├── t-3 [closed] Ticket t-3\n├── t-2 [open] Ticket t-2\n│   └── t-4 [open] Ticket t-4\n│       └── t-5 [open] Ticket t-5\n└── t-4 [open] Ticket t-4\n    └── t-5 [open] Ticket t-5\n"
     );
     assert_eq!(
-        render_cycles(&readings, &graph),
+        render_cycles(&rows, &graph),
         "Cycle 1: t-1 -> t-4 -> t-5 -> t-1\n  t-1      [open] Ticket t-1\n  t-4      [open] Ticket t-4\n  t-5      [open] Ticket t-5\n"
     );
     q.folder.set_status(&id("t-5"), Status::Closed).unwrap();
-    let readings = q.folder.load().unwrap();
+    let rows = q.folder.rows(None).unwrap();
     assert_eq!(
-        render_cycles(&readings, &Graph::new(&readings)),
+        render_cycles(&rows, &Graph::new(&rows)),
         "No dependency cycles found\n"
     );
 }

@@ -5,6 +5,7 @@
 mod bad_input;
 mod commands;
 mod concurrent;
+mod index;
 mod killed;
 mod look;
 mod many;

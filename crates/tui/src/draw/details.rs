@@ -5,8 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::inbox;
 use super::wrap::wrap;
+use super::{diff, inbox};
 use crate::app::App;
 use crate::cell::put;
 use crate::keys::remedies;
@@ -27,6 +27,7 @@ pub(crate) fn max_scroll(app: &App, pane: Pane) -> usize {
     };
     let (head, lines) = match pane {
         Pane::Inbox => return inbox::max_scroll(app, area),
+        Pane::Diff => return diff::max_scroll(app, area),
         Pane::Output => (0, printed(app, area, usize::MAX).len()),
         Pane::History => (
             about(app, area).len().min(most_about(app, area)),

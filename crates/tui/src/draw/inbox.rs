@@ -1,6 +1,6 @@
 //! Drawing the inbox: a row for each entry, and below the chosen one all that `crew inbox` shows about it.
 
-use model::view::{Item, Kind};
+use model::view::Item;
 use model::{Look, TicketId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -139,25 +139,19 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
 
 /// The row of an entry. `is_open`: the reason stands below it.
 fn row(app: &App, item: &Item, chosen: bool, is_open: bool) -> Row {
-    let (symbol, tone) = match item.kind {
-        Kind::Question | Kind::Checkout | Kind::PullRequest => ("?", Tone::Waiting),
-        Kind::Held(_)
-        | Kind::Unwritten
-        | Kind::Harness
-        | Kind::Dependency
-        | Kind::DependencyFailed
-        | Kind::Impossible
-        | Kind::File
-        | Kind::Failing
-        | Kind::Target
-        | Kind::Disk
-        | Kind::Stuck => ("!", Tone::Wrong),
+    let (symbol, tone) = match item.kind.asks() {
+        true => ("?", Tone::Waiting),
+        false => ("!", Tone::Wrong),
     };
     let again = item.by_itself(app.look()).map(|again| format!(" ({again})"));
     let why = format!("{}{}", item.why, again.unwrap_or_default());
     let last = match &item.ticket {
         _ if is_open => Vec::new(),
-        Some(_) => vec![why.as_str().into(), Cell::new(&remedies(item), Tone::Dim)],
+        Some(_) => vec![
+            item.title.as_str().into(),
+            Cell::new(&why, Tone::Dim),
+            Cell::new(&remedies(item), Tone::Dim),
+        ],
         None => vec![item.title.as_str().into(), why.as_str().into()],
     };
     let ticket = item.ticket.as_ref().map_or("", TicketId::as_str);

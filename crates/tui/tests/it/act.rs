@@ -4,16 +4,21 @@ use model::Actor;
 use model::attempt::Signal;
 use model::command::{Command, OnStop, Outcome, Question};
 use model::view;
-use tui::{Action, CommandResult, Engine, Key, Msg};
+use tui::{Action, CommandResult, Diff, Engine, Key, Msg, Tone};
 
-use crate::scene::{Scene, agent, id};
+use crate::scene::{Scene, agent, id, oid};
 
 /// The only command that is submitted.
 #[track_caller]
 fn command(actions: Vec<Action>) -> Command {
     let mut commands = actions.into_iter().filter_map(|action| match action {
         Action::Submit { command, .. } => Some(*command),
-        Action::Watch(_) | Action::Read(_) | Action::Run { .. } | Action::Suspend | Action::Quit => None,
+        Action::Watch(_)
+        | Action::Read(_)
+        | Action::Diff(_)
+        | Action::Run { .. }
+        | Action::Suspend
+        | Action::Quit => None,
     });
     let found = commands.next().expect("a command");
     assert_eq!(commands.next(), None);
@@ -97,8 +102,15 @@ fn held_tickets_are_retried_merged_waived_approved() {
         command(scene.press(Key::Char('m'))),
         Command::Merge { ticket: ticket() }
     );
+    assert_eq!(scene.press(Key::Char('p')), [], "it asks");
+    assert!(scene.screen(80, 24).contains("Approve t-hold?"));
     assert_eq!(
-        command(scene.press(Key::Char('p'))),
+        scene.press(Key::Char('p')),
+        [],
+        "a key that is held down is no yes"
+    );
+    assert_eq!(
+        command(scene.press(Key::Char('y'))),
         Command::Approve {
             ticket: ticket(),
             tip: None
@@ -122,10 +134,101 @@ fn an_approval_is_a_word_on_the_tip_that_is_shown() {
     let mut scene = Scene::busy(80, 24);
     scene.press(Key::Char('3'));
     let (ticket, tip) = (id("t-check"), Some("3".repeat(40)));
+    scene.press(Key::Char('p'));
+    assert!(scene.screen(80, 24).contains("Approve t-check at 33333333?"));
     assert_eq!(
-        command(scene.press(Key::Char('p'))),
+        command(scene.press(Key::Char('y'))),
         Command::Approve { ticket, tip }
     );
+}
+
+/// A diff of so many lines.
+fn diff(commit: Option<char>, lines: usize) -> Diff {
+    let line = |n| (Tone::Good, format!("+line {n}\u{1b}[2J"));
+    Diff {
+        commit: commit.map(oid),
+        lines: (1..=lines).map(line).collect(),
+    }
+}
+
+#[test]
+fn an_approval_from_the_diff_is_a_word_on_the_commit_that_it_shows() {
+    let mut scene = Scene::busy(80, 24);
+    let ticket = || id("t-check");
+    scene.type_in("3");
+    assert_eq!(scene.type_in("d"), [Action::Diff(ticket())]);
+    assert!(scene.screen(80, 24).contains("git reads it"));
+    assert_eq!(scene.type_in("d"), [], "it is being read");
+    assert_eq!(scene.type_in("p"), [], "nothing is shown yet");
+    let read = |diff| Msg::Diff {
+        ticket: ticket(),
+        diff,
+    };
+    let of_another = id("t-line");
+    scene.tell(Msg::Diff {
+        ticket: of_another,
+        diff: Ok(diff(Some('b'), 1)),
+    });
+    assert!(scene.screen(80, 24).contains("git reads it"));
+    scene.tell(read(Ok(diff(Some('a'), 50))));
+    let screen = scene.screen(80, 24);
+    assert!(
+        screen.contains("Diff of t-check, ") && screen.contains("│+line 1 ") || screen.contains("┃+line 1"),
+        "{screen}"
+    );
+    assert!(!screen.contains("Queue"), "it is shown alone: {screen}");
+    scene.type_in("G");
+    assert!(scene.screen(80, 24).contains("+line 50"));
+    scene.type_in("g");
+    assert!(!scene.screen(80, 24).contains("+line 50"));
+    let approve = |digit: char| Command::Approve {
+        ticket: ticket(),
+        tip: Some(digit.to_string().repeat(40)),
+    };
+    assert_eq!(command(scene.type_in("py")), approve('a'));
+    scene.tell(Msg::CommandResult(CommandResult {
+        request: "approve t-check".to_owned(),
+        outcome: Ok(Outcome::Accepted {
+            message: String::new(),
+        }),
+    }));
+
+    // Its files as they are in the workspace are no commit: there is nothing that could be approved.
+    assert_eq!(scene.type_in("d"), [Action::Diff(ticket())]);
+    scene.tell(read(Ok(diff(None, 1))));
+    assert_eq!(scene.type_in("p"), []);
+    assert!(scene.screen(80, 24).contains("no commit that could be approved"));
+
+    // It lands meanwhile: the pane says that there is something else to see, and keeps what it shows.
+    scene.type_in("d");
+    scene.tell(read(Ok(diff(Some('a'), 1))));
+    assert!(!scene.screen(80, 24).contains("has moved on"));
+    let passed = model::ticket::Event::ChecksPassed {
+        tree: oid('2'),
+        passed: vec!["true".to_owned()],
+        review: false,
+    };
+    scene.ticket("t-check", passed);
+    scene.ticket("t-check", model::ticket::Event::Landed { commit: oid('a') });
+    let screen = scene.screen(80, 24);
+    assert!(
+        screen.contains("has moved on") && screen.contains("+line 1"),
+        "{screen}"
+    );
+    assert_eq!(scene.type_in("p"), [], "it has landed");
+    scene.type_in("d");
+    scene.tell(read(Err("there is no work of t-check".to_owned())));
+    let screen = scene.screen(80, 24);
+    assert!(
+        screen.contains("there is no work of t-check") && !screen.contains("has moved on"),
+        "{screen}"
+    );
+
+    // It leads back to where it was opened.
+    scene.type_in("q");
+    assert!(scene.screen(80, 24).contains("━ 3 Train"));
+    scene.type_in("d1");
+    assert!(scene.screen(80, 24).contains("━ 1 Agents"));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn the_smallest_sizes_are_drawn_in_every_state() {
         (140, 16),
         (300, 5),
     ] {
-        for opening in ["", "?", "/", "4a", "K", "D", "S", "s", "n", "6z", "7"] {
+        for opening in ["", "?", "/", "4a", "K", "D", "S", "s", "n", "6z", "7", "3d"] {
             let mut scene = Scene::busy(columns, lines);
             scene.type_in(opening);
             scene.screen(columns, lines);

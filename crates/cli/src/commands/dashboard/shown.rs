@@ -13,6 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
 use tui::{Action, Activity, App, CommandResult, Engine, Files, Keyboard, Msg, Terminal};
 
+use super::diff;
 use super::done::Summaries;
 use super::watched::Watched;
 use crate::background;
@@ -23,7 +24,7 @@ use client::error::Doing as _;
 use client::follow::{Changes, Follow};
 use client::inbox;
 use client::outbox::Outbox;
-use client::repository::journal;
+use client::repository::{journal, settings_or_default};
 use client::submit::{Answer, Submitter};
 use runtime::Place;
 
@@ -276,6 +277,7 @@ impl Shown {
                     let rows = self.history(&ticket).await?;
                     wanted.extend(self.app.update(Msg::History { ticket, rows }, clock::now()));
                 }
+                Action::Diff(ticket) => self.read_diff(ticket),
                 Action::Suspend => self.suspend()?,
                 Action::Quit => self.ended = Some(Exit::Done),
             }
@@ -288,6 +290,27 @@ impl Shown {
             Some(tail) => Ok(tail.ledger.history(&Stream::Ticket(ticket.clone())).await?),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// Reads the diff of a ticket, which takes git as long as it takes.
+    fn read_diff(&self, ticket: TicketId) {
+        let (place, mut crew, tell) = (self.place.clone(), self.crew.clone(), self.tell.clone());
+        let ledger = self.journal.as_ref().map(|tail| tail.ledger.clone());
+        tokio::spawn(async move {
+            let restored = match &ledger {
+                Some(ledger) => ledger.restore(&mut crew, &ticket, None).await,
+                None => Ok(()),
+            };
+            let read = move || {
+                let diff = restored
+                    .map_err(client::Error::from)
+                    .and_then(|()| diff::read(&place, &crew, &ticket))
+                    .map_err(|error| words(&error));
+                // Nobody hears it any more when the person has left.
+                drop(tell.send(Event::Msg(Msg::Diff { ticket, diff })));
+            };
+            tokio::task::spawn_blocking(read);
+        });
     }
 
     /// Asks it of the engine, and does not wait for the answer.
@@ -363,7 +386,8 @@ fn files(
     summaries: &mut Summaries,
     now: Time,
 ) -> Option<Files> {
-    let (mut unseen, beside) = inbox::folder(crew, place, outbox, now).ok()?;
+    let (settings, _) = settings_or_default(place);
+    let (mut unseen, beside) = inbox::folder(crew, place, &settings, outbox, now).ok()?;
     unseen.retain(|id, _| !crew.tickets.contains_key(id));
     Some(Files {
         unseen,
@@ -389,7 +413,7 @@ fn with_aftermath(answer: Answer) -> model::command::Outcome {
 }
 
 /// An error in a line, with what to do about it.
-fn words(error: &client::Error) -> String {
+pub(super) fn words(error: &client::Error) -> String {
     let words = text::with_causes(error);
     match error.hint() {
         Some(hint) => format!("{words} ({hint})"),

@@ -140,6 +140,7 @@ pub(super) fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Landing
         | Why::TargetRed
         | Why::Paths { .. }
+        | Why::Secrets { .. }
         | Why::Commitments { .. }
         | Why::Tests { .. }
         | Why::Conflict

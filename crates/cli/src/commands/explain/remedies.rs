@@ -147,9 +147,14 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
             "do what that says in the folder with the work, then `crew retry {id}`: crew looks at the branch first, \
              and no step is paid for; `crew drop {id}` gives it up"
         ),
-        Some(Why::Paths { .. }) => {
-            format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
-        }
+        Some(Why::Paths { .. }) => format!(
+            "`crew approve {id}` lets these paths pass, `crew reject {id} <why>` sends it back to its agent, `crew drop \
+             {id}` gives it up"
+        ),
+        Some(Why::Secrets { .. }) => format!(
+            "`crew reject {id} <why>` sends it back to its agent, `crew approve {id}` lets it land as it is, `crew drop {id}` \
+             gives it up; what was once in a commit of its branch lands with it"
+        ),
         Some(Why::Tests { .. }) => format!(
             "`crew approve {id}` lets it go on with fewer tests, `crew reject {id} <why>` sends it back to its agent, \
              `crew drop {id}` gives it up"

@@ -1,6 +1,6 @@
 //! `create`: what its words ask for.
 
-use client::ticket_folder::{New, TicketFolder};
+use client::ticket_folder::{New, Sought, TicketFolder};
 
 use super::{Call, Whose, help, is_help, wrong};
 use crate::error::{Error, Result};
@@ -62,9 +62,10 @@ impl Call<'_> {
         }
         let folder = match (self.outside.take(), &self.given) {
             // A folder made here would be read by no engine.
-            (Some(outside), None) => TicketFolder::find(None, &self.start).map_err(|_| outside)?,
-            (None, None) if self.is_of_repository() => TicketFolder::of_or_create(&self.start)?,
-            (_, given) => TicketFolder::find_or_create(given.as_deref(), &self.start)?,
+            (Some(outside), None) => {
+                TicketFolder::find(&Sought::Nearest(&self.start)).map_err(|_| outside)?
+            }
+            (_, _) => TicketFolder::find_or_create(&self.sought())?,
         };
         self.make(&folder, new, (parent.as_deref(), &deps))
     }

@@ -50,6 +50,7 @@ Commands:
   ready | blocked [-a X] [-T X]         List what can be begun; what waits
   closed [--limit=N] [-a X] [-T X]      List what was closed last
   show <id>                   Show a ticket
+      --json                    these and the listings, as one JSON document
   edit <id>                   Open it in $VISUAL or $EDITOR; without a terminal, say which file it is
   add-note <id> [text]        Add a note (or from standard input)
   query [filter]              Front matter as JSON lines: those that jq's select(filter) passes

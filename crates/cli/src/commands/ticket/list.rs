@@ -1,6 +1,6 @@
 //! `ls`, `ready`, `blocked`, `closed`.
 
-use client::ticket_folder::Filter;
+use client::ticket_folder::{Filter, Listing};
 
 use super::{Call, wrong};
 use crate::error::Result;
@@ -13,35 +13,40 @@ const CLOSED: usize = 20;
 impl Call<'_> {
     pub(super) fn ls(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("ls")?;
-        let text = self.folder()?.list(&filter)?;
-        self.print_table(&text)
+        self.list(Listing::All, &filter)
     }
 
     pub(super) fn ready(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("ready")?;
-        let text = self.folder()?.ready(&filter)?;
-        self.print_table(&text)
+        self.list(Listing::Ready, &filter)
     }
 
     pub(super) fn blocked(&mut self) -> Result<Exit> {
         let (filter, _) = self.filter("blocked")?;
-        let text = self.folder()?.blocked(&filter)?;
-        self.print_table(&text)
+        self.list(Listing::Blocked, &filter)
     }
 
     pub(super) fn closed(&mut self) -> Result<Exit> {
         let (filter, limit) = self.filter("closed")?;
-        let text = self.folder()?.closed(&filter, limit.unwrap_or(CLOSED))?;
-        self.print_table(&text)
+        let limit = limit.unwrap_or(CLOSED);
+        self.list(Listing::Closed { limit }, &filter)
     }
 
-    /// Text that the tickets' crate made, which may be longer than a terminal.
-    fn print_table(&mut self, text: &str) -> Result<Exit> {
-        ui::page_table(self.context, text)?;
+    fn list(&mut self, listing: Listing, filter: &Filter) -> Result<Exit> {
+        let folder = self.folder()?;
+        if self.context.json {
+            let listed = folder.listed(listing, filter)?;
+            self.context.out.json(&listed)?;
+        } else {
+            // It may be longer than a terminal.
+            let text = folder.list(listing, filter)?;
+            ui::page_table(self.context, &text)?;
+        }
         Ok(Exit::Done)
     }
 
-    fn filter(&self, command: &str) -> Result<(Filter, Option<usize>)> {
+    fn filter(&mut self, command: &str) -> Result<(Filter, Option<usize>)> {
+        self.takes_json();
         let mut filter = Filter::default();
         let mut limit = None;
         let mut words = self.words.iter();

@@ -13,10 +13,10 @@ use serde_json::{Map, Value, json};
 
 use super::Call;
 use super::standing::expect_agent;
-use crate::arguments::wait;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
+use crate::wait::wait;
 
 /// How often, and how many times, the file of a ticket that the engine writes is looked for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -104,7 +104,7 @@ impl Call<'_> {
         if new.priority != default.priority {
             arguments.insert("priority".to_owned(), json!(new.priority));
         }
-        let over = |error: mcp::Error| Error::refused(text::with_causes(&error), "the step may be over");
+        let over = |error: mcp::Error| Error::refused(text::with_causes(&error), error.hint());
         let caller = Caller::of(&self.context.env).map_err(over)?;
         let reply = caller
             .call("create_ticket", Value::Object(arguments))

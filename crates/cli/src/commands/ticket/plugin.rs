@@ -135,33 +135,8 @@ impl Call<'_> {
         }
     }
 
-    /// Opens the ticket in the person's editor, at a terminal; else says which file it is, as tk does.
-    pub(super) fn edit(&mut self) -> Result<Exit> {
-        let folder = self.folder()?;
-        let [id] = self.exactly("edit <id>")?;
-        let file = folder.file_of(id)?;
-        let is_at_terminal =
-            self.context.out.terminal.is && std::io::IsTerminal::is_terminal(&std::io::stdin());
-        if !is_at_terminal || !is_persons(self.context) {
-            let line = format!("Edit ticket file: {}", file.display());
-            self.context.out.line(&line)?;
-            return Ok(Exit::Done);
-        }
-        let set = self.context.var("VISUAL").or_else(|| self.context.var("EDITOR"));
-        let set = set.unwrap_or("vi").to_owned();
-        let hint = "let VISUAL or EDITOR name an editor, such as `nano` or `code --wait`";
-        let words = shlex::split(&set).filter(|words| !words.is_empty());
-        let Some((editor, options)) = words.as_deref().and_then(|words| words.split_first()) else {
-            let what = format!("the editor `{}` is no command", ui::clean(&set));
-            return Err(Error::refused(what, hint));
-        };
-        let mut command = self.program(OsStr::new(editor));
-        command.args(options).arg(&file);
-        self.context.out.flush()?;
-        Err(cannot_start(OsStr::new(editor), &command.exec(), hint))
-    }
-
-    fn program(&self, program: &OsStr) -> Command {
+    /// A program that takes the place of this one, called from where this one was.
+    pub(super) fn program(&self, program: &OsStr) -> Command {
         #[expect(
             clippy::disallowed_methods,
             reason = "an editor and a plugin are the person's own, and take the place of this process"
@@ -172,7 +147,8 @@ impl Call<'_> {
     }
 }
 
-fn cannot_start(program: &OsStr, why: &std::io::Error, hint: &str) -> Error {
+/// A program that could not take the place of this one.
+pub(super) fn cannot_start(program: &OsStr, why: &std::io::Error, hint: &str) -> Error {
     let program = ui::clean(&program.to_string_lossy());
     Error::refused(format!("cannot start {program}: {why}"), hint)
 }

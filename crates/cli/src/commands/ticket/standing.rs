@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use client::ticket_folder::TicketFolder;
+use client::ticket_folder::{Sought, TicketFolder};
 use model::TicketId;
 use process::{CALLS_DIR, QUEUE_MARK, Run};
 use runtime::{CHECK_MARK, HOOK_TICKET, Place, SET_UP_MARK};
@@ -109,7 +109,7 @@ fn stands_in_its_own(context: &Context, queue: &Path) -> bool {
     let is_own = || {
         let run = context.whole_env.get(OsStr::new(CALLS_DIR))?;
         let workspace = Run::open(Path::new(run)).ok()?.spec().ok()?.cwd;
-        let nearest = TicketFolder::find(None, &context.dir).ok()?;
+        let nearest = TicketFolder::find(&Sought::Nearest(&context.dir)).ok()?;
         let around = nearest.path().parent()?.canonicalize().ok()?;
         let is_copy = workspace.canonicalize().ok()?.starts_with(around);
         Some(!is_copy && !is_same(queue, nearest.path()))

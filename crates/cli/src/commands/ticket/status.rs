@@ -9,10 +9,10 @@ use runtime::Place;
 
 use super::Call;
 use super::standing::expect_agent;
-use crate::arguments::wait;
 use crate::context::Program;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::wait::wait;
 
 impl Call<'_> {
     pub(super) fn status(&mut self) -> Result<Exit> {

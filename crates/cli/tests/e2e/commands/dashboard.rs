@@ -34,6 +34,11 @@ fn a_person_watches_an_agent_answers_it_sees_it_land_and_stops_the_engine() {
     screen.press("red\r");
     screen.until("✓ t-1");
     screen.until("1/1 done");
+    screen.press("2d");
+    screen.until("landed on main as");
+    screen.until("+paint");
+    screen.press("q");
+    screen.until("━ 2 Queue");
     screen.press("26\r");
     screen.until("landed as");
     screen.resize(40, 10);

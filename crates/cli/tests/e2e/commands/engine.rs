@@ -259,9 +259,7 @@ fn people_talk_to_an_engine_at_work() {
     let second = repo.crew(&["run"]);
     assert_eq!(second.code, 4, "{second}");
     assert!(
-        second
-            .err
-            .contains("another engine holds this repository: process "),
+        second.err.contains("an engine holds this repository: process "),
         "{second}"
     );
     assert_eq!(repo.crew(&["clean", "--yes"]).code, 4);

@@ -44,6 +44,26 @@ fn init_splits_the_agents_program_as_a_shell_would() {
 }
 
 #[test]
+fn init_names_the_table_of_a_program_after_it() {
+    for (program, table) in [
+        ("codex", "codex"),
+        ("my client.sh", "my-client"),
+        ("claude.sh", "agent"),
+        ("…", "agent"),
+    ] {
+        let repo = Repo::new();
+        repo.script("");
+        std::fs::rename(repo.root.join("agent.sh"), repo.root.join(program)).unwrap();
+        repo.crew(&["init", "--yes", "--agent", &format!("'./{program}' exec -")])
+            .ok();
+        let settings = repo.read("crew.toml");
+        assert!(settings.contains(&format!("[harness.{table}]")), "{settings}");
+        assert!(settings.contains(&format!("harness = \"{table}\"")), "{settings}");
+        repo.crew(&["config"]).ok();
+    }
+}
+
+#[test]
 fn init_refuses_a_program_that_cannot_be_started_before_anything_is_written() {
     let repo = Repo::new();
     for (agent, why) in [
@@ -400,4 +420,19 @@ fn init_says_that_run_will_refuse_to_start_where_checks_have_no_place() {
         said.code == 1 && said.err.contains("checks would run in"),
         "{said}"
     );
+}
+
+#[test]
+fn init_begins_no_second_crew_on_a_branch_without_the_settings() {
+    let repo = Repo::with_agent("echo x > x; git add .; git commit -qm x; echo DONE");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    repo.git(&["checkout", "-q", "-b", "stable", "main~2"]);
+    assert!(!repo.root.join("crew.toml").exists());
+    let said = repo.crew(&["init", "--yes", "--agent", "./agent.sh"]);
+    assert!(
+        said.code == 2 && said.err.contains("switch to the branch that has it"),
+        "{said}"
+    );
+    assert!(!repo.root.join("crew.toml").exists());
 }

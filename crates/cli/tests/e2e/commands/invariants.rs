@@ -102,6 +102,21 @@ fn landings_whose_changes_are_in_other_commits_are_not_lost() {
     assert!(says.contains("t-2 landed as"), "{says}");
 }
 
+/// Work that landed on what was the target then is not lost.
+#[test]
+fn landings_on_the_target_before_this_one_are_not_lost() {
+    let repo = landed();
+    repo.git(&["branch", "stable", "HEAD~2"]);
+    let settings = repo.read("crew.toml");
+    let settings = settings.replace("target = \"main\"", "target = \"stable\"");
+    repo.write("crew.toml", &settings);
+    let said = repo.crew(&["doctor", "--json"]);
+    assert_eq!(
+        told(&said, "invariants"),
+        "2 of the landings are in main, and not in stable"
+    );
+}
+
 #[test]
 fn what_another_journal_landed_is_told() {
     let repo = landed();

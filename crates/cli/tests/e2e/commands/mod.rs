@@ -18,6 +18,7 @@ mod look;
 mod output;
 mod repo;
 mod schema;
+mod shells;
 
 mod tk;
 mod tour;

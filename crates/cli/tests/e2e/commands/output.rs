@@ -60,17 +60,13 @@ fn nothing_is_coloured_where_no_terminal_is() {
 }
 
 #[test]
-fn completions_and_manual_know_every_command_but_the_hidden() {
+fn every_shell_has_completions_and_the_manual_knows_every_command_but_the_hidden() {
     let repo = Repo::none();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let said = repo.crew(&["completions", shell]).ok();
         assert!(
-            said.out.contains("cleanup") && said.out.contains("until-idle"),
-            "{shell}"
-        );
-        assert!(
-            !said.out.contains("shim"),
-            "{shell}: what is hidden is not completed"
+            said.out.contains("CREW_COMPLETE") && said.out.contains("crew"),
+            "{shell}: {said}"
         );
     }
     let man = repo.crew(&["man"]).ok().out;

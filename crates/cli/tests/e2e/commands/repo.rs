@@ -211,6 +211,18 @@ impl Repo {
         Pty::start(command.env("TERM", "xterm-256color"), size)
     }
 
+    /// A shell in the repository, on a terminal, that has `crew` on its PATH.
+    pub(crate) fn shell(&self, words: &[&str], size: (u16, u16)) -> Pty {
+        let crew = Path::new(env!("CARGO_BIN_EXE_crew"));
+        let on_path = "PATH=$1:$PATH; export PATH; shift; exec \"$@\"";
+        let mut command = env();
+        command.args(["setsid", "--ctty", "env"]);
+        command.args(self.command(Path::new("env"), &self.root));
+        command.args(["TERM=xterm-256color", "LC_ALL=C.UTF-8", "sh", "-c", on_path, "sh"]);
+        command.arg(crew.parent().unwrap()).args(words);
+        Pty::start(&mut command, size)
+    }
+
     pub(crate) fn run(&self, command: &[String], args: &[&str]) -> Said {
         let output = env()
             .args(command)

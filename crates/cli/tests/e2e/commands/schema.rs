@@ -33,6 +33,12 @@ pub(crate) fn command(args: &[&str]) -> Option<String> {
         "logs" if has(&["--prompt"]) => "logs --prompt".to_owned(),
         "history" if has(&["--at"]) => "history --at".to_owned(),
         "diagram" if words.len() > 1 => "diagram <machine>".to_owned(),
+        "ticket" => match words.get(1) {
+            Some(command @ (&"ls" | &"ready" | &"blocked" | &"closed" | &"show")) => {
+                format!("ticket {command}")
+            }
+            Some(_) | None => return None,
+        },
         name => name.to_owned(),
     })
 }

@@ -92,6 +92,111 @@ fn a_ticket_goes_round() {
 }
 
 #[test]
+fn listings_and_a_ticket_are_printed_as_json() {
+    let tk = Tk::new();
+    let repo = &tk.repo;
+    repo.ticket("t-1", "One", "tags: [ui]\nassignee: ada");
+    repo.ticket("t-2", "Two\u{202e}", "");
+    repo.ticket("t-3", "Three", "parent: t-2");
+    repo.crew(&["ticket", "dep", "t-2", "t-1"]).ok();
+    repo.crew(&["ticket", "link", "t-2", "t-3"]).ok();
+    repo.crew(&["ticket", "close", "t-3"]).ok();
+    repo.crew(&["ticket", "add-note", "t-2", "look at it"]).ok();
+    repo.write(".tickets/t-4.md", "no front matter\n");
+    let ids = |args: &[&str]| -> Vec<String> {
+        let said = repo.crew(&[&["ticket"], args, &["--json"]].concat()).json();
+        let tickets = said["tickets"].as_array().unwrap().iter();
+        assert_eq!(said["unreadable"].as_array().unwrap().len(), 1);
+        tickets
+            .map(|ticket| ticket["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ids(&["ls"]), ["t-1", "t-2", "t-3"]);
+    assert_eq!(ids(&["ls", "--status=closed"]), ["t-3"]);
+    assert_eq!(ids(&["ready"]), ["t-1"]);
+    assert_eq!(ids(&["ready", "-T", "ui"]), ["t-1"]);
+    assert_eq!(ids(&["ready", "-a", "bob"]), [""; 0]);
+    assert_eq!(ids(&["blocked"]), ["t-2"]);
+    assert_eq!(ids(&["closed", "--limit=0"]), [""; 0]);
+    let blocked = repo.crew(&["--json", "ticket", "blocked"]).json();
+    let blockers = serde_json::json!([{ "id": "t-1", "reason": "unclosed" }]);
+    assert_eq!(blocked["tickets"][0]["blockers"], blockers);
+    let shown = repo.crew(&["ticket", "show", "--json", "t-2"]).json();
+    assert_eq!(shown["title"], "Two\u{202e}");
+    assert_eq!(shown["notes"][0]["text"], "look at it");
+    let three = serde_json::json!([{ "id": "t-3", "status": "closed", "title": "Three" }]);
+    assert_eq!((&shown["children"], &shown["linked"]), (&three, &three));
+    assert_eq!(shown["text"], repo.read(".tickets/t-2.md"));
+    let (out, _, code) = tk.says(&[], &["ready", "--json"]);
+    let by_tk: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (by_tk, code),
+        (repo.crew(&["ticket", "ready", "--json"]).json(), 0)
+    );
+}
+
+#[test]
+fn an_index_beside_the_journal_changes_no_listing() {
+    let repo = Repo::with_crew();
+    let index = repo.root.join(".crew/tickets.index");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["ticket", "ls"]).ok();
+    assert!(!index.exists(), "there is no crew folder yet");
+    repo.crew(&["ticket", "start", "t-1"]).ok();
+    repo.crew(&["run", "--until-idle"]).ok();
+    repo.ticket("t-2", "Two", "");
+    let listed = |index: &[u8]| {
+        std::fs::write(repo.root.join(".crew/tickets.index"), index).unwrap();
+        repo.crew(&["ticket", "ls"]).ok().out
+    };
+    let plain = "t-1      [in_progress] - One\nt-2      [open] - Two\n";
+    assert_eq!(listed(b""), plain);
+    let good = std::fs::read(&index).unwrap();
+    assert!(!good.is_empty());
+    assert_eq!(listed(&good), plain);
+    assert_eq!(listed(&good[..good.len() - 1]), plain);
+    repo.crew(&["ticket", "close", "t-2"]).ok();
+    assert_eq!(listed(&good), plain.replace("open", "closed"));
+}
+
+#[test]
+fn a_listing_needs_no_git_where_crew_has_been() {
+    let tk = Tk::new();
+    let repo = &tk.repo;
+    repo.ticket("t-1", "One", "");
+    repo.write("src/deep/a.rs", "");
+    let program = || {
+        let mut words = repo.program(&repo.root.join("src/deep"));
+        words.insert(words.len() - 1, "PATH=/nowhere".to_owned());
+        words
+    };
+    let without_git = |args: &[&str]| repo.run(&program(), args);
+    let said = without_git(&["ticket", "ls"]);
+    assert_eq!(
+        said.out, "t-1      [open] - One\n",
+        "{said}: of the nearest folder"
+    );
+    repo.crew(&["ticket", "start", "t-1"]).ok();
+    repo.crew(&["run", "--until-idle"]).ok();
+    // Of the repository, which is known by now: a folder of tickets that is nearer is none of its own.
+    repo.write("src/.tickets/t-9.md", "---\nstatus: open\n---\n# Nine\n");
+    let said = without_git(&["ticket", "ls"]).ok();
+    assert_eq!(said.out, "t-1      [in_progress] - One\n");
+}
+
+#[test]
+fn the_usage_of_dep_names_the_program() {
+    let tk = Tk::new();
+    let (_, err, code) = tk.says(&[], &["dep"]);
+    let wanted = "Usage: tk dep <id> <dependency-id>
+       tk dep tree <id>  - show dependency tree
+       tk dep cycle      - find dependency cycles\n";
+    assert_eq!((err.as_str(), code), (wanted, 1));
+    let said = tk.repo.crew(&["ticket", "dep"]);
+    assert!(said.err.contains("crew ticket dep tree <id>"), "{said}");
+}
+
+#[test]
 fn what_tk_refuses_is_refused_with_its_code() {
     let repo = Repo::with_crew();
     repo.ticket("t-1", "One", "");

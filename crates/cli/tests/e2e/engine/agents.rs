@@ -80,6 +80,11 @@ fn the_step_limit_means_a_last_chance_and_then_a_person() {
     world.ticket("t-2").agent(DONE).write();
     let said = world.drain_held();
     assert!(said.tells_of("t-1", "attempts are spent"), "{said}");
+    let note = world.held("t-1").1;
+    assert!(
+        note.contains("printed no result") && note.contains("crew logs t-1"),
+        "{note}"
+    );
     assert_eq!(world.runs("t-1"), 3);
     assert!(!world.prompt("t-1", 2).contains("last step"));
     assert!(

@@ -147,6 +147,32 @@ fn a_person_looks_at_all_work_and_approves_of_what_they_saw() {
 }
 
 #[test]
+fn no_merge_by_hand_passes_by_the_person_who_looks() {
+    let world = held_world();
+    world.ticket("t-1").agent("work one x\necho DONE").write();
+    world.drain_held();
+    let said = world.crew(&["merge", "t-1"]);
+    assert!(
+        said.code == Some(1) && said.err.contains("crew approve t-1"),
+        "{said}"
+    );
+    assert_eq!(world.held("t-1").0, "hold");
+    // Nor where the hold is off: no engine is there to put it back.
+    world.must(&["retry", "t-1"]);
+    let said = world.crew(&["merge", "t-1"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert_eq!(world.held("t-1").0, "hold");
+    assert_eq!(world.landed(), [""; 0]);
+    let says = |what: &str| {
+        let said = world.crew(&["diff", "t-1"]);
+        assert!(said.out.contains(what), "{said}");
+    };
+    says("which lands on main as it is");
+    world.commit("theirs", "x\n");
+    says("main has moved, and it is merged anew");
+}
+
+#[test]
 fn a_person_looks_after_the_gatekeeper() {
     let world = World::with(|s| {
         s.top = "[review]\nwhen = \"always\"".to_owned();

@@ -46,6 +46,7 @@ mod refused;
 mod reverts;
 mod review_questions;
 mod reviews;
+mod secrets;
 pub(crate) mod sent_back;
 mod set_up;
 mod silent;

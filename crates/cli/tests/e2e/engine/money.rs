@@ -156,7 +156,9 @@ fn spend_the_day() {
     world.wait_for("t-3", "open");
     let until = pause()["until"].as_str().unwrap().to_owned();
     assert!(until.ends_with("T00:00:00Z"), "{until}");
-    let says = format!("the day's budget is spent ($0.60 of $0.50): no step is started before {until}");
+    // People see it in their own zone, which is UTC here.
+    let day = until.strip_suffix("T00:00:00Z").unwrap();
+    let says = format!("the day's budget is spent ($0.60 of $0.50): no step is started before {day} 00:00");
     for args in [&["ps"][..], &["queue"], &["explain", "t-1"], &["explain", "t-2"]] {
         let said = world.must(args);
         assert!(said.out.contains(&says), "{args:?}: {said}");

@@ -230,7 +230,7 @@ fn a_secret_that_the_agent_commits_itself_waits_for_a_persons_word() {
         .write();
     world.drain_held();
     let (why, note) = world.held("t-1");
-    assert_eq!(why, "paths");
+    assert_eq!(why, "secrets");
     assert!(
         note.contains("test.key (its name is that of a file with secrets)"),
         "{note}"

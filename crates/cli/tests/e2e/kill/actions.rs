@@ -102,7 +102,7 @@ pub(crate) const ACTIONS: &[Action] = &[
     ),
     (
         "approves",
-        |_, seen| seen.has("f-held", "sensitive_paths"),
+        |_, seen| seen.has("f-held", "sensitive"),
         |facts, _| {
             facts
                 .rig

@@ -10,7 +10,8 @@ use rustix::io::Errno;
 
 use crate::checkout::Checkout;
 use crate::checkout::follow::beside::{Siblings, beside};
-use crate::checkout::follow::inspect::{Inspected, Inspection, Stamp, users_call};
+use crate::checkout::follow::inspect::{Inspected, Inspection, Stamp};
+use crate::checkout::follow::users_call::users_call;
 use crate::checkout::index_lock::IndexLock;
 use crate::error::{Error, IoContext, Result};
 use crate::files::delete::delete_tree;

@@ -8,7 +8,8 @@ use std::path::Path;
 use rustix::fs::{RenameFlags, renameat_with};
 
 use crate::checkout::follow::apply::Transfer;
-use crate::checkout::follow::inspect::{Stamp, users_call};
+use crate::checkout::follow::inspect::Stamp;
+use crate::checkout::follow::users_call::users_call;
 use crate::error::{IoContext, Result};
 use crate::files::delete::delete_tree;
 use crate::files::openat;

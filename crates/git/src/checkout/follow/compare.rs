@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::checkout::Checkout;
 use crate::checkout::follow::beside::INDEX;
-use crate::checkout::follow::inspect::users_call;
+use crate::checkout::follow::users_call::users_call;
 use crate::error::{IoContext, Result};
 use crate::repository::Repository;
 use crate::types::change::Mode;

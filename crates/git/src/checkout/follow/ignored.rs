@@ -5,7 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::checkout::Checkout;
-use crate::checkout::follow::inspect::{Inspected, users_call};
+use crate::checkout::follow::inspect::Inspected;
+use crate::checkout::follow::users_call::users_call;
 use crate::error::Result;
 use crate::repository::Repository;
 use crate::types::blocked::Obstacle;

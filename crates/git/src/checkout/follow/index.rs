@@ -4,7 +4,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::checkout::follow::apply::Transfer;
-use crate::checkout::follow::inspect::{Inspection, users_call};
+use crate::checkout::follow::inspect::Inspection;
+use crate::checkout::follow::users_call::users_call;
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 

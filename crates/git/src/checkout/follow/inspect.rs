@@ -15,8 +15,8 @@ use crate::checkout::Checkout;
 use crate::checkout::follow::compare::{hash_files, unmodified};
 use crate::checkout::follow::ignored::tell_ignored;
 use crate::checkout::follow::sparse::outside;
+use crate::checkout::follow::users_call::users_call;
 use crate::checkout::follow::writable::{Writable, is_readable};
-use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 use crate::files::openat;
 use crate::repository::Repository;
@@ -507,20 +507,9 @@ impl<'a> Looker<'a> {
     }
 }
 
-/// Begins a call about the user's checkout, with the user's own settings and filters.
 /// Whether the path was a submodule before the change.
 fn is_of_submodule(change: &Change) -> bool {
     matches!(change.old, Some((Mode::Submodule, _)))
-}
-
-pub(super) fn users_call(repository: &Repository, checkout: &Checkout, subcommand: &'static str) -> Call {
-    repository
-        .git()
-        .call(subcommand)
-        .users_settings()
-        .git_dir(&checkout.git_dir)
-        .work_tree(&checkout.root)
-        .lock(repository.lock().map(crate::repository::lock::Lock::file))
 }
 
 fn look(root: &OwnedFd, path: &Path) -> std::io::Result<Found> {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::checkout::Checkout;
 use crate::checkout::follow::apply::Transfer;
-use crate::checkout::follow::inspect::{Inspection, users_call};
+use crate::checkout::follow::inspect::Inspection;
+use crate::checkout::follow::users_call::users_call;
 use crate::checkout::index_lock::IndexLock;
 use crate::error::{Error, IoContext, Result};
 use crate::repository::Repository;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::checkout::Checkout;
-use crate::checkout::follow::inspect::users_call;
+use crate::checkout::follow::users_call::users_call;
 use crate::error::Result;
 use crate::repository::Repository;
 use crate::types::paths::{fields, path_of};

@@ -147,6 +147,7 @@ impl Attempt {
                 if is_last_chance {
                     return Ok(Raised::GaveUp {
                         unusable: unusable.clone(),
+                        without_result: false,
                         attempts_left: *attempts_left,
                         reopen_at: *reopen_at,
                     });
@@ -191,6 +192,7 @@ impl Attempt {
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if is_last_chance => {
                 Ok(Raised::GaveUp {
                     unusable: unusable.clone(),
+                    without_result: matches!(signal, Signal::None),
                     attempts_left: *attempts_left,
                     reopen_at: *reopen_at,
                 })

@@ -337,6 +337,13 @@ fn every_old_name_is_refused_and_its_new_name_is_known() {
 }
 
 #[test]
+fn a_slip_of_a_key_of_another_table_is_told_where_it_belongs() {
+    let found = Settings::parse("[hooks]\nhold_path = [\"a\"]\n", "crew.toml").unwrap_err();
+    let hint = found[0].hint.as_deref().unwrap();
+    assert_eq!(hint, "did you mean `hold_paths`? `hold_paths` belongs in [land]");
+}
+
+#[test]
 fn a_huge_key_is_refused_in_few_words() {
     let text = format!("[run]\n{} = 3\n", "k".repeat(1 << 20));
     let found = Settings::parse(&text, "crew.toml").unwrap_err();

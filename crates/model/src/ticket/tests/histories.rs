@@ -385,6 +385,7 @@ fn held_where(ticket: &Ticket) {
         Why::CouldNotRun => matches!(ticket.state, State::Open | State::Verify(_)),
         Why::TargetRed
         | Why::Paths { .. }
+        | Why::Secrets { .. }
         | Why::Commitments { .. }
         | Why::Tests { .. }
         | Why::Landing

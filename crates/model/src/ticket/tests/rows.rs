@@ -252,6 +252,27 @@ fn the_limit_never_means_done_one_more_step_says_so_and_then_it_goes_back() {
 }
 
 #[test]
+fn an_agent_that_never_prints_a_result_is_named_as_the_cause() {
+    let mut story = Story::running();
+    story.finish(Signal::None, 0).start().of(Of::StepFinished {
+        usage: Usage::default(),
+        total_micro_usd: None,
+        signal: Signal::None,
+        summary: None,
+        repeat: None,
+        unusable: Vec::new(),
+        steps_left: 0,
+        attempts_left: 0,
+        reopen_at: Time(500_000),
+        answer_by: None,
+    });
+    let note = &story.ticket.held.as_ref().unwrap().note;
+    assert!(note.contains("its attempts are spent"), "{note}");
+    assert!(note.contains("printed no result (`DONE`"), "{note}");
+    assert!(note.contains("crew logs"), "{note}");
+}
+
+#[test]
 fn an_answer_is_kept_for_whoever_begins_anew_until_the_ticket_is_done() {
     let mut story = Story::running();
     story.finish(
@@ -632,13 +653,14 @@ fn who_is_recovered_hears_the_task_before_its_last_chance_and_no_step_more() {
 fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
     let mut story = Story::submitted();
     story.then(Event::CheckStarted);
-    story.then(Event::SensitivePaths {
+    story.then(Event::Sensitive {
+        secrets: Vec::new(),
         paths: vec!["crew.toml".to_owned()],
         tip: oid('a'),
     });
     assert_eq!(story.ticket.slot(), None, "its agent is free");
     story
-        .then(Event::PathsApproved { by: boss() })
+        .then(Event::SensitiveApproved { by: boss() })
         .then(Event::CheckStarted);
     assert!(
         matches!(&story.effects[..], [Effect::BuildCandidate { approved: Some(tip), .. }] if *tip == oid('a'))

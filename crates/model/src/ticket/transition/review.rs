@@ -6,7 +6,7 @@ use crate::machine::Rejected;
 use crate::ticket::review::Order;
 use crate::ticket::{
     AfterReview, Clearance, Done, Effect, Event, Label, Review, ReviewEvent, Reviewing, Stage, Ticket,
-    Verdict, Why,
+    Verdict, Why, sensitive_words,
 };
 use crate::{Actor, AgentName, Fence, Oid, Time};
 
@@ -345,23 +345,32 @@ impl Draft<'_> {
     /// queue.
     pub(super) fn give_back_to_author(&mut self, by: &Actor, why: &str, reopen_at: Time) -> Taken {
         let held = self.ticket.held.as_ref().map(|held| &held.why);
-        let is_about_tests = self.ticket.asks_about_tests();
+        let is_before_review = self.ticket.asks_before_review();
+        let secrets = match held {
+            Some(Why::Secrets { secrets, .. }) => Some(sensitive_words(secrets, &[])),
+            Some(_) | None => None,
+        };
         let tip = self.ticket.tip_to_approve().cloned();
-        if let Some(Why::Review | Why::Hold | Why::Auth | Why::Tests { .. }) = held {
+        if is_before_review || matches!(held, Some(Why::Review | Why::Hold | Why::Auth)) {
             self.ticket.held = None;
         }
-        if !is_about_tests {
+        if !is_before_review {
             self.at_rest()?;
         }
         self.ticket.approved_before = None;
         self.ticket.rejected = tip;
         self.forget_tries();
         self.ticket.labels.insert(Label::Rejected);
+        // Its agent has to find them.
+        let why = match secrets {
+            Some(secrets) => format!("{why}\n\nWhat crew has found: {secrets}."),
+            None => why.to_owned(),
+        };
+        let told = story(&by.to_string(), &why, "");
         let prompt = Prompt::Returned {
             by: by.to_string(),
-            why: why.to_owned(),
+            why,
         };
-        let told = story(&by.to_string(), why, "");
         self.send_back(prompt, 1, reopen_at, &told)
     }
 

@@ -358,8 +358,8 @@ impl Draft<'_> {
         let Some(held) = &self.ticket.held else {
             return self.no("it is not held");
         };
-        if let Why::Paths { .. } = held.why {
-            return self.approve_paths();
+        if let Why::Paths { .. } | Why::Secrets { .. } = held.why {
+            return self.approve_sensitive();
         }
         let Some(candidate) = self.ticket.candidate().cloned() else {
             return self.no("there is no merged result that could go on; retry it, or drop it");
@@ -379,10 +379,10 @@ impl Draft<'_> {
         self.land(Candidate { passed, ..candidate })
     }
 
-    pub(super) fn approve_paths(&mut self) -> Taken {
+    pub(super) fn approve_sensitive(&mut self) -> Taken {
         let why = self.ticket.held.as_ref().map(|held| &held.why);
-        let Some(Why::Paths { tip, .. }) = why else {
-            return self.no("no paths of it wait for approval");
+        let Some(Why::Paths { tip, .. } | Why::Secrets { tip, .. }) = why else {
+            return self.no("nothing of it waits for approval; `crew explain` says what helps");
         };
         let tip = tip.clone();
         let State::Verify(verify) = &mut self.ticket.state else {

@@ -158,11 +158,13 @@ impl Draft<'_> {
                 Ok(())
             }
             Raised::GaveUp {
+                without_result,
                 unusable,
                 attempts_left,
                 reopen_at,
             } => {
                 self.give_back(Label::AgentIncomplete, attempts_left, reopen_at)?;
+                self.tell_without_result(without_result);
                 self.tell_unusable(&unusable);
                 Ok(())
             }
@@ -268,6 +270,18 @@ impl Draft<'_> {
             self.ticket.due = Some(reopen_at);
         }
         Ok(())
+    }
+
+    /// A person is told where the last step ended without a word on the work: an agent that never prints one
+    /// spends every attempt so.
+    fn tell_without_result(&mut self, without_result: bool) {
+        if without_result && let Some(held) = &mut self.ticket.held {
+            held.note = format!(
+                "{}. Its last step printed no result (`DONE`, `BLOCKED: why` … alone on a line, \
+                 docs/agents.md): `crew logs {}` shows what it printed",
+                held.note, self.ticket.id
+            );
+        }
     }
 
     /// The last step of an attempt ended with lines that crew could not use: the next agent is told, and a

@@ -161,8 +161,10 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         what: what.to_owned(),
     };
     let mut acts = match &held.why {
-        Why::Paths { .. } | Why::Commitments { .. } => vec![approve()],
-        Why::Tests { .. } | Why::Hold => vec![approve(), Act::Reject { ticket: id() }],
+        Why::Commitments { .. } => vec![approve()],
+        Why::Paths { .. } | Why::Secrets { .. } | Why::Tests { .. } | Why::Hold => {
+            vec![approve(), Act::Reject { ticket: id() }]
+        }
         Why::Auth => vec![
             by_hand("mend the agent's login or key, then"),
             Act::Retry { ticket: id() },
@@ -213,7 +215,12 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     // A waiver would skip what an approval decides on.
     let is_approved = matches!(
         held.why,
-        Why::Paths { .. } | Why::Commitments { .. } | Why::Tests { .. } | Why::Review | Why::Hold
+        Why::Paths { .. }
+            | Why::Secrets { .. }
+            | Why::Commitments { .. }
+            | Why::Tests { .. }
+            | Why::Review
+            | Why::Hold
     );
     for (nth, one) in ticket.broken_commitments().enumerate() {
         let act = Act::WaiveCommitment {
@@ -229,6 +236,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
     let urgency = match &held.why {
         Why::CouldNotRun | Why::TargetRed | Why::Auth | Why::Diverged => Urgency::Everyone,
         Why::Paths { .. }
+        | Why::Secrets { .. }
         | Why::Commitments { .. }
         | Why::Tests { .. }
         | Why::Landing

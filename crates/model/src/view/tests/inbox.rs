@@ -68,7 +68,8 @@ fn waiting() -> Story {
     }
     story.ticket(
         "t-4",
-        T::SensitivePaths {
+        T::Sensitive {
+            secrets: Vec::new(),
             paths: vec!["crew.toml".to_owned()],
             tip: oid('b'),
         },

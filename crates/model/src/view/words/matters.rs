@@ -123,7 +123,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::CouldNotRun { .. }
             | ticket::Event::TargetRed { .. }
             | ticket::Event::Diverged { .. }
-            | ticket::Event::SensitivePaths { .. }
+            | ticket::Event::Sensitive { .. }
             | ticket::Event::ReviewClaimed { .. }
             | ticket::Event::ReviewCrashed { .. }
             | ticket::Event::ReviewGaveUp { .. }
@@ -149,7 +149,7 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::RecoveryLanded { .. }
             | ticket::Event::Retried { .. }
             | ticket::Event::Waived { .. }
-            | ticket::Event::PathsApproved { .. }
+            | ticket::Event::SensitiveApproved { .. }
             | ticket::Event::Dropped { .. }
             | ticket::Event::ClosedByPerson { .. }
             | ticket::Event::Reopened { .. }

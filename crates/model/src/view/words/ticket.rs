@@ -211,11 +211,8 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
                 in_brackets(output)
             )
         }
-        Event::SensitivePaths { paths, .. } => {
-            format!(
-                "touches paths that a person must approve: {}",
-                ticket::touched(paths)
-            )
+        Event::Sensitive { paths, secrets, .. } => {
+            format!("waits for a person: {}", ticket::sensitive_words(secrets, paths))
         }
         Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
         Event::Review { event, .. } => of_review(event),
@@ -325,7 +322,7 @@ pub(super) fn of_ticket(event: &ticket::Event) -> String {
         Event::RetryDue => "tried again by itself".to_owned(),
         Event::Retried { by, .. } => format!("tried again: {by} asked for it"),
         Event::Waived { by, reason } => format!("let pass by {by}: {reason}"),
-        Event::PathsApproved { by } => format!("its paths approved by {by}"),
+        Event::SensitiveApproved { by } => format!("approved by {by}"),
         Event::Dropped { by, reason } if reason.is_empty() => format!("dropped by {by}"),
         Event::Dropped { by, reason } => format!("dropped by {by}: {reason}"),
         Event::ClosedByPerson { by } => format!("closed by {by}"),
