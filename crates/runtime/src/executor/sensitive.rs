@@ -1,6 +1,7 @@
 //! What a person must approve before work lands: paths, and what looks like secrets.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,10 @@ use crate::secrets;
 
 /// The lines on each side of an added one that are looked through with it: more than a private key has.
 const NEAR: usize = 100;
+/// The number of files whose contents are in memory at once.
+const AT_ONCE: usize = 16;
+/// The most values that are named: after so many nobody needs the rest to send the work back.
+const MOST: usize = 100;
 
 /// A file of which added lines are looked through.
 struct Written {
@@ -20,6 +25,39 @@ struct Written {
     blob: Oid,
     /// The commit that has it, where the branch's tip has it no more.
     taken_away: Option<Oid>,
+}
+
+impl Written {
+    /// The values that look like secrets in lines that were not there `before`, each once: `seen` has those
+    /// that are known already.
+    fn values(
+        &self,
+        content: &[u8],
+        before: &BTreeSet<u64>,
+        seen: &mut BTreeSet<(String, u64)>,
+    ) -> Vec<Secret> {
+        let near = near_added(content, before);
+        let mut found = Vec::new();
+        for one in secrets::find(&self.path, &near) {
+            let value = near.get(one.range.clone()).unwrap_or_default();
+            // A new key between the old first and last line of another one is a find.
+            let is_old = lines(around(&near, &one.range)).all(|line| before.contains(&digest(line)));
+            if is_old || !seen.insert((self.path.clone(), digest(value))) {
+                continue;
+            }
+            let commit = self.taken_away.as_ref();
+            found.push(Secret {
+                path: text::sanitise::line(&self.path),
+                value: Some(SecretValue {
+                    line: one.line,
+                    rule: one.rule,
+                    masked: secrets::masked(value),
+                }),
+                taken_away: commit.and_then(|commit| model::Oid::new(commit.as_str()).ok()),
+            });
+        }
+        found
+    }
 }
 
 impl Executor {
@@ -99,42 +137,24 @@ impl Executor {
 
     /// The values that look like secrets in lines that no old file has.
     fn values(&self, written: &[Written], old: &BTreeSet<Oid>) -> git::Result<Vec<Secret>> {
-        let ids: Vec<Oid> = old
-            .iter()
-            .chain(written.iter().map(|it| &it.blob))
-            .cloned()
-            .collect();
-        let mut contents = self.repository.contents(&ids)?.into_iter();
-        let before: Vec<Vec<u8>> = contents.by_ref().take(old.len()).flatten().collect();
-        let before: BTreeSet<&[u8]> = before.iter().flat_map(|text| lines(text)).collect();
-        let mut seen: BTreeMap<(String, Vec<u8>), ()> = BTreeMap::new();
+        let mut before = BTreeSet::new();
+        for part in old.iter().cloned().collect::<Vec<_>>().chunks(AT_ONCE) {
+            for text in self.repository.contents(part)?.into_iter().flatten() {
+                before.extend(lines(&text).map(digest));
+            }
+        }
         let mut found = Vec::new();
-        for (file, content) in written.iter().zip(contents) {
-            let Some(content) = content.filter(|content| !is_binary(content)) else {
-                continue;
-            };
-            let near = near_added(&content, &before);
-            for one in secrets::find(&file.path, &near) {
-                let value = near.get(one.range.clone()).unwrap_or_default();
-                // A new key between the old first and last line of another one is a find.
-                if lines(around(&near, &one.range)).all(|line| before.contains(line)) {
-                    continue;
+        let mut seen = BTreeSet::new();
+        for part in written.chunks(AT_ONCE) {
+            let ids: Vec<Oid> = part.iter().map(|it| it.blob.clone()).collect();
+            for (file, content) in part.iter().zip(self.repository.contents(&ids)?) {
+                if let Some(content) = content.filter(|content| !is_binary(content)) {
+                    found.extend(file.values(&content, &before, &mut seen));
                 }
-                if seen.insert((file.path.clone(), value.to_vec()), ()).is_some() {
-                    continue;
+                if found.len() >= MOST {
+                    found.truncate(MOST);
+                    return Ok(found);
                 }
-                found.push(Secret {
-                    path: text::sanitise::line(&file.path),
-                    value: Some(SecretValue {
-                        line: one.line,
-                        rule: one.rule,
-                        masked: secrets::masked(value),
-                    }),
-                    taken_away: file
-                        .taken_away
-                        .as_ref()
-                        .and_then(|it| model::Oid::new(it.as_str()).ok()),
-                });
             }
         }
         Ok(found)
@@ -186,14 +206,21 @@ fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
     content.split(|byte| *byte == b'\n')
 }
 
+/// A number for a line or a value, of which there are too many to keep.
+fn digest(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
 /// A text with only the lines near one that was not there before: the others are empty, so that lines keep
 /// their numbers.
-fn near_added(content: &[u8], before: &BTreeSet<&[u8]>) -> Vec<u8> {
+fn near_added(content: &[u8], before: &BTreeSet<u64>) -> Vec<u8> {
     let of_text: Vec<&[u8]> = lines(content).collect();
     let mut is_near = vec![false; of_text.len()];
     let mut until = 0;
     for (nth, line) in of_text.iter().enumerate() {
-        if !before.contains(line) {
+        if !before.contains(&digest(line)) {
             let end = (nth + NEAR + 1).min(of_text.len());
             is_near[nth.saturating_sub(NEAR).max(until)..end].fill(true);
             until = end;
@@ -229,8 +256,9 @@ mod tests {
     fn only_lines_near_a_new_one_are_looked_through_and_keep_their_numbers() {
         let text: Vec<String> = (0..500).map(|nth| format!("line {nth}")).collect();
         let text = text.join("\n");
-        let before: BTreeSet<&[u8]> = lines(text.as_bytes())
+        let before: BTreeSet<u64> = lines(text.as_bytes())
             .filter(|line| *line != b"line 250" && *line != b"line 252")
+            .map(digest)
             .collect();
         let near = String::from_utf8(near_added(text.as_bytes(), &before)).unwrap();
         let kept: Vec<(usize, &str)> = near
