@@ -1,4 +1,4 @@
-//! `crew reject`: send work that is in review, or has fewer tests, back to its agent.
+//! `crew reject`: send work that is in review, or waits for a person's word, back to its agent.
 
 use clap::Args;
 use model::command::Command;
@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use client::repository::journal;
 use client::{follow, lookup};
 
-/// Send work that is in review, or has fewer tests, back to its agent
+/// Send work that is in review, or waits for your word, back to its agent
 #[derive(Debug, Args)]
 pub(crate) struct Reject {
     /// The ticket.
