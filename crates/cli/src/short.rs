@@ -130,6 +130,7 @@ mod tests {
         }
         for line in [
             "crew st",
+            "crew cleanu ada",
             "crew cle",
             "crew retr t-1",
             "crew status",

@@ -426,8 +426,8 @@ impl Core {
         self.act(id, event, decided)
     }
 
-    /// Approves of a ticket: of its review, the paths that it touches, or its fewer tests. `tip`:
-    /// the tip that the person has looked at, or the beginning of its name.
+    /// Approves of a ticket: of its review, the paths that it touches, what looks like secrets, or its fewer
+    /// tests. `tip`: the tip that the person has looked at, or the beginning of its name.
     pub(super) fn approve(&mut self, id: &TicketId, by: &Actor, tip: Option<&str>) -> Answer {
         let by = by.clone();
         let ticket = self.ticket(id);
@@ -471,7 +471,7 @@ impl Core {
         self.act(id, Event::SensitiveApproved { by }, goes_on)
     }
 
-    /// Sends a ticket back to its agent: one in review, or one that is held since fewer tests run with it.
+    /// Sends a ticket back to its agent: one in review, or one whose work waits for a person's word.
     pub(super) fn reject(&mut self, id: &TicketId, by: &Actor, why: String) -> Answer {
         let is_asked = |ticket: &Ticket| ticket.reviewing().is_some() || ticket.asks_before_review();
         if self.ticket(id).is_some_and(|ticket| !is_asked(ticket)) {
