@@ -116,7 +116,9 @@ cells! {
                 world.must(&["explain", "t-1"]).out.contains("cannot be written")
             });
             unmount(&at);
-            world.must(&["merge", "t-1"]);
+            // The engine may have tried again by itself since then.
+            let said = world.crew(&["merge", "t-1"]);
+            assert!(said.code == Some(0) || said.err.contains("t-1 is done (landed)"), "{what}: {said}");
             world.wait_for("t-1", "done/landed");
             world.must(&["stop"]);
             assert_eq!(engine.end().code, Some(0));
