@@ -8,11 +8,11 @@ mod table;
 mod talk;
 mod wrap;
 
-pub(crate) use client::clock::{in_words, local as clock_time, local_date_time, local_time};
+pub(crate) use client::clock::{in_words, local, local_date_time, local_time};
 pub(crate) use client::disk_use::in_words as bytes;
 pub(crate) use model::view::{branch, cost, left, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
-pub(crate) use pager::{page, page_table};
+pub(crate) use pager::{page, page_table, show_with_man};
 pub(crate) use problem::{show as show_problem, warn};
 pub(crate) use screen::Screen;
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::follow;
 use crate::repository::{hold, journal, settings};
 
+pub use attempts::KeptBranch;
 pub use loss::{Loss, loss};
 pub use older::older;
 
@@ -29,6 +30,8 @@ pub struct Cleaned {
     pub kept: Vec<Kept>,
     /// Folders that stay as they are: git cannot save all of them, or they are none of crew's.
     pub kept_folders: Vec<PathBuf>,
+    /// Branches that stay although they have the name of an attempt's.
+    pub kept_branches: Vec<KeptBranch>,
     /// The checkouts of reviews that were removed, by gatekeeper and ticket.
     pub reviews: Vec<String>,
     /// The error about parts that may not be deleted; all else is gone.
@@ -59,7 +62,7 @@ pub async fn everything(place: Place, warn: impl Fn(&str)) -> Result<Cleaned> {
     failpoint::hit("clean.begun");
     runtime::end_all_runs(&place)?;
     let target = repository.branch_tip(&Branch::parse(&settings.project.target)?)?;
-    made.remove(repository, &workspaces, target.as_ref())?;
+    let kept_branches = made.remove(repository, &workspaces, target.as_ref())?;
     failpoint::hit("clean.put_away");
     reopen::reopen_files(&place, &crew)?;
     failpoint::hit("clean.reopened");
@@ -78,6 +81,7 @@ pub async fn everything(place: Place, warn: impl Fn(&str)) -> Result<Cleaned> {
     Ok(Cleaned {
         kept: kept.into_iter().filter_map(Kept::of).collect(),
         kept_folders,
+        kept_branches,
         reviews,
         undeletable: undeletable_of(&undeletable),
     })

@@ -1,7 +1,10 @@
 //! Diffs: the change that a ticket would make on the target, or has made there; and where it is made.
 
+mod brought;
+
 use std::path::PathBuf;
 
+pub use brought::Brought;
 pub use git::{FileChange, FileChangeKind, PatchForm};
 use git::{Id, KeptKind, Limits, Oid, Present, Repository, Workspace};
 use model::settings::Settings;

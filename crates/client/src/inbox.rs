@@ -17,13 +17,14 @@ use crate::error::Result;
 use crate::outbox::Outbox;
 use crate::queue_facts::Facts;
 use crate::refusals::refusals;
+use crate::repository::Rejected;
 
 /// The inbox of a crew as it is folded now, with the present state of its journal's outbox and of its ticket
 /// folder.
 pub async fn gather(
     crew: &Snapshot,
     place: &Place,
-    settings: &Settings,
+    settings: &(Settings, Option<Rejected>),
     ledger: Option<&Ledger>,
 ) -> Result<Vec<Item>> {
     inbox(crew, place, settings, Outbox::read(ledger).await?)
@@ -36,22 +37,31 @@ pub fn why_of(failing: &[Failing], ticket: &TicketId) -> Vec<String> {
 }
 
 /// As [`gather`], where the outbox was read.
-pub fn inbox(crew: &Snapshot, place: &Place, settings: &Settings, outbox: Outbox) -> Result<Vec<Item>> {
+pub fn inbox(
+    crew: &Snapshot,
+    place: &Place,
+    settings: &(Settings, Option<Rejected>),
+    outbox: Outbox,
+) -> Result<Vec<Item>> {
     let (tickets, beside) = folder(crew, place, settings, outbox, clock::now())?;
     Ok(view::inbox(&tickets, &beside))
 }
 
 /// The tickets, with those that only have a file yet, the other facts of the ticket folder, and the journal's
-/// effects that cannot be done: the arguments of [`view::inbox`].
+/// effects that cannot be done: the arguments of [`view::inbox`]. `settings`: as [`settings_or_default`]
+/// gives them.
+///
+/// [`settings_or_default`]: crate::repository::settings_or_default
 pub fn folder(
     crew: &Snapshot,
     place: &Place,
-    settings: &Settings,
+    (settings, rejected): &(Settings, Option<Rejected>),
     outbox: Outbox,
     now: Time,
 ) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Context)> {
     let facts = Facts::gather(crew, place, settings, &outbox.unwritten, now)?;
-    let beside = context(crew, place, settings, &facts, outbox.failing, now)?;
+    let mut beside = context(crew, place, settings, &facts, outbox.failing, now)?;
+    beside.settings = rejected.as_ref().map(|rejected| rejected.why.clone());
     Ok((facts.tickets, beside))
 }
 
@@ -82,6 +92,7 @@ pub fn context(
     };
     Ok(Context {
         engine,
+        settings: None,
         refusals: refusals(facts, settings),
         files: facts.bad.clone(),
         refuses_work: place.refuses_work(settings),

@@ -319,6 +319,7 @@ impl Facts {
             debounce: self.debounce,
             pause: self.pause,
             target: self.target.as_deref(),
+            set_up: route::shows_no_set_up(self.tickets.values().map(|ticket| &**ticket)),
             now: self.now,
         }
     }

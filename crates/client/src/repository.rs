@@ -14,27 +14,46 @@ pub fn settings(place: &Place) -> Result<Settings> {
 }
 
 /// The settings for a command that only shows, which is needed most when something is wrong: the defaults
-/// stand for a file that cannot be used, beside the reason in a line. An engine that runs goes on with the
-/// last good settings then, and none starts.
-pub fn settings_or_default(place: &Place) -> (Settings, Option<String>) {
+/// stand for a file that cannot be used, beside its fault. An engine that runs goes on with the last good
+/// settings then, and none starts.
+pub fn settings_or_default(place: &Place) -> (Settings, Option<Rejected>) {
     match settings(place) {
         Ok(settings) => (settings, None),
-        Err(error) => (Settings::default(), rejected(&error)),
+        Err(error) => (Settings::default(), Some(Rejected::of(&error))),
     }
 }
 
-/// Why the settings file cannot be used, in a line.
-pub fn rejected(error: &Error) -> Option<String> {
-    let why = match error {
-        // Its hint is in the lines below the first, which the doctor shows.
-        Error::Settings { diagnostics, .. } => diagnostics.first()?.to_string().lines().next()?.to_owned(),
-        error => text::with_causes(error),
-    };
-    Some(format!(
-        "the settings file cannot be used, and the last good settings stand where an engine runs: {}; `crew doctor` \
-         shows all",
-        text::sanitise::line(&why)
-    ))
+/// The first fault of a settings file that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The fault, with its place in the file, in a line.
+    pub why: String,
+}
+
+impl Rejected {
+    /// The fault that an error of reading the settings is about.
+    #[must_use]
+    pub fn of(error: &Error) -> Self {
+        let first = match error {
+            // Its hint is in the lines below the first, which the doctor shows.
+            Error::Settings { diagnostics, .. } => diagnostics.first().map(ToString::to_string),
+            _ => None,
+        };
+        let why = first.unwrap_or_else(|| text::with_causes(error));
+        Self {
+            why: text::sanitise::line(why.lines().next().unwrap_or_default()),
+        }
+    }
+
+    /// It in a sentence, below what a command shows.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!(
+            "the settings file cannot be used, and the last good settings stand where an engine runs: {}; `crew doctor` \
+             shows all",
+            self.why
+        )
+    }
 }
 
 /// The runtime's error, with the settings' diagnostics kept apart: they are shown with their lines.

@@ -7,6 +7,7 @@
 
 mod caller;
 mod checks;
+mod clock;
 mod finding;
 mod fix;
 mod harness;
@@ -58,6 +59,7 @@ pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
         Journal::Open(ledger) => {
             if let Some(subject) = journal::look(place, settings, ledger, deep, &mut found).await? {
                 checks::look(caller, &subject, &mut found);
+                clock::look(&subject, &mut found).await;
                 target::by_hand(&subject, &mut found);
                 hooks::undelivered(&subject, &mut found).await;
                 judge(subject, &mut found).await?;

@@ -15,6 +15,7 @@ mod files;
 mod harness_pause;
 mod last_runs;
 mod modes;
+mod moved;
 mod own_checks;
 mod parts;
 mod people;
@@ -256,7 +257,7 @@ impl Core {
     }
 
     /// Tries again, before their time, the tickets that are tried again by themselves and that are meant.
-    fn retry_all(&mut self, is_meant: impl Fn(&Ticket) -> bool, cause: &'static str) {
+    pub(super) fn retry_all(&mut self, is_meant: impl Fn(&Ticket) -> bool, cause: &'static str) {
         let retried = self.tickets().filter(|ticket| is_meant(ticket));
         let retried = retried.filter_map(|ticket| match ticket.deadline()?.key {
             TimerKey::Retry => Some((ticket.id.clone(), ticket::Event::RetryDue)),
@@ -393,7 +394,11 @@ impl Core {
             }
             self.folder.keep_wanted(&change.ticket, &mut change.effects);
             ticket = Arc::new(change.ticket);
+            let doubted_set_up = self.hindrances.doubts_set_up();
             self.hindrances.followed(&event, &ticket, self.now);
+            if doubted_set_up || self.hindrances.doubts_set_up() {
+                self.ready.touch();
+            }
             timers.extend(change.timers);
             slots.extend(change.slots);
             if is_of_train {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::policy::backoff;
 use model::ticket::{Event, Released, Stage, State, Ticket};
-use model::{TicketId, Time, attempt, target::Target};
+use model::{Oid, TicketId, Time, attempt, target::Target};
 
 /// The tickets whose work is hindered, each with the number of tries in a row. An engine that starts tries
 /// all of them at once, so nothing of this is remembered beyond its end.
@@ -13,6 +13,11 @@ pub(crate) struct Hindrances {
     tries: BTreeMap<TicketId, u32>,
     /// The tickets whose landing waits for a git of a person's alone, each with the time since when.
     gits: BTreeMap<TicketId, Time>,
+    /// The tickets whose workspace could not be set up for a cause that is every ticket's, each with whether
+    /// it is held for it now. A workspace that can be set up shows that the cause is gone for all.
+    set_ups: BTreeMap<TicketId, bool>,
+    /// The target's commit, as this engine saw it last.
+    target: Option<Oid>,
 }
 
 impl Hindrances {
@@ -44,6 +49,50 @@ impl Hindrances {
         } else if !is_tried(ticket) {
             self.tries.remove(&ticket.id);
         }
+        if ticket.failed_set_up().is_some_and(|held| held.for_all) {
+            self.set_ups.insert(ticket.id.clone(), true);
+        } else if matches!(event, Event::Attempt(attempt::Event::WorkspaceReady { .. })) {
+            self.set_ups.clear();
+        } else if !is_tried(ticket) {
+            self.set_ups.remove(&ticket.id);
+        } else if let Some(is_held) = self.set_ups.get_mut(&ticket.id) {
+            *is_held = false;
+        }
+    }
+
+    /// Takes in the target's commit; returns whether it is another one than before.
+    pub(crate) fn sees_target(&mut self, commit: &Oid) -> bool {
+        let is_other = self.target.as_ref().is_some_and(|old| old != commit);
+        self.target = Some(commit.clone());
+        is_other
+    }
+
+    /// Whether a workspace could not be set up for a cause that is every ticket's, and none could be since.
+    pub(crate) fn doubts_set_up(&self) -> bool {
+        !self.set_ups.is_empty()
+    }
+
+    /// The ticket that shows that no workspace can be set up: no other one is given out.
+    pub(crate) fn shows_no_set_up(&self) -> Option<&TicketId> {
+        let mut held = self.set_ups.iter().filter(|(_, is_held)| **is_held);
+        held.next().map(|(id, _)| id)
+    }
+
+    /// How many workspaces may be begun, as far as set-ups are in doubt: one at a time, and none while a
+    /// ticket is held for the last one.
+    pub(crate) fn workspaces_to_begin<'a>(
+        &self,
+        mut at_work: impl Iterator<Item = &'a Ticket>,
+    ) -> Option<usize> {
+        if !self.doubts_set_up() {
+            return None;
+        }
+        let is_tried = |ticket: &Ticket| {
+            let attempt = ticket.attempt().filter(|_| ticket.held.is_none());
+            attempt.is_some_and(|attempt| attempt.state == attempt::State::Preparing)
+        };
+        let waits = self.shows_no_set_up().is_some() || at_work.any(is_tried);
+        Some(usize::from(!waits))
     }
 
     /// Whether the next try is worth waiting for: a cause that has lasted for so many tries does not pass by

@@ -6,6 +6,7 @@ use model::attempt::{ChildWork, Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::commitment::Promise;
 use model::journal::{EffectId, TimerRef};
+use model::moved::Commit;
 use model::policy::stall::Sample;
 use model::target::{Canary, Verdict};
 use model::ticket::{
@@ -110,6 +111,30 @@ pub struct TargetSeen {
     pub is_back: bool,
     /// What its remote says.
     pub at_remote: AtRemote,
+    /// How it has moved; none where that was not looked at, or where it has not.
+    pub moved: Option<TargetMoved>,
+}
+
+/// Where the target branch is expected, unless somebody but crew has moved it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// The commit at which the journal has it; none where the journal does not have this branch.
+    pub seen: Option<Oid>,
+    /// The landings since then, oldest first.
+    pub landed: Vec<Oid>,
+}
+
+/// How the target branch is not where it was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetMoved {
+    /// [`Expected::seen`], as it was when this was found out.
+    pub since: Option<Oid>,
+    /// The commits that are new, newest first: those that the remote does not have.
+    pub by_hand: Vec<Commit>,
+    /// Those that it has.
+    pub from_remote: Vec<Commit>,
+    /// The commits that are no longer in it.
+    pub lost: Vec<Oid>,
 }
 
 /// What the remote of the target says about it.
@@ -223,6 +248,8 @@ pub enum Report {
         output: String,
         /// Whether the cause may pass without a person, such as a network that is away.
         may_pass: bool,
+        /// Whether every workspace on the target's commit fails for the same cause.
+        for_all: bool,
     },
     /// The step's shim runs, or has run.
     StepSpawned,

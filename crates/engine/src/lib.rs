@@ -31,5 +31,8 @@ mod watches;
 
 pub use crate::core::{Core, Duty, Loaded, Rest, TargetCheck, Waits};
 pub use error::Error;
-pub use input::{AtRemote, CheckEnd, End, Input, Observation, Report, RunEnd, TargetFound, TargetSeen};
+pub use input::{
+    AtRemote, CheckEnd, End, Expected, Input, Observation, Report, RunEnd, TargetFound, TargetMoved,
+    TargetSeen,
+};
 pub use output::{Output, Postponed};

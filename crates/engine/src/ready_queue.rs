@@ -101,6 +101,7 @@ impl ReadyQueue {
         let queue = Queue {
             pause: None,
             target: None,
+            set_up: None,
             ..queue
         };
         for id in std::mem::take(&mut self.stale) {
@@ -180,6 +181,7 @@ impl ReadyQueue {
         let queue = Queue {
             pause: None,
             target: None,
+            set_up: None,
             ..queue
         };
         let ready: Vec<&TicketId> = self.order().collect();
@@ -285,6 +287,7 @@ mod tests {
                     since: Time(0),
                     retry_at: None,
                     may_pass: false,
+                    for_all: false,
                     output: None,
                 })
             }),
@@ -343,7 +346,7 @@ mod tests {
                     Change::Time(at) => now = at,
                     Change::Debounce(time) => debounce = time,
                 }
-                let queue = Queue { tickets: &tickets, files: &files, roster: &roster, names: &[], debounce, pause: None, target: None, now };
+                let queue = Queue { tickets: &tickets, files: &files, roster: &roster, names: &[], debounce, pause: None, target: None, set_up: None, now };
                 ready.refresh(queue);
                 ready.check(queue);
                 for day in (0..3).map(Day) {

@@ -258,15 +258,17 @@ pub enum Error {
     },
     /// The set-up of a workspace has made more files than can be kept out of the agent's work.
     #[error(
-        "the set-up made {} that git does not ignore, among them {}",
+        "the set-up leaves {} that git does not ignore, and at most {most} can be kept out of an agent's work; {}",
         text::counted(*count, "file"),
-        text::quoted(&.first.to_string_lossy())
+        where_made(folders)
     )]
     SetUpMade {
-        /// The first of them.
-        first: PathBuf,
         /// How many there are.
         count: usize,
+        /// The most that there may be.
+        most: usize,
+        /// The folders in which only such files are, and the number of them, the fullest first: a few.
+        folders: Vec<(PathBuf, usize)>,
     },
     /// A ref is not where the caller saw it.
     #[error("{name} moved: expected {}, is {}", or_absent(.expected.as_ref()), or_absent(.now.as_ref()))]
@@ -369,7 +371,7 @@ impl Error {
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
             Self::NotCopied { files } => not_copied::remedy(files),
-            Self::SetUpMade { .. } => "name their folder in .gitignore",
+            Self::SetUpMade { .. } => "or have `[workspace] setup` in crew.toml leave fewer",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",
             Self::Remote { trouble, .. } => trouble.hint(),
@@ -420,4 +422,22 @@ impl<T, E: Into<io::Error>> IoContext<T> for std::result::Result<T, E> {
 /// A ref's object in a message.
 fn or_absent(oid: Option<&Oid>) -> &str {
     oid.map_or("absent", Oid::as_str)
+}
+
+/// The folders in which a set-up has left its files, with the lines of `.gitignore` that help.
+fn where_made(folders: &[(PathBuf, usize)]) -> String {
+    if folders.is_empty() {
+        return "add them to .gitignore and commit that".to_owned();
+    }
+    let are_in =
+        |(folder, number): &(PathBuf, usize)| format!("{number} of them are in {}", text::quoted(folder));
+    let line =
+        |(folder, _): &(PathBuf, usize)| format!("`{}/`", text::sanitise::line(&folder.to_string_lossy()));
+    let are_in: Vec<String> = folders.iter().map(are_in).collect();
+    let lines: Vec<String> = folders.iter().map(line).collect();
+    format!(
+        "{}: add {} to .gitignore and commit that",
+        are_in.join(", "),
+        lines.join(" and ")
+    )
 }

@@ -247,6 +247,7 @@ mod tests {
             since: Time(5),
             retry_at: None,
             may_pass: false,
+            for_all: false,
             output: None,
         };
         Arc::make_mut(audit.tickets.get_mut(&id).unwrap()).held = Some(Box::new(held));

@@ -24,6 +24,7 @@ pub mod look;
 pub mod machine;
 pub mod moment;
 pub mod money;
+pub mod moved;
 pub mod policy;
 pub mod project;
 pub mod samples;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attempt::Class;
 use crate::machine::{self, Rejected, Step};
+use crate::moved::{Moved, Tip};
 use crate::policy::budget::{Budget, Pause};
 use crate::target::Target;
 use crate::time::Day;
@@ -31,12 +32,15 @@ pub struct Project {
     /// The bare target with the verdict of its checks; none before an engine has seen one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Box<Target>>,
+    /// Where the target branch was seen last; none before an engine has seen one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tip: Option<Box<Tip>>,
 }
 
 /// The answer of a service to one agent holds for all of them: no step is started into the same refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HarnessPause {
-    /// `RateLimited`, `Overloaded` or `Auth`.
+    /// `RateLimited`, `Overloaded`, `NoProgram` or `Auth`.
     pub class: Class,
     /// The message of the service, in one line.
     pub message: String,
@@ -53,6 +57,12 @@ impl HarnessPause {
     #[must_use]
     pub fn holds(&self, now: Time) -> bool {
         self.until.is_none_or(|until| until > now)
+    }
+
+    /// True if a person has to mend its cause.
+    #[must_use]
+    pub fn asks_person(&self) -> bool {
+        self.until.is_none() || self.class == Class::NoProgram
     }
 
     /// True if it ends no sooner than a pause `until` then would.
@@ -142,6 +152,8 @@ pub enum Event {
     DayBudgetFree,
     /// The target was seen anew, or its checks have gone on or come to a verdict.
     Target(Box<Target>),
+    /// The target branch was seen elsewhere than where crew has left it, or for the first time.
+    Moved(Box<Moved>),
 }
 
 /// A project orders nothing itself.
@@ -214,13 +226,25 @@ impl machine::Machine for Machine {
                 State::Uninitialized | State::Closed,
                 Event::DayBudgetLow { .. } | Event::DayBudgetSpent { .. } | Event::DayBudgetFree,
             ) => no("no engine runs"),
-            (State::Uninitialized | State::Closed, Event::Target(_)) => no("no engine runs"),
+            (State::Uninitialized | State::Closed, Event::Target(_) | Event::Moved(_)) => {
+                no("no engine runs")
+            }
             (_, Event::Target(target)) => {
                 if project.target.as_ref() == Some(target) {
                     return no("that is recorded already");
                 }
                 Ok(Step::to(Project {
                     target: Some(target.clone()),
+                    ..project.clone()
+                }))
+            }
+            (_, Event::Moved(moved)) => {
+                let is_same = |tip: &Tip| (&tip.branch, &tip.commit) == (&moved.to.branch, &moved.to.commit);
+                if moved.lost.is_empty() && project.tip.as_deref().is_some_and(is_same) {
+                    return no("that is recorded already");
+                }
+                Ok(Step::to(Project {
+                    tip: Some(Box::new(moved.to.clone())),
                     ..project.clone()
                 }))
             }
@@ -318,6 +342,8 @@ impl Event {
             Event::DayBudgetSpent { .. } => "day_budget_spent",
             Event::DayBudgetFree => "day_budget_free",
             Event::Target(target) => target.verdict.event_name(),
+            Event::Moved(moved) if moved.is_first() => "branch_seen",
+            Event::Moved(_) => "branch_moved",
         }
     }
 }

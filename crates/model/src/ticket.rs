@@ -41,7 +41,7 @@ pub use checks::{
     CheckOutcome, CheckRun, CheckSlot, CheckStop, CheckTask, Checks, FailedTry, KEPT_SET_UP, Loss, Owed,
     how_it_ended, without_set_up,
 };
-pub use commitments::PART_PROMISES_NOTHING;
+pub use commitments::{PART_PROMISES_NOTHING, approve_command};
 pub use delegated::Delegated;
 pub use done::Done;
 pub use doubt::Doubt;
@@ -60,7 +60,8 @@ pub use proposal::{Proposal, PullRequest, ReviewDecision, Seen};
 pub use question::{Answerable, ClosedQuestion, OpenQuestion};
 pub use repeat::{Fingerprint, Repeat};
 pub use review::{AfterReview, Asking, Review, ReviewEvent, ReviewMachine, Reviewing, Verdict};
-pub use secret::{Secret, SecretValue, sensitive_words};
+pub(crate) use secret::for_its_agent;
+pub use secret::{Secret, sensitive_words};
 pub use spec::Spec;
 pub use train::{Batch, BatchEntry, Coupling, Entry, Place, Trial, Uncoupled, WhyUncoupled};
 pub use transition::Machine;

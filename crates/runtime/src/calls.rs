@@ -21,6 +21,7 @@ pub(crate) use self::notices::{Notices, Written};
 use crate::check::missing_of_promise;
 use crate::clock;
 use crate::executor::Executor;
+use crate::secrets;
 
 /// How often the folder is looked into after a failure, while an answer is owed, and where the system gives
 /// no notice of calls. All other agents cost nothing while they call nothing.
@@ -176,7 +177,7 @@ impl Calls {
                 self.ticket
             ));
         }
-        let call = Call::read(self.role, &ask.tool, ask.arguments)?;
+        let call = masked(Call::read(self.role, &ask.tool, ask.arguments)?);
         call.expect_room(self.seen.len())?;
         let missing = call
             .promise()
@@ -271,4 +272,19 @@ impl Calls {
         failpoint::hit("call.answered");
         Ok(())
     }
+}
+/// A call without what looks like secrets: what is submitted is written into the merge.
+fn masked(mut call: Call) -> Call {
+    if let Call::SubmitWork {
+        summary,
+        output,
+        acceptance_test_result,
+    } = &mut call
+    {
+        let texts = [Some(summary), output.as_mut(), acceptance_test_result.as_mut()];
+        for text in texts.into_iter().flatten() {
+            *text = secrets::said(std::mem::take(text));
+        }
+    }
+    call
 }

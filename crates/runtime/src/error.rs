@@ -32,6 +32,12 @@ pub enum Error {
     /// An agent client.
     #[error(transparent)]
     Harness(#[from] harness::Error),
+    /// The program of a harness is missing, or may not be run.
+    #[error("{source}")]
+    NoProgram {
+        /// Which file, and what is wrong with it.
+        source: process::NotFound,
+    },
     /// A run under a shim.
     #[error(transparent)]
     Process(#[from] process::Error),
@@ -280,7 +286,7 @@ impl Error {
             Error::NoTemporaryFolder { .. } => Some("set TMPDIR to a folder that can be written".to_owned()),
             Error::CheckoutChanges => Some("crew looks again twice a minute".to_owned()),
             Error::ChildTaken { child, .. } => Some(format!("rename the file of {child}, and the child is written")),
-            Error::NotBegun { .. } | Error::NotReverted { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } => None,
+            Error::NotBegun { .. } | Error::NotReverted { .. } | Error::NoProgram { .. } | Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } => None,
         }
     }
 }
@@ -307,6 +313,7 @@ impl Error {
             | Error::Settings(_)
             | Error::Held { .. }
             | Error::NoHarness
+            | Error::NoProgram { .. }
             | Error::Toolchain { .. }
             | Error::UnknownHarness { .. }
             | Error::NoStateDir

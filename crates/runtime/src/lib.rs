@@ -26,6 +26,7 @@ mod gh;
 mod hooks;
 pub mod log;
 mod lost_file;
+mod moved;
 mod observe;
 mod orphans;
 mod outputs;

@@ -3,7 +3,8 @@
 //! The rules come with the crate `secrets_scanner`. Compiling all of them takes seconds in a debug build, so
 //! a rule is compiled when one of its keywords first comes up; most changes have none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use aho_corasick::AhoCorasick;
@@ -20,6 +21,16 @@ const SHOWN: usize = 4;
 /// A value that is shorter is not shown in part.
 const LONG: usize = 16;
 
+/// A rule's keyword is at most so many bytes from the value: only the text around keywords is given to the
+/// rules, since each reads all that it is given.
+const AROUND: usize = 2 << 10;
+/// The same after the first line of a private key, which is long.
+const AROUND_LONG: usize = 64 << 10;
+/// The rules of long values have this in their names.
+const OF_LONG_VALUES: &str = "private-key";
+/// A part of a text is not cut within a word, unless that is longer.
+const LONGEST_WORD: usize = 1 << 10;
+
 /// A value that looks like a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
@@ -28,10 +39,12 @@ pub struct Found {
     /// The name of the rule that found it, as gitleaks has it.
     pub rule: String,
     /// Where the value is in the text, in bytes.
-    pub range: std::ops::Range<usize>,
+    pub range: Range<usize>,
 }
 
 struct Rules {
+    /// The rules of values that are long.
+    long: BTreeSet<usize>,
     /// The keyword of each pattern of `keywords` belongs to these rules.
     of_keyword: Vec<Vec<usize>>,
     keywords: AhoCorasick,
@@ -49,18 +62,23 @@ pub fn find(path: &str, text: &[u8]) -> Vec<Found> {
     let Some(rules) = RULES.as_ref() else {
         return Vec::new();
     };
-    let mut found: Vec<Found> = rules
-        .asked(text)
-        .into_iter()
-        .filter_map(|rule| rules.compiled(rule))
-        .flat_map(|scanner| scanner.scan_bytes(path, text))
-        .map(|it| Found {
-            line: u32::try_from(it.line).unwrap_or(u32::MAX),
-            rule: it.rule_id,
-            range: it.secret_start_offset..it.secret_end_offset.min(text.len()),
-        })
-        .filter(|it| !it.range.is_empty())
-        .collect();
+    let mut found: Vec<Found> = Vec::new();
+    for (rule, windows) in rules.asked(text) {
+        let Some(scanner) = rules.compiled(rule) else {
+            continue;
+        };
+        for window in windows {
+            let lines_before = memchr::memchr_iter(b'\n', &text[..window.start]).count();
+            let finds = scanner.scan_bytes(path, &text[window.clone()]);
+            found.extend(finds.into_iter().map(|it| Found {
+                line: u32::try_from(lines_before + it.line).unwrap_or(u32::MAX),
+                rule: it.rule_id,
+                range: window.start + it.secret_start_offset
+                    ..(window.start + it.secret_end_offset).min(text.len()),
+            }));
+        }
+    }
+    found.retain(|it| !it.range.is_empty());
     found.sort_by_key(|it| (it.range.start, it.rule == VAGUE, it.range.end));
     let mut kept: Vec<Found> = Vec::new();
     for one in found {
@@ -118,6 +136,15 @@ pub fn without(path: &str, text: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// What somebody says, with the values that look like secrets masked.
+#[must_use]
+pub fn said(text: String) -> String {
+    match without("", text.as_bytes()) {
+        Some(masked) => String::from_utf8_lossy(&masked).into_owned(),
+        None => text,
+    }
+}
+
 /// The beginning of each file of a patch.
 const FILE: &[u8] = b"diff --git ";
 
@@ -136,7 +163,12 @@ pub fn without_in_patch(patch: &[u8]) -> Option<Vec<u8>> {
     let mut is_masked = false;
     for (start, end) in starts.iter().zip(ends) {
         let file = &patch[*start..end];
-        match without(&path_in(file), file) {
+        let path = path_in(file);
+        let masked = match text::is_secret_file(&path) {
+            true => Some(without_lines(file)),
+            false => without(&path, file),
+        };
+        match masked {
             Some(masked) => {
                 is_masked = true;
                 out.extend(masked);
@@ -145,6 +177,24 @@ pub fn without_in_patch(patch: &[u8]) -> Option<Vec<u8>> {
         }
     }
     is_masked.then_some(out)
+}
+
+/// A file of a patch without its lines, of which only the signs stay: of a file whose name says that it has
+/// secrets no line is shown.
+fn without_lines(file: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(file.len());
+    let mut is_in_hunk = false;
+    for line in file.split_inclusive(|byte| *byte == b'\n') {
+        is_in_hunk |= line.starts_with(b"@@");
+        match line.first() {
+            Some(sign @ (b'+' | b'-' | b' ')) if is_in_hunk => {
+                out.push(*sign);
+                out.extend_from_slice("…\n".as_bytes());
+            }
+            Some(_) | None => out.extend_from_slice(line),
+        }
+    }
+    out
 }
 
 /// The path of a file of a patch: the new one, or that of a file that is gone.
@@ -167,11 +217,15 @@ impl Rules {
             return None;
         };
         let mut sets = Vec::new();
+        let mut long = BTreeSet::new();
         let mut words: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for rule in rules {
             let id = rule.get("id")?.as_str()?;
             if id.starts_with(OTHER_RULES) {
                 continue;
+            }
+            if id.contains(OF_LONG_VALUES) {
+                long.insert(sets.len());
             }
             let keywords = rule.get("keywords").and_then(Value::as_array);
             for keyword in keywords.into_iter().flatten().filter_map(Value::as_str) {
@@ -189,6 +243,7 @@ impl Rules {
             .build(words.keys())
             .ok()?;
         Some(Self {
+            long,
             of_keyword: words.into_values().collect(),
             keywords,
             sets,
@@ -196,13 +251,28 @@ impl Rules {
         })
     }
 
-    /// The rules of which a keyword is in the text.
-    fn asked(&self, text: &[u8]) -> std::collections::BTreeSet<usize> {
-        let found = self.keywords.find_overlapping_iter(text);
-        found
-            .flat_map(|it| &self.of_keyword[it.pattern().as_usize()])
-            .copied()
-            .collect()
+    /// The rules of which a keyword is in the text, each with the parts of it around one.
+    fn asked(&self, text: &[u8]) -> BTreeMap<usize, Vec<Range<usize>>> {
+        let mut asked: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
+        for it in self.keywords.find_overlapping_iter(text) {
+            for rule in &self.of_keyword[it.pattern().as_usize()] {
+                let windows = asked.entry(*rule).or_default();
+                let after = match self.long.contains(rule) {
+                    true => AROUND_LONG,
+                    false => AROUND,
+                };
+                let end = end_of_word(text, it.end().saturating_add(after));
+                match windows.last_mut() {
+                    Some(last) if it.start().saturating_sub(AROUND) <= last.end => {
+                        last.end = last.end.max(end);
+                    }
+                    Some(_) | None => {
+                        windows.push(start_of_word(text, it.start().saturating_sub(AROUND))..end);
+                    }
+                }
+            }
+        }
+        asked
     }
 
     fn compiled(&self, rule: usize) -> Option<Arc<Scanner>> {
@@ -224,6 +294,23 @@ impl Rules {
         });
         scanner.clone()
     }
+}
+
+fn is_in_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=_-.".contains(&byte)
+}
+
+/// The place at which a word around `at` begins.
+fn start_of_word(text: &[u8], at: usize) -> usize {
+    let before = text[at.saturating_sub(LONGEST_WORD)..at].iter().rev();
+    at - before.take_while(|byte| is_in_word(**byte)).count()
+}
+
+/// The place at which a word around `at` ends.
+fn end_of_word(text: &[u8], at: usize) -> usize {
+    let at = at.min(text.len());
+    let after = text[at..].iter().take(LONGEST_WORD);
+    at + after.take_while(|byte| is_in_word(**byte)).count()
 }
 
 /// A rule with the value that gitleaks takes where the rule names none: its expression's first group. The
@@ -287,6 +374,20 @@ mod tests {
     }
 
     #[test]
+    fn a_value_far_inside_a_long_text_is_found_at_its_place() {
+        let token = token();
+        for filler in ["a line of words\n", "YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXo"] {
+            let before = filler.repeat(4000);
+            let text = format!("{before} {token} {before} {token}");
+            let found = find("a.txt", text.as_bytes());
+            let places: Vec<&str> = found.iter().map(|it| &text[it.range.clone()]).collect();
+            assert_eq!(places, [&token, &token]);
+            let lines = u32::try_from(before.matches('\n').count()).unwrap();
+            assert_eq!((found[0].line, found[1].line), (lines + 1, 2 * lines + 1));
+        }
+    }
+
+    #[test]
     fn what_is_named_a_password_or_a_token_is_found_and_its_name_stays() {
         let value = ["aB3dE5gH7jK9mN1p", "Q3sT5vW7yZ9bC1x2"].concat();
         for (name, line) in [
@@ -305,6 +406,16 @@ mod tests {
             let masked = String::from_utf8(without("a.txt", line.as_bytes()).unwrap()).unwrap();
             assert!(masked.starts_with(&format!("{name}aB3d…")), "{masked}");
         }
+    }
+
+    #[test]
+    fn of_a_file_with_the_name_of_secrets_no_line_is_shown() {
+        let patch = "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n@@ -1 +1,2 @@\n-A=1\n+A=2\n+-- b\n";
+        let masked = String::from_utf8(without_in_patch(patch.as_bytes()).unwrap()).unwrap();
+        assert_eq!(
+            masked,
+            "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n@@ -1 +1,2 @@\n-…\n+…\n+…\n"
+        );
     }
 
     #[test]
@@ -362,6 +473,18 @@ mod tests {
         // All of them take half a minute here; every tenth shows that the sets are whole.
         for rule in (0..rules.sets.len()).step_by(10) {
             assert!(rules.compiled(rule).is_some(), "{}", rules.sets[rule]["rules"]);
+        }
+    }
+
+    mod deep {
+        use super::*;
+
+        #[test]
+        fn every_single_rule_compiles() {
+            let rules = RULES.as_ref().unwrap();
+            for rule in 0..rules.sets.len() {
+                assert!(rules.compiled(rule).is_some(), "{}", rules.sets[rule]["rules"]);
+            }
         }
     }
 }

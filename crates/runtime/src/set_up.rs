@@ -216,6 +216,7 @@ async fn run(
             why,
             output,
             may_pass: true,
+            for_all: false,
         }),
         CheckOutcome::CouldNotRun { why: output } => {
             let (with, subject, line) = (Arc::clone(executor), of.clone(), command.to_owned());
@@ -231,6 +232,7 @@ async fn run(
                 why,
                 output,
                 may_pass: false,
+                for_all: false,
             })
         }
         CheckOutcome::Flaky { .. } | CheckOutcome::PassedBefore | CheckOutcome::NotSetUp => Ok(()),
@@ -282,6 +284,7 @@ pub(crate) fn failed(error: &crate::Error) -> Report {
         why,
         output: String::new(),
         may_pass: false,
+        for_all: matches!(error, crate::Error::Git(git::Error::SetUpMade { .. })),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{AtRemote, Report, TargetCheck, TargetFound, TargetSeen, driver};
+use engine::{AtRemote, Expected, Report, TargetCheck, TargetFound, TargetSeen, driver};
 use model::RunId;
 use model::settings::canary::runs_tests;
 use model::target::{Canary, Shown, Verdict};
@@ -18,7 +18,8 @@ use crate::observe::{self, Subject};
 use crate::{Options, Place, Result, clock};
 
 /// Runs the checks of the settings on the bare target while no engine runs, and gives what they come to.
-/// `report` is called with each command that begins. Nothing is recorded but that a tree has passed.
+/// `report` is called with each command that begins. Nothing is recorded but that a tree has passed. Once
+/// `unwanted` is ready, the command that runs is ended with all that it has started, and there is no outcome.
 ///
 /// # Errors
 /// [`Error::Held`](crate::Error::Held) when an engine runs here; a target that cannot be read.
@@ -26,7 +27,8 @@ pub async fn try_target(
     place: &Place,
     options: &Options,
     report: &(dyn Fn(TargetFound) + Sync),
-) -> Result<TargetFound> {
+    unwanted: impl Future<Output = ()>,
+) -> Result<Option<TargetFound>> {
     let settings = place.settings()?;
     let executor = Arc::new(Executor::new(place, &settings, options, Work::Command)?);
     // A run of an earlier try is no run of this one.
@@ -44,7 +46,7 @@ pub async fn try_target(
     let commit = executor.repository.target(&executor.target)?;
     let tree = executor.repository.tree_of(&commit)?.0;
     let (Ok(commit), Ok(tree)) = (model_oid(&commit), model_oid(&tree)) else {
-        return Ok(TargetFound {
+        return Ok(Some(TargetFound {
             verdict: Verdict::CouldNotRun {
                 why: format!("{commit} is no id that crew knows"),
                 missing: None,
@@ -53,7 +55,7 @@ pub async fn try_target(
             canaries: Vec::new(),
             flaky: Vec::new(),
             run: None,
-        });
+        }));
     };
     let wanted = TargetCheck {
         commit,
@@ -62,7 +64,16 @@ pub async fn try_target(
         round: 0,
     };
     let current = Mutex::new(None);
-    Ok(check(&wanted, &executor, &current, report).await)
+    let found = tokio::select! {
+        found = check(&wanted, &executor, &current, report) => Some(found),
+        () = unwanted => None,
+    };
+    let left = current.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let (None, Some(run)) = (&found, left) {
+        let with = Arc::clone(&executor);
+        executor.threads.end(move || with.stop_check(&run)).await;
+    }
+    Ok(found)
 }
 
 /// Whether a look at the target asks its remote, where it has one.
@@ -76,8 +87,15 @@ pub(crate) enum Ask {
     Remote,
 }
 
-/// The target as it is now; none where it cannot be read, which is looked at again.
-pub(crate) fn seen(executor: &Executor, ask: Ask, anyway: bool, anew: bool) -> Option<TargetSeen> {
+/// The target as it is now; none where it cannot be read, which is looked at again. `expected`: where it is
+/// unless somebody has moved it, where that is to be looked at.
+pub(crate) fn seen(
+    executor: &Executor,
+    ask: Ask,
+    anyway: bool,
+    anew: bool,
+    expected: Option<&Expected>,
+) -> Option<TargetSeen> {
     let at_remote = match ask {
         _ if executor.settings.land.pushes_to().is_none() => AtRemote::Free,
         Ask::Nobody => AtRemote::Unasked,
@@ -90,6 +108,14 @@ pub(crate) fn seen(executor: &Executor, ask: Ask, anyway: bool, anew: bool) -> O
     }
     let commit = commit.ok()?;
     let tree = executor.repository.tree_of(&commit).ok()?.0;
+    let moved = expected.and_then(|expected| match executor.target_moved(expected, &commit) {
+        Ok(moved) => moved,
+        Err(error) => {
+            // The next look finds it out.
+            tracing::debug!(%error, "it was not found out how the target has moved");
+            None
+        }
+    });
     Some(TargetSeen {
         commit: model_oid(&commit).ok()?,
         tree: model_oid(&tree).ok()?,
@@ -99,6 +125,7 @@ pub(crate) fn seen(executor: &Executor, ask: Ask, anyway: bool, anew: bool) -> O
         anew,
         is_back: executor.is_target_away.swap(false, Ordering::Relaxed),
         at_remote,
+        moved,
     })
 }
 

@@ -320,6 +320,7 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
                     why,
                     output,
                     may_pass: true,
+                    for_all: rng.percent(50),
                 }
             } else {
                 Report::WorkspaceFailed { why }

@@ -72,6 +72,8 @@ pub(crate) struct Witness {
     pub(crate) tips: BTreeMap<TicketId, Oid>,
     /// Landed events, oldest first.
     pub(crate) landed: Vec<Landed>,
+    /// The commits that were recorded as made by hand.
+    by_hand: BTreeSet<Oid>,
     /// Stops that a person ordered and that are still to be carried out.
     owed: BTreeMap<TicketId, (Fence, AfterStop)>,
     /// Attempts, and steps of the last one, that the table gives beyond the limits.
@@ -214,6 +216,14 @@ impl Witness {
                 if let project::Event::Target(target) = event {
                     self.is_target_bad = !target.lets_agents_start();
                 }
+                if let project::Event::Moved(moved) = event {
+                    for commit in &moved.by_hand.newest {
+                        let is_new = self.by_hand.insert(commit.commit.clone());
+                        ensure(is_new, "a commit by hand is recorded once", || {
+                            format!("{} is in event {} again", commit.commit, fold.seq)
+                        })?;
+                    }
+                }
             }
             let row = Row {
                 seq: fold.seq,
@@ -235,6 +245,10 @@ impl Witness {
         }
         let landed = self.landed.iter().map(|landed| &landed.commit).collect();
         self.batches.are_whole(&landed)?;
+        let taken = self.by_hand.iter().find(|commit| landed.contains(commit));
+        ensure(taken.is_none(), "no landing counts as a commit by hand", || {
+            format!("{taken:?} has landed")
+        })?;
         Ok(changed)
     }
 

@@ -67,13 +67,14 @@ pub fn prompt(text: &str) -> String {
 }
 
 /// Code for a reader who has to judge it: as [`prompt()`], but each character that does not show, or that
-/// moves others, stands there by its number, such as `<U+202E>`.
+/// moves others, stands there by its number, such as `<U+202E>`; a carriage return stands there as `^M`, as
+/// git's reader shows it.
 pub fn code(text: &str) -> String {
-    let text = text.replace("\r\n", "\n");
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
             '\n' | '\t' => shown.push(character),
+            '\r' => shown.push_str("^M"),
             hidden if crate::hides(hidden) => shown.push_str(&format!("<U+{:04X}>", u32::from(hidden))),
             visible => shown.push(visible),
         }
@@ -261,7 +262,7 @@ mod tests {
     fn what_hides_in_code_is_shown_by_its_number() {
         assert_eq!(
             code("+ad\u{200b}min()\r\n-\u{202e}x\u{1b}[2J\ty\rz\n"),
-            "+ad<U+200B>min()\n-<U+202E>x<U+001B>[2J\ty<U+000D>z\n"
+            "+ad<U+200B>min()^M\n-<U+202E>x<U+001B>[2J\ty^Mz\n"
         );
     }
 }

@@ -1,12 +1,13 @@
 //! The state of the dashboard, and how messages change it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use model::attempt;
 use model::command::Outcome;
 use model::journal::{Fact, State as After, Stream};
 use model::ticket::{self, ReviewEvent, Ticket};
-use model::view::{self, Agent, By, Costs, Filter, Item, Row, Snapshot};
+use model::view::{self, Agent, By, Costs, Filter, Item, Row, Snapshot, Standing};
 use model::{AgentName, Look, RunId, TicketId, Time};
 use ratatui::layout::Rect;
 use store::Recorded;
@@ -14,6 +15,7 @@ use store::Recorded;
 use crate::choose::Choice;
 use crate::dialog::Dialog;
 use crate::diff::Looked;
+use crate::draw;
 use crate::history::History;
 use crate::log::Log;
 use crate::message::{Action, Activity, CommandResult, Engine, Files, Msg};
@@ -31,6 +33,8 @@ pub struct Options {
     pub colour: bool,
     /// A moment in the time zone of whoever looks: `2026-01-02 03:04:05`.
     pub clock: fn(Time) -> String,
+    /// A sentence of crew's with each moment in it, `2026-01-02T03:04:05Z`, in that time zone.
+    pub in_words: fn(&str) -> String,
 }
 
 /// The state of the dashboard.
@@ -39,11 +43,14 @@ pub struct App {
     pub(crate) repository: String,
     pub(crate) theme: Theme,
     pub(crate) clock: fn(Time) -> String,
+    pub(crate) in_words: fn(&str) -> String,
     pub(crate) now: Time,
     pub(crate) size: (u16, u16),
-    /// The view of the journal, with the tickets that only have a file so far.
+    /// The view of the journal, with the tickets as their files are now.
     pub(crate) crew: Snapshot,
     pub(crate) files: Files,
+    /// What the journal has of the tickets in whose place their files stand.
+    journals: BTreeMap<TicketId, Arc<Ticket>>,
     pub(crate) engine: Option<Engine>,
     /// What runs in the steps of agents.
     pub(crate) activities: BTreeMap<AgentName, Activity>,
@@ -98,10 +105,12 @@ impl App {
                 colour: options.colour,
             },
             clock: options.clock,
+            in_words: options.in_words,
             now,
             size: (columns, lines),
             crew: Snapshot::default(),
             files: Files::default(),
+            journals: BTreeMap::new(),
             engine: None,
             activities: BTreeMap::new(),
             focus: Pane::Agents,
@@ -209,6 +218,7 @@ impl App {
         if let Stream::Ticket(id) = &row.stream {
             // From now on the ticket is in the journal.
             self.files.unseen.remove(id);
+            self.journals.remove(id);
         }
         if let (
             Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run, .. })),
@@ -255,16 +265,24 @@ impl App {
 
     fn take_files(&mut self, files: Files) {
         for id in self.files.unseen.keys() {
-            self.crew.tickets.remove(id);
+            match self.journals.remove(id) {
+                Some(ticket) => self.crew.tickets.insert(id.clone(), ticket),
+                None => self.crew.tickets.remove(id),
+            };
         }
         self.files = files;
         self.files.beside.engine = self.engine.is_some();
+        // What the journal has of a ticket is newer than a file that was read before.
+        let is_present = self.files.seq == self.crew.seq;
         let known: BTreeSet<TicketId> = self.crew.tickets.keys().cloned().collect();
-        self.files.unseen.retain(|id, _| !known.contains(id));
-        let unseen = self.files.unseen.iter();
-        self.crew
-            .tickets
-            .extend(unseen.map(|(id, ticket)| (id.clone(), ticket.clone())));
+        self.files
+            .unseen
+            .retain(|id, _| is_present || !known.contains(id));
+        for (id, ticket) in &self.files.unseen {
+            let of_journal = self.crew.tickets.insert(id.clone(), ticket.clone());
+            self.journals
+                .extend(of_journal.map(|of_journal| (id.clone(), of_journal)));
+        }
     }
 
     fn take_result(&mut self, result: &CommandResult) {
@@ -281,7 +299,7 @@ impl App {
 
     /// Sets the status line.
     pub(crate) fn set_status(&mut self, tone: Tone, what: &str) {
-        self.status = Some((tone, text::sanitise::line(what)));
+        self.status = Some((tone, text::sanitise::line(&(self.in_words)(what))));
     }
 
     /// Makes the lists again, after a change of the rows or the filter.
@@ -308,6 +326,9 @@ impl App {
         self.train = queue::train(&self.crew, self.look());
         self.train.retain(matches);
         self.inbox = view::inbox(tickets, &self.files.beside);
+        for item in &mut self.inbox {
+            item.why = (self.in_words)(&item.why);
+        }
         self.inbox.retain(|item| {
             item.ticket.as_ref().is_some_and(matches)
                 || queue::has_words(None, &format!("{} {}", item.kind.name(), item.title), filter)
@@ -352,6 +373,15 @@ impl App {
         self.crew.tickets.get(id).map(AsRef::as_ref)
     }
 
+    /// The standing of a ticket, with the moments in its reason as whoever looks reads them.
+    pub(crate) fn standing(&self, ticket: &Ticket) -> Standing {
+        let standing = self.files.beside.standing(ticket, self.now);
+        Standing {
+            why: standing.why.map(|why| (self.in_words)(&why)),
+            ..standing
+        }
+    }
+
     /// The list whose chosen row the other panes show; the agents, if that list is empty. While a diff is
     /// looked at, its ticket is the chosen one, wherever the lists move to meanwhile.
     fn chosen_in(&self) -> Pane {
@@ -390,6 +420,7 @@ impl App {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
+        let first = (self.in_words)(first);
         Some(text::sanitise::line(&format!("! {first}{more}")))
     }
 
@@ -466,6 +497,16 @@ impl App {
         let (runs, _) = self.chosen_runs();
         let at = runs.iter().position(|run| Some(run) == self.log.run.as_ref())?;
         Some((at + 1, runs.len()))
+    }
+
+    /// Whether Output can show another run of the same row.
+    pub(crate) fn has_other_runs(&self) -> bool {
+        self.chosen_runs().0.len() > 1
+    }
+
+    /// Whether a pane has more lines than it shows.
+    pub(crate) fn can_scroll(&self, pane: Pane) -> bool {
+        draw::max_scroll(self, pane) > 0
     }
 
     /// Looks at the run before the one that is looked at, or at the next.

@@ -1,7 +1,7 @@
 //! Dialogs in front of the panes: a question to the person, or help.
 
 use model::command::{Command, OnStop, Question};
-use model::{AgentName, TicketId};
+use model::{AgentName, Oid, TicketId};
 
 use crate::choose::Choice;
 use crate::input::Input;
@@ -34,6 +34,8 @@ pub(crate) enum Dialog {
     Reason {
         what: Purpose,
         ticket: TicketId,
+        /// The commit of the diff in which the key was pressed.
+        at: Option<Oid>,
         input: Input,
         /// Whether an empty reason was refused.
         refused: bool,

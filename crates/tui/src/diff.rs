@@ -3,7 +3,7 @@
 use model::ticket::Ticket;
 use model::{Oid, TicketId};
 
-use crate::message::Diff;
+use crate::message::{Diff, DiffLine};
 use crate::pane::Pane;
 
 /// The most characters of a line that are kept.
@@ -55,11 +55,7 @@ impl Looked {
     pub(crate) fn take(&mut self, read: Result<Diff, String>) {
         let read = match read {
             Ok(diff) => Ok(Diff {
-                lines: diff
-                    .lines
-                    .into_iter()
-                    .map(|(tone, line)| (tone, clean(&line)))
-                    .collect(),
+                lines: diff.lines.iter().map(clean).collect(),
                 ..diff
             }),
             Err(why) => Err(text::sanitise::line(&why)),
@@ -81,10 +77,22 @@ impl Looked {
     }
 }
 
-fn clean(line: &str) -> String {
-    let line = text::sanitise::indented_line(line);
-    match line.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+/// A line made fit to be shown. The blanks at its end stay.
+fn clean(line: &DiffLine) -> DiffLine {
+    let one = |text: &str| text::sanitise::text(text).replace('\n', " ");
+    let mut text = one(&line.text);
+    let mut blanks = one(&line.blanks);
+    if let Some((end, _)) = text.char_indices().nth(MAX_CHARS) {
+        text.truncate(end);
+        text.push('…');
+        blanks.clear();
+    }
+    // A file may have nothing but blanks.
+    let end = blanks.char_indices().nth(MAX_CHARS);
+    blanks.truncate(end.map_or(blanks.len(), |(end, _)| end));
+    DiffLine {
+        tone: line.tone,
+        text,
+        blanks,
     }
 }

@@ -7,16 +7,18 @@ mod inbox;
 mod lists;
 mod wrap;
 
-use model::view::{self, Counts};
-use model::{RunId, project};
+use model::ticket::{State, Ticket};
+use model::view;
+use model::{RunId, TicketId, project};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
 use crate::cell::put;
-use crate::keys::{diff_word, key_words, keys_of};
+use crate::hints;
 use crate::pane::Pane;
 use crate::theme::Tone;
 
@@ -44,9 +46,9 @@ fn on(app: &App, buffer: &mut Buffer, area: Rect) {
     for (pane, place) in &plan.panes {
         let content = plan.inner(*place);
         if plan.framed {
-            framed(app, buffer, *pane, *place);
+            framed(app, buffer, *pane, *place, content);
         } else {
-            titled(app, buffer, *pane, *place);
+            titled(app, buffer, *pane, *place, content);
         }
         match pane {
             Pane::Agents => lists::agents(app, buffer, content),
@@ -66,20 +68,13 @@ fn on(app: &App, buffer: &mut Buffer, area: Rect) {
 
 /// The title of a pane: its number, its name, and a short state.
 fn title(app: &App, pane: Pane) -> String {
-    let count = |shown: usize, what: &str| match shown {
-        0 => String::new(),
-        shown => format!(" {shown}{what}"),
-    };
     let about = match pane {
-        Pane::Agents => count(app.agents.len(), ""),
-        Pane::Queue => {
-            let open = app
-                .queue
-                .iter()
-                .filter(|id| app.ticket(id).is_some_and(|ticket| !ticket.is_done()));
-            count(open.count(), " open")
-        }
-        Pane::Train => count(app.train.len(), ""),
+        Pane::Agents => match app.agents.len() {
+            0 => String::new(),
+            agents => format!(" {agents}"),
+        },
+        Pane::Queue => listed(app),
+        Pane::Train => submitted(app),
         Pane::Inbox => match app.inbox.len() {
             0 => String::new(),
             1 => " 1 waits for you".to_owned(),
@@ -125,7 +120,48 @@ fn title(app: &App, pane: Pane) -> String {
     format!("{}{}{about}{place}", number.unwrap_or_default(), pane.name())
 }
 
-fn framed(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
+/// The numbers of the tickets in the queue, as the top line has them for all: the filter may hide some.
+fn listed(app: &App) -> String {
+    let tickets = || app.queue.iter().filter_map(|id| app.ticket(id));
+    let is_epic = |ticket: &&Ticket| matches!(ticket.state, State::Open) && ticket.spec.kind == "epic";
+    let count = |is: &dyn Fn(&&Ticket) -> bool| tickets().filter(|ticket| is(ticket)).count();
+    let epics = count(&|ticket| is_epic(ticket) && ticket.held.is_none());
+    let done = count(&|ticket| ticket.is_done());
+    let to_do = app.queue.len() - epics - done;
+    let mut parts = Vec::new();
+    if to_do > 0 {
+        parts.push(format!("{to_do} to do"));
+    }
+    parts.extend(self::epics(u32::try_from(epics).unwrap_or(u32::MAX)));
+    // Those that ended long ago are in the archive, and not listed.
+    let all = usize::try_from(app.crew.counts().done()).unwrap_or(usize::MAX);
+    match done {
+        _ if all > done && app.filter.is_empty() => parts.push(format!("{done} of {all} done")),
+        0 => {}
+        done => parts.push(format!("{done} done")),
+    }
+    joined(&parts)
+}
+
+/// The numbers of the submitted tickets, as the top line has them for all.
+fn submitted(app: &App) -> String {
+    let is_held = |id: &&TicketId| app.ticket(id).is_some_and(|ticket| ticket.held.is_some());
+    let held = app.train.iter().filter(is_held).count();
+    let figures = [(app.train.len() - held, "verifying"), (held, "held")];
+    let some = figures.iter().filter(|(n, _)| *n > 0);
+    let parts: Vec<String> = some.map(|(n, what)| format!("{n} {what}")).collect();
+    joined(&parts)
+}
+
+/// Parts of a title, behind the name of the pane.
+fn joined(parts: &[String]) -> String {
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(" {}", parts.join(", ")),
+    }
+}
+
+fn framed(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect, content: Rect) {
     let focused = pane == app.focus;
     let border = if focused {
         BorderType::Thick
@@ -136,7 +172,9 @@ fn framed(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
         .border_type(border)
         .border_style(app.theme.frame(focused))
         .render(area, buffer);
-    let room = usize::from(area.width).saturating_sub(4);
+    let (above, below) = more(app, pane, content);
+    let taken = if above.is_empty() { 4 } else { 8 + above.width() };
+    let room = usize::from(area.width).saturating_sub(taken);
     let text = text::sanitise::fit(&title(app, pane), room);
     let line = Rect {
         height: area.height.min(1),
@@ -146,9 +184,34 @@ fn framed(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
     if room > 0 {
         put(buffer, line, 2, &format!(" {text} "), app.theme, tone);
     }
+    let bottom = Rect {
+        y: area.bottom().saturating_sub(1),
+        ..line
+    };
+    for (place, marks) in [(line, above), (bottom, below)] {
+        let marks = format!(" {marks} ");
+        let from = usize::from(area.width).saturating_sub(marks.width() + 2);
+        if marks.width() > 2 && from > 2 {
+            put(buffer, place, from, &marks, app.theme, Tone::Waiting);
+        }
+    }
 }
 
-fn titled(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
+/// What says that a list goes on above and below the rows that are shown.
+fn more(app: &App, pane: Pane, area: Rect) -> (String, String) {
+    let (above, below) = match pane {
+        Pane::Agents | Pane::Queue | Pane::Train => lists::hidden(app, pane, area),
+        Pane::Inbox => inbox::hidden(app, area),
+        Pane::Output | Pane::History | Pane::Cost | Pane::Diff => (0, 0),
+    };
+    let says = |count: usize, arrow: &str| match count {
+        0 => String::new(),
+        count => format!("{arrow}{count} more"),
+    };
+    (says(above, "↑"), says(below, "↓"))
+}
+
+fn titled(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect, content: Rect) {
     let line = Rect {
         height: area.height.min(1),
         ..area
@@ -161,6 +224,11 @@ fn titled(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
         app.theme,
         Tone::Bold,
     );
+    let (above, below) = more(app, pane, content);
+    let mut x = x;
+    for marks in [above, below].iter().filter(|marks| !marks.is_empty()) {
+        x = put(buffer, line, x + 2, marks, app.theme, Tone::Waiting);
+    }
     let next = match pane {
         Pane::Diff => "q back",
         Pane::Agents
@@ -182,27 +250,21 @@ fn head(app: &App, buffer: &mut Buffer, area: Rect) {
     let (tone, engine) = engine(app);
     x = put(buffer, area, x, &engine, theme, tone) + 2;
     let counts = app.crew.counts();
-    let (over, total) = (counts.landed + counts.ended, counts.total());
-    let mut usage = model::attempt::Usage::default();
-    app.crew
-        .members
-        .values()
-        .for_each(|member| usage.add(member.usage));
-    let mut figures = vec![format!("{over}/{total} done")];
-    figures.extend(words(&counts));
+    let mut figures = vec![format!("{}/{} done", counts.done(), counts.total())];
+    let mut unfinished = counts.unfinished();
+    if counts.held > 0 {
+        // What waits for a person is not what is cut off.
+        unfinished.rotate_right(1);
+    }
+    figures.extend(unfinished);
+    figures.extend(epics(counts.epics));
     figures.extend(Some(view::cost(app.by_agent.total.usage)).filter(|cost| !cost.is_empty()));
     put(buffer, area, x, &figures.join(" · "), theme, Tone::Plain);
 }
 
-fn words(counts: &Counts) -> Vec<String> {
-    let all = [
-        (counts.held, "held"),
-        (counts.in_progress, "at work"),
-        (counts.verifying, "in train"),
-        (counts.open, "open"),
-    ];
-    let some = all.iter().filter(|(n, _)| *n > 0);
-    some.map(|(n, what)| format!("{n} {what}")).collect()
+/// So many epics, in words.
+fn epics(count: u32) -> Option<String> {
+    (count > 0).then(|| text::counted(usize::try_from(count).unwrap_or(usize::MAX), "epic"))
 }
 
 /// The state of the engine, in words.
@@ -236,7 +298,9 @@ pub(crate) fn engine(app: &App) -> (Tone, String) {
 fn status(app: &App, buffer: &mut Buffer, area: Rect) {
     let mut x = 0;
     if !app.filter.is_empty() {
-        let filter = format!("/{} ({})", app.filter, app.queue.len());
+        let (agents, tickets) = (app.agents.len(), app.queue.len());
+        let (agents, tickets) = (text::counted(agents, "agent"), text::counted(tickets, "ticket"));
+        let filter = format!("/{}: {agents}, {tickets}", app.filter);
         x = put(
             buffer,
             area,
@@ -258,7 +322,7 @@ fn status(app: &App, buffer: &mut Buffer, area: Rect) {
 /// refusal ends with what to do.
 fn told(app: &App, buffer: &mut Buffer, area: Rect, (x, tone): (usize, Tone), text: &str) {
     let columns = usize::from(area.width);
-    if x + unicode_width::UnicodeWidthStr::width(text) <= columns {
+    if x + text.width() <= columns {
         put(buffer, area, x, text, app.theme, tone);
         return;
     }
@@ -278,50 +342,5 @@ fn told(app: &App, buffer: &mut Buffer, area: Rect, (x, tone): (usize, Tone), te
 
 /// Draws the keys that can be pressed in the focused pane.
 fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
-    let acts = match app.focus {
-        Pane::Agents => {
-            let works = app
-                .chosen_agent()
-                .and_then(|name| app.crew.agent(name))
-                .is_some_and(|agent| agent.ticket.is_some());
-            let acts = match (app.agents.is_empty(), works) {
-                (true, _) => "",
-                (false, true) => "W wake  K kill  ",
-                (false, false) => "s assign  ",
-            };
-            format!("{}{acts}n spawn  / filter", diff_word(app))
-        }
-        Pane::Queue | Pane::Train => {
-            let acts = app.chosen_ticket().and_then(|id| app.ticket(id));
-            let acts = acts.map(|ticket| keys_of(app, ticket)).unwrap_or_default();
-            format!("{}{acts}  / filter", diff_word(app))
-                .trim_start()
-                .to_owned()
-        }
-        Pane::Inbox => {
-            let acts = app.chosen_item().map(key_words).unwrap_or_default();
-            format!("{}{acts}", diff_word(app))
-        }
-        Pane::Output if app.log.unfolded => "↑↓ scroll  [ ] other runs  f fold results".to_owned(),
-        Pane::Output => "↑↓ scroll  [ ] other runs  f unfold results".to_owned(),
-        Pane::History => "↑↓ scroll  G end".to_owned(),
-        Pane::Cost => "↑↓ scroll".to_owned(),
-        Pane::Diff => {
-            let acts = app.chosen_ticket().and_then(|id| app.ticket(id));
-            let acts = acts.map(|ticket| keys_of(app, ticket)).unwrap_or_default();
-            format!("↑↓ scroll  d read again  {acts}")
-        }
-    };
-    let engine = if app.engine.is_none() { "R run  " } else { "" };
-    let text = match app.focus {
-        Pane::Diff => format!("? help  q back  {acts}"),
-        Pane::Agents
-        | Pane::Queue
-        | Pane::Train
-        | Pane::Inbox
-        | Pane::Output
-        | Pane::History
-        | Pane::Cost => format!("? help  q quit  Tab pane  Enter zoom  {engine}{acts}"),
-    };
-    put(buffer, area, 0, &text, app.theme, Tone::Dim);
+    put(buffer, area, 0, &hints::line(app), app.theme, Tone::Dim);
 }

@@ -10,6 +10,7 @@ mod choose;
 mod dialog;
 mod diff;
 mod draw;
+mod hints;
 mod history;
 mod input;
 mod keys;
@@ -23,6 +24,6 @@ mod theme;
 
 pub use app::{App, Options};
 pub use draw::draw;
-pub use message::{Action, Activity, CommandResult, Diff, Engine, Files, Key, Msg, Printed};
+pub use message::{Action, Activity, CommandResult, Diff, DiffLine, Engine, Files, Key, Msg, Printed};
 pub use terminal::{Keyboard, Terminal};
 pub use theme::Tone;

@@ -55,6 +55,11 @@ impl Log {
         self.open = short(&clean(open));
     }
 
+    /// Whether there is something that is shown in one of the two ways only.
+    pub(crate) fn has_folds(&self) -> bool {
+        self.lines.iter().any(|line| line.shown.0 != line.shown.1)
+    }
+
     /// The lines that are shown.
     pub(crate) fn shown(&self) -> impl DoubleEndedIterator<Item = &Printed> {
         let is_shown = |line: &&Printed| match self.unfolded {

@@ -78,8 +78,31 @@ pub struct Printed {
 pub struct Diff {
     /// The commit that has all that is shown; none where some of it is in no commit.
     pub commit: Option<Oid>,
-    /// Its lines, not sanitised.
-    pub lines: Vec<(Tone, String)>,
+    /// Its lines.
+    pub lines: Vec<DiffLine>,
+}
+
+/// A line of a diff.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiffLine {
+    /// Its meaning.
+    pub tone: Tone,
+    /// The text, not sanitised.
+    pub text: String,
+    /// The blanks behind it that must be seen, not sanitised.
+    pub blanks: String,
+}
+
+impl DiffLine {
+    /// A line without blanks that must be seen.
+    #[must_use]
+    pub fn new(tone: Tone, text: String) -> Self {
+        Self {
+            tone,
+            text,
+            blanks: String::new(),
+        }
+    }
 }
 
 /// A key that the dashboard knows.
@@ -122,8 +145,11 @@ pub enum Key {
 /// Facts about the tickets that are not in the journal.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// The tickets that no engine has seen yet.
+    /// The tickets as their files have them, where that is not what the journal has: those that no engine has
+    /// seen yet, and those that a person has opened or closed since.
     pub unseen: BTreeMap<TicketId, Arc<Ticket>>,
+    /// The last row of the journal that was known when the files were read.
+    pub seq: u64,
     /// The reasons why tickets are not worked on, and the files that are not valid tickets.
     pub beside: Context,
     /// A line from the commits of each ticket that no agent has summarised, not sanitised.

@@ -1,5 +1,7 @@
 //! The order of the tickets in the queue and in the train, and the filter.
 
+use std::collections::BTreeSet;
+
 use model::ticket::{State, Ticket};
 use model::view::{self, Context, Sign, Snapshot};
 use model::{Look, TicketId, Time};
@@ -27,13 +29,15 @@ pub(crate) fn symbol_and_tone(sign: Sign) -> (&'static str, Tone) {
     }
 }
 
-/// The order of the queue: first the unfinished tickets, the closest to landing first; then the finished
-/// ones, the latest first.
+/// The order of the queue: first the unfinished tickets, the closest to landing first, and those that wait
+/// for a person though they are over; then the finished ones, the latest first.
 pub(crate) fn order(crew: &Snapshot) -> Vec<TicketId> {
+    let first = crew.order();
+    let listed: BTreeSet<&TicketId> = first.iter().map(|ticket| &ticket.id).collect();
     let mut over: Vec<&Ticket> = crew.tickets.values().map(AsRef::as_ref).collect();
-    over.retain(|ticket| ticket.is_done());
+    over.retain(|ticket| ticket.is_done() && !listed.contains(&ticket.id));
     over.sort_by_key(|ticket| (std::cmp::Reverse(ticket.since), &ticket.id));
-    crew.order()
+    first
         .into_iter()
         .chain(over)
         .map(|ticket| ticket.id.clone())

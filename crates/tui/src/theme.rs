@@ -24,6 +24,8 @@ pub enum Tone {
     Moving,
     /// A line that a change takes away.
     Removed,
+    /// Blanks that must be seen.
+    Blanks,
 }
 
 impl Tone {
@@ -62,6 +64,8 @@ impl Theme {
             Tone::Wrong => coloured(Color::Red).add_modifier(Modifier::BOLD),
             Tone::Moving => coloured(Color::Cyan),
             Tone::Removed => coloured(Color::Red),
+            Tone::Blanks if self.colour => plain.bg(Color::Red),
+            Tone::Blanks => plain.add_modifier(Modifier::REVERSED),
         }
     }
 

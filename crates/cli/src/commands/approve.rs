@@ -1,5 +1,5 @@
-//! `crew approve`: approve a ticket's sensitive paths, its commitments, its fewer tests, or its work in a
-//! gatekeeper's place.
+//! `crew approve`: approve a ticket's sensitive paths, what looks like secrets in it, its commitments, its
+//! fewer tests, or its work in a gatekeeper's place.
 
 use clap::Args;
 use model::command::Command;
@@ -14,7 +14,7 @@ use client::{follow, lookup};
 /// The least characters of an abbreviated commit.
 const SHORTEST: usize = 7;
 
-/// Approve what a ticket waits for: held paths, its commitments, fewer tests, or a review
+/// Approve what a ticket waits for: held paths, secrets, its commitments, fewer tests, or a review
 ///
 /// The approval is for one tip of the branch. If the work has moved on to another one, it is refused.
 #[derive(Debug, Args)]

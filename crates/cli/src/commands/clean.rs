@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use client::clean::{self, Cleaned};
+use client::clean::{self, Cleaned, KeptBranch};
 use client::clock;
 use client::documents::{self, Kept};
 use model::Time;
@@ -52,6 +52,7 @@ impl Clean {
         let Cleaned {
             kept,
             kept_folders,
+            kept_branches,
             reviews,
             undeletable,
         } = clean::everything(place, ui::warn).await?;
@@ -64,6 +65,7 @@ impl Clean {
                 cleaned: true,
                 kept,
                 kept_folders: kept_folders.iter().map(folder).collect(),
+                kept_branches: kept_branches.into_iter().map(|kept| kept.branch).collect(),
                 removed_reviews: reviews,
             })?;
             return Ok(Exit::Done);
@@ -89,6 +91,14 @@ impl Clean {
             for folder in &kept_folders {
                 context.out.line(&format!("  {}", folder.display()))?;
             }
+        }
+        for KeptBranch { branch, is_crews } in &kept_branches {
+            let why = match is_crews {
+                true => "is checked out in a checkout of yours",
+                false => "is not crew's",
+            };
+            let says = format!("kept: branch {} {why}", ui::clean(branch));
+            context.out.wrapped(&says, 0, Style::Plain)?;
         }
         undeletable
     }

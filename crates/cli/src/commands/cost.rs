@@ -164,7 +164,7 @@ fn row(sums: Sums, line: &Line) -> Vec<Cell> {
             let ended = ended.map_or_else(Cell::default, |class| Cell::styled(class.name(), Style::Yellow));
             let [_, _, used @ ..] = figures(line.sum);
             let first = [
-                some(charge.map(|charge| ui::clock_time(charge.at))),
+                some(charge.map(|charge| ui::local(charge.at))),
                 ticket(),
                 attempt(),
                 agent(),

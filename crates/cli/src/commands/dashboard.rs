@@ -57,6 +57,7 @@ impl Dashboard {
                 .unwrap_or_default(),
             colour: context.out.terminal.colour && !self.no_color,
             clock: client::clock::local_date_time,
+            in_words: client::clock::in_words,
         };
         context.out.flush()?;
         let submitter = context.submitter(place.clone());

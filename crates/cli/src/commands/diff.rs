@@ -52,6 +52,10 @@ impl Diff {
             let line = format!("{path} cannot be read, and is not in this diff");
             text.push_str(&format!("{}\n", terminal.paint(&line, Style::Yellow)));
         }
+        for line in change.brought()?.words() {
+            let line = runtime::secrets::said(ui::clean(&line));
+            text.push_str(&format!("{}\n", terminal.paint(&line, Style::Dim)));
+        }
         if self.stat {
             stat(&mut text, context, &change.files()?);
         } else {
@@ -66,7 +70,7 @@ impl Diff {
     }
 }
 
-/// A line for each file, and their sum.
+/// A line for each file, their sum, and the modes that are others now.
 fn stat(text: &mut String, context: &Context, files: &[FileChange]) {
     let mut table = Table::new(&["", "ADDED", "REMOVED", "FILE"], &[1, 2]);
     for file in files {
@@ -86,6 +90,9 @@ fn stat(text: &mut String, context: &Context, files: &[FileChange]) {
         text.push_str(&format!("{line}\n"));
     }
     text.push_str(&format!("{}\n", sum(files)));
+    for line in mode_changes(files) {
+        text.push_str(&format!("{line}\n"));
+    }
 }
 
 /// A file that differs, in words.
@@ -139,21 +146,41 @@ pub(super) fn sum(files: &[FileChange]) -> String {
     format!("{files}, +{added} -{removed}")
 }
 
+/// A line for each file that has another mode now, as git has it in its summary.
+pub(super) fn mode_changes(files: &[FileChange]) -> impl Iterator<Item = String> {
+    files.iter().filter_map(|file| {
+        let (old, new) = file.modes.as_ref()?;
+        let line = format!(" mode change {old} => {new} {}", file.path.to_string_lossy());
+        Some(text::sanitise::code(&line))
+    })
+}
+
 /// The patch, made harmless and in colours where they are wanted.
 fn patch_lines(text: &mut String, context: &Context, patch: &str) {
     if patch.is_empty() {
         text.push_str("no file differs\n");
     }
-    for (style, line) in styled(&text::sanitise::code(patch)) {
-        text.push_str(&context.out.terminal.paint(line, style));
+    let terminal = &context.out.terminal;
+    for line in styled(patch) {
+        text.push_str(&terminal.paint(&line.text, line.style));
+        text.push_str(&terminal.paint(&line.blanks, Style::Blanks));
         text.push('\n');
     }
 }
 
-/// The lines of a patch, each with its style.
-pub(super) fn styled(patch: &str) -> impl Iterator<Item = (Style, &str)> {
+/// A line of a patch, made harmless.
+pub(super) struct PatchLine {
+    pub(super) style: Style,
+    pub(super) text: String,
+    /// The blanks at its end, where it is an added line: git marks them.
+    pub(super) blanks: String,
+}
+
+/// The lines of a patch.
+pub(super) fn styled(patch: &str) -> impl Iterator<Item = PatchLine> {
     let mut is_head = true;
-    patch.lines().map(move |line| {
+    // A carriage return is a part of the line.
+    patch.split_terminator('\n').map(move |line| {
         // Within a hunk, each line has a sign before it.
         if line.starts_with("diff ") {
             is_head = true;
@@ -166,11 +193,23 @@ pub(super) fn styled(patch: &str) -> impl Iterator<Item = (Style, &str)> {
             Some(_) | None => Style::Plain,
         };
         is_head &= !line.starts_with("@@");
-        (style, line)
+        let blanks = match style {
+            Style::Green => line.len() - line.trim_end_matches(BLANKS).len(),
+            _ => 0,
+        };
+        let (text, blanks) = line.split_at(line.len() - blanks);
+        PatchLine {
+            style,
+            text: text::sanitise::code(text),
+            blanks: text::sanitise::code(blanks),
+        }
     })
 }
 
+/// The characters that git calls white space at the end of a line.
+const BLANKS: [char; 5] = [' ', '\t', '\r', '\u{b}', '\u{c}'];
+
 /// The line below a patch in which values are masked.
 pub(super) fn masked(ticket: &model::TicketId) -> String {
-    format!("what looks like secrets is masked: `crew path {ticket}` is the folder of the work")
+    format!("what looks like secrets is masked here: `crew diff {ticket} --raw` shows it")
 }

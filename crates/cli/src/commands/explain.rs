@@ -196,7 +196,7 @@ impl Explain {
         let out = &mut context.out;
         out.wrapped(&format!("{id}  {title}"), 2, Style::Bold)?;
         let since = since.map(|since| {
-            let (span, clock) = (ui::span(now.since(since)), ui::clock_time(since));
+            let (span, clock) = (ui::span(now.since(since)), ui::local(since));
             format!(" for {span}, since {clock}")
         });
         let state = format!("state: {state}{}", since.unwrap_or_default());
@@ -238,7 +238,7 @@ impl Explain {
             .is_some_and(|held| held.why == Why::Hold);
         if let Some(why) = review.as_ref().filter(|_| !is_persons) {
             out.wrapped(
-                &format!("  a gatekeeper looks at the work, since {why}"),
+                &format!("  somebody looks at the work before it lands: {why}"),
                 HANG,
                 Style::Plain,
             )?;

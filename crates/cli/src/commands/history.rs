@@ -174,7 +174,7 @@ fn cells(fold: &Recorded, which: Option<&Either>) -> [Cell; 5] {
     };
     [
         fold.seq.to_string().into(),
-        ui::clock_time(fold.at).into(),
+        ui::local(fold.at).into(),
         ticket.into(),
         documents::state_name(&fold.after).into(),
         ui::in_words(&describe_with(&fold.fact, &fold.after)).into(),
@@ -293,7 +293,7 @@ fn at(context: &mut Context, fold: Option<&Recorded>, seq: u64) -> Result<Exit> 
         return Ok(Exit::Done);
     }
     context.out.styled(
-        &format!("after event {}, {}", fold.seq, ui::clock_time(fold.at)),
+        &format!("after event {}, {}", fold.seq, ui::local(fold.at)),
         Style::Dim,
     )?;
     let mut lines = vec![("state", documents::state_name(&fold.after))];

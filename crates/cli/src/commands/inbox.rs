@@ -32,7 +32,7 @@ impl Inbox {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let mut crew = follow::present(ledger.as_ref()).await?;
-        let (settings, rejected) = settings_or_default(&place);
+        let settings = settings_or_default(&place);
         let items = inbox::gather(&crew, &place, &settings, ledger.as_ref()).await?;
         if !self.follow {
             if context.json {
@@ -40,9 +40,6 @@ impl Inbox {
                 context.out.json(&documents::Inbox { items })?;
             } else {
                 list(&mut context.out, &items, look(Engine::of(&place)?.as_ref()))?;
-                if let Some(why) = rejected {
-                    context.out.wrapped(&why, 2, Style::Yellow)?;
-                }
             }
             return Ok(if items.is_empty() { Exit::Done } else { Exit::Held });
         }
@@ -75,7 +72,7 @@ impl Inbox {
                     ledger.fold_row(&mut crew, fold).await?;
                 }
             }
-            let (settings, _) = settings_or_default(&place);
+            let settings = settings_or_default(&place);
             items = inbox::gather(&crew, &place, &settings, Some(&ledger)).await?;
         }
     }
@@ -151,6 +148,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, look: Look) -> Result<()> {
         | Kind::Failing
         | Kind::Target
         | Kind::Disk
+        | Kind::Settings
         | Kind::Stuck => item.kind.name().to_owned(),
     };
     let mut head = vec![name];

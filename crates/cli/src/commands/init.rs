@@ -13,6 +13,7 @@ use model::settings::{self, Harness, HarnessKind, Proposal, Settings};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::interrupts::interrupts;
 use crate::ui::{self, Style};
 use client::documents;
 use client::engine::{self, Engine};
@@ -239,7 +240,11 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let report = move |found| drop(tell.send(found));
     context.out.flush()?;
-    let tried = runtime::try_target(place, &options, &report);
+    let mut interrupt = interrupts()?;
+    let unwanted = async move {
+        interrupt.recv().await;
+    };
+    let tried = runtime::try_target(place, &options, &report, unwanted);
     tokio::pin!(tried);
     let found = loop {
         tokio::select! {
@@ -256,6 +261,14 @@ async fn try_checks(context: &mut Context, place: &Place, target: &str) -> Resul
         }
     };
     let out = &mut context.out;
+    let Some(found) = found else {
+        out.wrapped(
+            "the trial of the checks was ended; crew.toml stays, and `crew run` runs them first",
+            0,
+            Style::Plain,
+        )?;
+        return Ok(Exit::Interrupted);
+    };
     let verdict = found.verdict;
     let Some(why) = verdict.fault() else {
         out.styled(&format!("{target} passes its checks"), Style::Green)?;

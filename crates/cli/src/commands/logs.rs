@@ -345,7 +345,7 @@ impl Log {
         // The end of a step is in the journal; a check's is the point of it.
         if is_check {
             let says = match checks::ended(&source) {
-                Some((how, at)) => format!("({how}, {})", ui::clock_time(at)),
+                Some((how, at)) => format!("({how}, {})", ui::local(at)),
                 None => "(it goes on)".to_owned(),
             };
             context.out.styled(&text::sanitise::line(&says), Style::Dim)?;

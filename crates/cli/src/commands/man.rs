@@ -1,5 +1,8 @@
 //! `crew man`: the manual.
 
+mod as_text;
+mod synopsis;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory as _};
@@ -9,12 +12,15 @@ use crate::arguments::Arguments;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::ui::{page_table, show_with_man};
 use client::error::Doing as _;
 
-/// Print the manual page of crew or of a command, or write all pages into a folder
+/// Show the manual page of crew or of a command, or write all pages into a folder
+///
+/// In a terminal `man` shows the page. Without `man`, and in a pipe, it is plain text.
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The command whose page is printed; without it, crew's own page.
+    /// The command whose page is shown; without it, crew's own page.
     command: Option<String>,
     /// Write a page per command into this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
@@ -33,11 +39,42 @@ impl Man {
             (None, None) => grammar,
             (None, Some(name)) => page_of(&grammar, name)?,
         };
-        let mut text = Vec::new();
-        Page::new(page).render(&mut text).doing("write", "the page")?;
-        context.out.bytes(&text)?;
+        let roff = roff(page).doing("write", "the page")?;
+        if show_with_man(context, &roff)? {
+            return Ok(Exit::Done);
+        }
+        let columns = context.out.terminal.columns.unwrap_or(80);
+        page_table(context, &as_text::text(&roff, columns))?;
         Ok(Exit::Done)
     }
+}
+
+/// A page in roff.
+fn roff(command: Command) -> std::io::Result<String> {
+    let synopsis = synopsis::section(&command);
+    let has_commands = command.get_subcommands().any(|one| !one.is_hide_set());
+    let has_version = command.get_version().is_some();
+    let more = command
+        .get_after_long_help()
+        .or(command.get_after_help())
+        .is_some();
+    let page = Page::new(command);
+    let mut text = Vec::new();
+    page.render_title(&mut text)?;
+    page.render_name_section(&mut text)?;
+    text.extend(synopsis.into_bytes());
+    page.render_description_section(&mut text)?;
+    page.render_options_section(&mut text)?;
+    if has_commands {
+        page.render_subcommands_section(&mut text)?;
+    }
+    if more {
+        page.render_extra_section(&mut text)?;
+    }
+    if has_version {
+        page.render_version_section(&mut text)?;
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The commands that have a page, each under the name of the page.
@@ -78,8 +115,7 @@ fn write_all(grammar: &Command, folder: &Path) -> Result<()> {
     for command in pages(grammar).chain([grammar.clone()]) {
         let name = command.get_display_name().unwrap_or_else(|| command.get_name());
         let path = folder.join(format!("{name}.1"));
-        let mut page = Vec::new();
-        Page::new(command).render(&mut page).doing("write", &path)?;
+        let page = roff(command).doing("write", &path)?;
         std::fs::write(&path, page).doing("write", &path)?;
     }
     Ok(())

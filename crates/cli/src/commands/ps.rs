@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use model::policy::budget::Pause;
 use model::policy::route;
-use model::project::HarnessPause;
+use model::project::{HarnessPause, State};
 use model::settings::Settings;
 use model::ticket::{Held, Ticket};
 use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking};
@@ -20,7 +20,7 @@ use client::activity::Activity;
 use client::engine::{Engine, look};
 use client::outbox::Outbox;
 use client::outputs::SettingUp;
-use client::repository::{journal, settings_or_default};
+use client::repository::{Rejected, journal, settings_or_default};
 use client::{documents, follow, inbox};
 use runtime::{Place, WaitingHook};
 use store::{FailedHook, Ledger};
@@ -53,7 +53,7 @@ impl Ps {
                 &crew,
                 &outbox.failing,
                 engine.as_ref(),
-                queue,
+                (queue, rejected),
                 (&locks, &failed_hooks, &waiting_hooks),
                 now,
             ))?;
@@ -112,8 +112,8 @@ impl Ps {
             );
             out.wrapped(&says, 2, Style::Dim)?;
         }
-        if let Some(why) = rejected {
-            out.wrapped(&why, 2, Style::Yellow)?;
+        if let Some(rejected) = rejected {
+            out.wrapped(&rejected.words(), 2, Style::Yellow)?;
         }
         if let Some(why) = place.refuses_work(&settings) {
             out.wrapped(&why, 2, Style::Yellow)?;
@@ -133,6 +133,9 @@ impl Ps {
             out.wrapped(&says, 2, Style::Yellow)?;
         }
         out.wrapped(&in_words(engine.as_ref(), now), 2, Style::Dim)?;
+        if let Some(says) = engine.as_ref().and_then(|_| stopping(&crew)) {
+            out.wrapped(&says, 2, Style::Yellow)?;
+        }
         // A target that is in the way is among the obstacles.
         let head = client::repository::target(&place, &settings);
         let target = crew.target_checks(look, head.as_ref());
@@ -148,6 +151,30 @@ impl Ps {
         }
         Ok(Exit::Done)
     }
+}
+
+/// What an engine that was asked to stop waits for; none where it was not asked.
+fn stopping(crew: &Snapshot) -> Option<String> {
+    if crew.project.state != State::ShuttingDown {
+        return None;
+    }
+    let runs = crew.under_way().flat_map(|ticket| ticket.live_runs());
+    let (checks, steps): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_check());
+    let waits_for = [(steps.len(), "step"), (checks.len(), "check")];
+    let waits_for: Vec<String> = waits_for
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| text::counted(count, what))
+        .collect();
+    let at_once = match steps.len() {
+        0 => "",
+        1 => "; `crew stop --kill` ends it at once",
+        _ => "; `crew stop --kill` ends them at once",
+    };
+    Some(match waits_for.is_empty() {
+        true => "stopping".to_owned(),
+        false => format!("stopping: waits for {}{at_once}", waits_for.join(" and ")),
+    })
 }
 
 /// The hooks whose program failed on the last notice that it got.
@@ -199,7 +226,11 @@ fn failed_set_ups(crew: &Snapshot) -> impl Iterator<Item = (&Ticket, &Held)> {
 /// The tickets that are held because their workspace could not be set up, each in words, with the time of the
 /// next try.
 pub(crate) fn failed_set_ups_in_words(crew: &Snapshot, look: Look) -> impl Iterator<Item = String> {
-    failed_set_ups(crew).map(move |(ticket, held)| {
+    // What keeps every workspace from being set up is said once.
+    let mut is_said = false;
+    let is_news =
+        move |(_, held): &(&Ticket, &Held)| !(held.for_all && std::mem::replace(&mut is_said, held.for_all));
+    failed_set_ups(crew).filter(is_news).map(move |(ticket, held)| {
         let again = look.added(held.retry_at.and_then(|at| look.tried_again(at)));
         format!("{} is held: {}{again}", ticket.id, held.note)
     })
@@ -215,7 +246,7 @@ fn document(
     crew: &Snapshot,
     failing: &[Failing],
     engine: Option<&Engine>,
-    queue: Counts,
+    (queue, rejected): (Counts, Option<Rejected>),
     (locks, hooks, waiting): (&[PathBuf], &[(&'static str, FailedHook)], &[WaitingHook]),
     now: Time,
 ) -> documents::Ps {
@@ -233,6 +264,7 @@ fn document(
             .collect(),
         engine: engine.map(documents::Engine::of),
         queue,
+        rejected_settings: rejected.map(|rejected| rejected.why),
         paused: paused(crew, now)
             .map(|(harness, pause)| documents::Paused::of(harness, pause))
             .collect(),
@@ -349,21 +381,7 @@ fn in_words(engine: Option<&Engine>, now: Time) -> String {
 
 /// The queue's counts in words; what is none is left out.
 pub(crate) fn counts(counts: &Counts) -> String {
-    let epics = if counts.epics == 1 { "epic" } else { "epics" };
-    let all = [
-        (counts.open, "open"),
-        (counts.in_progress, "in progress"),
-        (counts.verifying, "verifying"),
-        (counts.held, "held"),
-        (counts.landed, "landed"),
-        (counts.ended, "ended otherwise"),
-        (counts.epics, epics),
-    ];
-    let words: Vec<String> = all
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, what)| format!("{n} {what}"))
-        .collect();
+    let words = counts.words();
     if words.is_empty() {
         "empty".to_owned()
     } else {

@@ -18,7 +18,7 @@ use crate::ui;
 use crate::ui::{Cell, Style, Table};
 use client::outbox::Outbox;
 use client::queue_facts::Facts;
-use client::repository::{journal, rejected, settings};
+use client::repository::{Rejected, journal, settings};
 use client::{clock, documents, follow, inbox};
 
 /// Show the tickets: what is at work, what waits and for what, what is held, what landed
@@ -37,7 +37,7 @@ impl Queue {
         let place = context.there()?;
         let (settings, rejected) = match settings(&place) {
             // It is said below the queue.
-            Err(error @ client::Error::Settings { .. }) => (Settings::default(), rejected(&error)),
+            Err(error @ client::Error::Settings { .. }) => (Settings::default(), Some(Rejected::of(&error))),
             read => (read?, None),
         };
         let ledger = journal(&place).await?;
@@ -114,7 +114,7 @@ impl Queue {
             context.out.styled(&ps::counts(&counts), Style::Dim)?;
         }
         if let Some(why) = rejected {
-            context.out.wrapped(&why, 2, Style::Yellow)?;
+            context.out.wrapped(&why.words(), 2, Style::Yellow)?;
         }
         if let Some(why) = crew.target_in_the_way() {
             context.out.styled(&why, Style::Yellow)?;

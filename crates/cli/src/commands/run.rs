@@ -238,7 +238,7 @@ impl Live<'_, Journal> {
             self.context.out.json_line(&documents::Ran { summary })?;
             return Ok(exit);
         }
-        let (settings, _) = settings_or_default(&self.place);
+        let settings = settings_or_default(&self.place);
         let outbox = std::mem::take(&mut self.outbox);
         let inbox = inbox::inbox(&self.crew, &self.place, &settings, outbox).unwrap_or_default();
         self.tell_landed(&outcome.landed)?;

@@ -27,6 +27,8 @@ pub(crate) enum Style {
     Red,
     /// At work.
     Cyan,
+    /// Blanks that must be seen, on a red ground.
+    Blanks,
 }
 
 impl Style {
@@ -39,6 +41,7 @@ impl Style {
             Style::Yellow => Some("33"),
             Style::Red => Some("31"),
             Style::Cyan => Some("36"),
+            Style::Blanks => Some("41"),
         }
     }
 }

@@ -29,6 +29,38 @@ pub(crate) fn page_table(context: &mut Context, text: &str) -> Result<()> {
     crate::wait::wait(async { show(context, pager, text) })
 }
 
+/// Shows a page of the manual, which is roff, with the machine's `man` where a person sits in front of a
+/// terminal; false where it is not shown so.
+pub(crate) fn show_with_man(context: &mut Context, roff: &str) -> Result<bool> {
+    if !context.out.terminal.is || context.var("TERM") == Some("dumb") {
+        return Ok(false);
+    }
+    context.out.flush()?;
+    crate::wait::wait(async { Ok(is_shown_by_man(roff)) })
+}
+
+/// Runs `man` until it ends; false where it cannot be run, or cannot read a page so.
+fn is_shown_by_man(roff: &str) -> bool {
+    let _interrupts = tokio::signal::unix::signal(SignalKind::interrupt());
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the manual's reader belongs to the terminal of the person who called, like this process"
+    )]
+    let mut command = Command::new("man");
+    // One that cannot read a page so says why, and the plain text is there all the same.
+    command
+        .args(["-l", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else {
+        return false;
+    };
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(roff.as_bytes()).ok();
+    }
+    child.wait().is_ok_and(|status| status.success())
+}
+
 /// `pager`: the one that somebody has set; an empty one is none.
 fn show(context: &mut Context, pager: Option<String>, text: &str) -> Result<()> {
     let is_wanted = context.out.terminal.is && context.var("TERM") != Some("dumb");

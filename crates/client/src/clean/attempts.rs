@@ -32,6 +32,15 @@ struct Attempt {
     base: Option<model::Oid>,
 }
 
+/// A branch that has the name of an attempt's, and stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptBranch {
+    /// Its name.
+    pub branch: String,
+    /// Whether crew made it: a checkout of a person's shows it.
+    pub is_crews: bool,
+}
+
 /// The rest of the workspaces' folder.
 pub(super) struct Left {
     /// Archived workspaces, which are the only copy of something, and files that were never crew's.
@@ -81,13 +90,14 @@ impl<'a> Made<'a> {
             .collect())
     }
 
-    /// Keeps the work that they hold, and removes them. Work that is in `target` need not be kept.
+    /// Keeps the work that they hold, and removes them. Work that is in `target` need not be kept. Gives the
+    /// branches that stay although they have the name of an attempt's.
     pub(super) fn remove(
         &self,
         repository: &Repository,
         workspaces: &Path,
         target: Option<&Oid>,
-    ) -> Result<()> {
+    ) -> Result<Vec<KeptBranch>> {
         for entry in listed(workspaces)? {
             let name = entry.file_name();
             let Some(of) = name.to_str().and_then(|name| self.by_name.get(name)) else {
@@ -103,6 +113,7 @@ impl<'a> Made<'a> {
             workspaces::workspace(repository, &workspace)?;
             failpoint::hit("clean.workspace");
         }
+        let mut crews = BTreeSet::new();
         for pin in repository.pins()? {
             let Ok(ticket) = TicketId::try_from(pin.ticket.clone()) else {
                 continue;
@@ -113,6 +124,7 @@ impl<'a> Made<'a> {
                 let whose = (&of.agent, &of.ticket);
                 let workspace = workspaces::workspace_of(workspaces, whose, of.number, &pin.commit)?;
                 repository.forget_workspace(&workspace, target)?;
+                crews.insert(workspace.branch());
             } else if is_known {
                 repository.forget_pin(&pin)?;
             }
@@ -122,13 +134,19 @@ impl<'a> Made<'a> {
                 repository.forget_candidate_pin(&pin)?;
             }
         }
-        for (branch, tip) in repository.agent_branches()? {
-            let of = branch.short().strip_prefix("agent/");
-            if let Some(of) = of.and_then(|name| self.by_name.get(name)) {
-                workspaces::branch(repository, (&branch, &tip), &of.ticket, target)?;
-            }
-        }
-        Ok(())
+        // crew makes a branch with the pin of its base, and removes the pin last: a branch without one is
+        // somebody's who gave it such a name.
+        let branches = repository.agent_branches()?.into_iter();
+        let named = branches.map(|(branch, _)| branch).filter(|branch| {
+            let name = branch.short().strip_prefix("agent/");
+            name.is_some_and(|name| self.by_name.contains_key(name))
+        });
+        Ok(named
+            .map(|branch| KeptBranch {
+                is_crews: crews.contains(&branch),
+                branch: branch.short().to_owned(),
+            })
+            .collect())
     }
 
     /// Removes the files that crew keeps next to its workspaces. Returns the rest of their folder: an

@@ -33,6 +33,23 @@ pub struct Diff {
     removed: u64,
     /// Files of the workspace that cannot be read: they are not among the files.
     unread: Vec<String>,
+    /// The commits that it brings to the target, newest first, without crew's merge; at most 1,000, and none
+    /// of work that is under way or did not land.
+    commits: Vec<BroughtCommit>,
+    /// The files that one of the commits wrote and that are neither in the result nor on the target: their
+    /// content stays in the target's history.
+    passing: Vec<String>,
+}
+
+/// A commit that a change brings to the target.
+#[derive(Debug, Serialize, JsonSchema)]
+struct BroughtCommit {
+    /// Its id.
+    commit: Oid,
+    /// The author's name.
+    author: String,
+    /// The first line of its message. Values that look like secrets are masked.
+    subject: String,
 }
 
 /// The state of work.
@@ -59,8 +76,19 @@ struct File {
     added: Option<u64>,
     /// Lines that are removed; `null` for a binary file.
     removed: Option<u64>,
+    /// Its modes before and after; `null` where it has the same one, or is new or gone.
+    mode_change: Option<ModeChange>,
     /// `true` if it is a submodule, before or after.
     is_submodule: bool,
+}
+
+/// The modes of a file that has another one now.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ModeChange {
+    /// The mode before, such as `100644`.
+    old: String,
+    /// The mode after, such as `100755` of a file that can be run.
+    new: String,
 }
 
 /// What became of a file.
@@ -89,7 +117,15 @@ impl Diff {
             diff::Of::Landed => (Of::Landed, None, Some(false)),
             diff::Of::Kept { reference } => (Of::Kept, Some(reference.clone()), Some(false)),
         };
+        let brought = diff.brought()?;
+        let commits = brought.commits.into_iter().map(BroughtCommit::of);
         Ok(Self {
+            commits: commits.collect::<Result<_>>()?,
+            passing: brought
+                .passing
+                .iter()
+                .map(|path| path.to_string_lossy().into_owned())
+                .collect(),
             ticket: diff.ticket.clone(),
             agent: diff.agent.clone(),
             of,
@@ -110,6 +146,16 @@ fn shown(commit: &git::Oid) -> Result<Oid> {
         .map_err(|error| Error::usage(error.to_string(), "`crew doctor` examines the repository"))
 }
 
+impl BroughtCommit {
+    fn of(one: git::CommitInfo) -> Result<Self> {
+        Ok(Self {
+            commit: shown(&one.commit)?,
+            author: one.author,
+            subject: runtime::secrets::said(one.subject),
+        })
+    }
+}
+
 impl File {
     fn of(file: diff::FileChange) -> Self {
         let (added, removed) = file.lines.unzip();
@@ -125,6 +171,7 @@ impl File {
             },
             added,
             removed,
+            mode_change: file.modes.map(|(old, new)| ModeChange { old, new }),
             is_submodule: file.is_submodule,
         }
     }

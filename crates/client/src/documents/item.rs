@@ -30,13 +30,14 @@ pub struct Item {
     /// Its kind: a question, a checkout whose edits are in the way or that a killed engine has left locked,
     /// a harness that refuses steps, a dependency that cannot be met, a file that is no ticket, cannot be
     /// written or was changed by nobody knows whom, a task that crew cannot do for a ticket, a disk that is
-    /// full or cannot be written; or the reason for which a ticket is held.
+    /// full or cannot be written, a settings file that cannot be used; or the reason for which a ticket is
+    /// held.
     #[schemars(extend("enum" = kinds()))]
     kind: &'static str,
     /// Its urgency: how much waits with it.
     urgency: Urgency,
-    /// The ticket; `null` for a file that cannot be one, for all of them, for a disk, and for a checkout that
-    /// is locked.
+    /// The ticket; `null` for a file that cannot be one, for all of them, for a disk, for the settings, and
+    /// for a checkout that is locked.
     ticket: Option<TicketId>,
     /// The agent that waits with it, or did the work.
     agent: Option<AgentName>,
@@ -128,6 +129,7 @@ fn kinds() -> Vec<&'static str> {
         Kind::File,
         Kind::Failing,
         Kind::Disk,
+        Kind::Settings,
         Kind::Stuck,
     ];
     others.iter().map(Kind::name).chain(Why::NAMES).collect()

@@ -21,6 +21,9 @@ pub struct Ps {
     pub engine: Option<Engine>,
     /// The number of tickets in each state.
     pub queue: Counts,
+    /// The first fault of a settings file that cannot be used, with its place; `null` where it can. An engine
+    /// that runs goes on with the last good settings, and none starts.
+    pub rejected_settings: Option<String>,
     /// The harnesses on which no step is started now.
     pub paused: Vec<Paused>,
     /// The usage of all steps that ever ended.

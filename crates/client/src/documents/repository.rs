@@ -39,6 +39,9 @@ pub struct Clean {
     pub kept: Vec<Kept>,
     /// Folders that stay as they are, since something in them cannot be saved by git.
     pub kept_folders: Vec<String>,
+    /// Branches that stay although they have the name of an agent's: they are not crew's, or a checkout shows
+    /// them.
+    pub kept_branches: Vec<String>,
     /// Checkouts of reviews that were removed, by gatekeeper and ticket: `gate-1-t-1`. Nothing in such a
     /// checkout is work.
     pub removed_reviews: Vec<String>,

@@ -257,8 +257,9 @@ impl Core {
             State::New | State::Open => Err(format!("nothing of {id} was submitted: no agent has it")),
             // Another try would come to the same person.
             State::Verify(_) if waits_for_look(ticket) && self.settings.land.holds_all() => Err(format!(
-                "{id} waits for a person, who looks at all work before it lands: `crew approve {id}` lets it land, \
-                 `crew reject {id} <why>` sends it back"
+                "{id} waits for a person, who looks at all work before it lands: `{}` lets it land, `crew reject {id} <why>` \
+                 sends it back",
+                ticket.approve_command()
             )),
             State::Verify(_) if ticket.held.is_some() => self.retry(id, by),
             State::Verify(verify) => match verify.stage {
@@ -458,7 +459,7 @@ impl Core {
     }
 
     fn stop(&mut self, running: OnStop) -> Answer {
-        self.stopping = Some(running);
+        let was_asked = self.stopping.replace(running).is_some();
         let live = self.live_steps();
         let set_ups = self
             .tickets
@@ -485,7 +486,12 @@ impl Core {
             }
             (OnStop::Kill, n) => format!("the engine stops when {n} running steps have been ended"),
         };
-        Ok(message + &set_ups)
+        let at_once = match (was_asked, running, live) {
+            (true, OnStop::Finish, 1) => "; `crew stop --kill` ends it at once",
+            (true, OnStop::Finish, 2..) => "; `crew stop --kill` ends them at once",
+            (_, _, _) => "",
+        };
+        Ok(message + at_once + &set_ups)
     }
 
     pub(super) fn idle(&self, agent: &AgentName) -> String {

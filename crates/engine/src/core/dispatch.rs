@@ -180,6 +180,11 @@ impl Core {
             None if self.lets_agents_start() && !self.has_touched_settings => self.ready.order().len(),
             Some(_) | None => 0,
         };
+        let work = work.min(
+            self.hindrances
+                .workspaces_to_begin(self.at_work())
+                .unwrap_or(work),
+        );
         // Those that the settings name by now; the others are there since the start.
         if limits.fixed && work > 0 {
             for named in self.missing_agents() {
@@ -268,6 +273,7 @@ impl Core {
             debounce: self.settings.run.debounce,
             pause: self.project().pause,
             target: self.project().target.as_deref(),
+            set_up: self.hindrances.shows_no_set_up(),
             now: self.now,
         }
     }

@@ -249,13 +249,23 @@ impl Core {
                 why,
                 output,
                 may_pass,
+                for_all,
             } => {
                 let attempts = self.ticket(id).map_or(1, |ticket| ticket.attempts);
+                // Earlier work of the ticket's own may be at fault.
+                let is_bare = matches!(
+                    effect,
+                    Effect::PrepareWorkspace {
+                        from: attempt::StartPoint::Target,
+                        ..
+                    }
+                );
                 event(Event::Released {
                     why: Released::SetUpFailed {
                         why,
                         output,
                         may_pass,
+                        for_all: for_all && is_bare,
                         retry_at: self.now + backoff::hold(attempts),
                     },
                 })

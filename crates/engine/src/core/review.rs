@@ -473,7 +473,10 @@ impl Core {
 
     /// Sends a ticket back to its agent: one in review, or one whose work waits for a person's word.
     pub(super) fn reject(&mut self, id: &TicketId, by: &Actor, why: String) -> Answer {
-        let is_asked = |ticket: &Ticket| ticket.reviewing().is_some() || ticket.asks_before_review();
+        let is_asked = |ticket: &Ticket| {
+            let held = ticket.held.as_ref();
+            ticket.reviewing().is_some() || held.is_some_and(|held| held.why.is_asked_before_review())
+        };
         if self.ticket(id).is_some_and(|ticket| !is_asked(ticket)) {
             let state = self.ticket(id).map(Ticket::state_name).unwrap_or_default();
             return Err(format!(

@@ -132,9 +132,18 @@ impl Core {
             anew,
             is_back,
             at_remote,
+            moved,
         } = seen;
+        if let Some(moved) = moved {
+            self.target_moved(&commit, moved);
+        }
         let doubts = std::mem::take(&mut self.doubts_target);
         self.train_sees_target(&commit);
+        // What a set-up leaves behind depends on the commit, such as on its .gitignore.
+        if self.hindrances.sees_target(&commit) {
+            let is_for_all = |ticket: &Ticket| ticket.failed_set_up().is_some_and(|held| held.for_all);
+            self.retry_all(is_for_all, "the target has moved");
+        }
         if is_back {
             self.retry_what_may_be_mended("the target branch is back");
         }

@@ -20,6 +20,7 @@ fn set_up_fails(scene: &mut Scene, may_pass: bool) {
         why: "`npm ci` failed".to_owned(),
         output: "no network\n(exit code 1)".to_owned(),
         may_pass,
+        for_all: false,
     };
     scene.report("t-1", "prepare_workspace", report);
     assert_eq!(scene.state("t-1"), "open (held)");

@@ -29,6 +29,7 @@ fn every_report() -> Vec<(&'static str, Report)> {
                 why: why(),
                 output: "no network\n(exit code 1)".to_owned(),
                 may_pass: true,
+                for_all: false,
             },
         ),
         ("step_spawned", Report::StepSpawned),
@@ -65,9 +66,8 @@ fn every_report() -> Vec<(&'static str, Report)> {
             "sensitive with secrets",
             Report::Sensitive {
                 paths: Vec::new(),
-                secrets: vec![Secret {
+                secrets: vec![Secret::File {
                     path: "src/lib.rs".to_owned(),
-                    value: None,
                     taken_away: Some(oid('a')),
                 }],
                 tip: oid('b'),

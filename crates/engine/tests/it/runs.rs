@@ -476,6 +476,7 @@ fn a_target_that_is_back_has_the_work_checked_again_that_could_not_be() {
             canary_due: false,
             is_back,
             at_remote: AtRemote::Free,
+            moved: None,
         })
     };
     scene.step(seen(false));

@@ -19,6 +19,7 @@ fn look_at(scene: &mut Scene, tree: char, at_remote: AtRemote, (anyway, anew): (
         canary_due: false,
         is_back: false,
         at_remote,
+        moved: None,
         anyway,
         anew,
     }));

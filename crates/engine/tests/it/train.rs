@@ -939,6 +939,7 @@ fn work_whose_commitments_are_met_on_a_target_that_has_moved_is_merged_anew_befo
         canary_due: false,
         is_back: false,
         at_remote: AtRemote::Free,
+        moved: None,
         anyway: true,
         anew: false,
     }));

@@ -215,6 +215,7 @@ fn event_in_words(event: &Event, now: Time) -> String {
                 why,
                 output,
                 may_pass: _,
+                for_all: _,
                 retry_at,
             } => format!(
                 "{name}: not set up: {why}: {output:?}; again {}",

@@ -193,6 +193,7 @@ impl Repository {
         }
         let said = self
             .call("rev-list")
+            .arg("--topo-order")
             .arg(format!("--max-count={MOST_AHEAD}"))
             .args(["--end-of-options", &format!("{target}..{tip}")])
             .ok()?;

@@ -12,7 +12,8 @@ const AT_ONCE: usize = 16;
 const HEAD_BYTES: usize = 128;
 
 impl Repository {
-    /// The contents of blobs, in the order of `ids`; none for one that is larger than [`MOST_READ`].
+    /// The contents of blobs or commits, in the order of `ids`; none for one that is larger than
+    /// [`MOST_READ`].
     ///
     /// # Errors
     /// [`Error::Failed`], [`Error::Unreadable`] when one of them does not exist.

@@ -62,6 +62,33 @@ impl Repository {
         self.log(&[COMMIT, "--first-parent"], &range, limit, commit)
     }
 
+    /// The commits on the first-parent line of `tip` that none of `known` has, newest first, without the
+    /// merges that crew landed; at most `limit` are looked at. A known commit that is not here counts for
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when `tip` does not exist.
+    pub fn foreign_moves(&self, known: &[Oid], tip: &Oid, limit: usize) -> Result<Vec<CommitInfo>> {
+        let without: Vec<String> = known.iter().map(|commit| format!("^{commit}")).collect();
+        let range: Vec<&str> = std::iter::once(tip.as_str())
+            .chain(without.iter().map(String::as_str))
+            .collect();
+        let options = ["--first-parent", "--ignore-missing"];
+        let moves = self.log(&[&[COMMIT], &options[..]].concat(), &range, limit, commit)?;
+        if moves.is_empty() {
+            return Ok(moves);
+        }
+        let merges = [&[MERGE, "--merges"], &options[..]].concat();
+        let merges = self.log(&merges, &range, limit, merge)?;
+        let crews: BTreeSet<&Oid> = merges
+            .iter()
+            .filter(|merge| !merge.ticket.is_empty())
+            .map(|merge| &merge.commit)
+            .collect();
+        let is_foreign = |commit: &CommitInfo| !crews.contains(&commit.commit);
+        Ok(moves.into_iter().filter(is_foreign).collect())
+    }
+
     /// Whether one of the commits that `tip` has and `target` has not changed a file, and no later one took
     /// all of that back. A merge counts by the commits that it brings; after a merge, commits that cancel out
     /// count too, since the merge may have resolved them to the target's own.

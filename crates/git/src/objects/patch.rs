@@ -19,6 +19,9 @@ pub struct FileChange {
     pub moved_from: Option<PathBuf>,
     /// What became of it.
     pub kind: FileChangeKind,
+    /// Its modes before and after, such as `100644` and `100755`; none where it has the same one, or is new
+    /// or gone.
+    pub modes: Option<(String, String)>,
     /// Lines that are added and removed; none of a binary file.
     pub lines: Option<(u64, u64)>,
     /// True if it is a submodule, before or after.
@@ -118,6 +121,7 @@ fn read(output: &[u8]) -> Result<Vec<FileChange>> {
             path: path_of(path).to_owned(),
             moved_from: moved_from.map(|path| path_of(path).to_owned()),
             kind,
+            modes: changed(modes),
             lines: None,
             is_submodule: modes.contains(&Some(b"160000")),
         });
@@ -143,4 +147,12 @@ fn read(output: &[u8]) -> Result<Vec<FileChange>> {
         None => Ok(files),
         Some(_) => Err(bad(output)),
     }
+}
+
+/// Both modes of a file that has another one now.
+fn changed([old, new]: [Option<&[u8]>; 2]) -> Option<(String, String)> {
+    let (old, new) = old.zip(new)?;
+    let is_there = |mode: &[u8]| mode.iter().any(|digit| *digit != b'0');
+    let text = |mode: &[u8]| String::from_utf8_lossy(mode).into_owned();
+    (old != new && is_there(old) && is_there(new)).then(|| (text(old), text(new)))
 }

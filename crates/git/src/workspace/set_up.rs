@@ -1,7 +1,7 @@
 //! The set-up of a workspace: what is done in it before the first step, noted beside it.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, IoContext, Result};
 use crate::files::openat;
@@ -17,6 +17,10 @@ const DONE: &str = "done\n";
 const EXCLUDES: &str = "excludes";
 /// The most files of which that list is made.
 const MADE_FILES: usize = 1000;
+/// The most folders that are named where there are more.
+const NAMED: usize = 3;
+/// A folder is not named if it has less than this part of them.
+const FEW: usize = 20;
 
 /// How far the set-up of a workspace is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +50,7 @@ impl Workspace {
     }
 
     /// The file with patterns for what the set-up has made, where there is one.
-    pub(crate) fn set_up_excludes(&self) -> Option<std::path::PathBuf> {
+    pub(crate) fn set_up_excludes(&self) -> Option<PathBuf> {
         Some(self.beside().join(EXCLUDES)).filter(|file| file.exists())
     }
 }
@@ -70,10 +74,12 @@ impl Repository {
         };
         let (made, ignored) = (list(&[])?, list(&["--ignored", "--directory"])?);
         let mut made: Vec<&[u8]> = fields(&made).collect();
-        if let (Some(first), true) = (made.first(), made.len() > MADE_FILES) {
+        if made.len() > MADE_FILES {
+            let tops = list(&["--directory"])?;
             return Err(Error::SetUpMade {
-                first: path_of(first).to_owned(),
                 count: made.len(),
+                most: MADE_FILES,
+                folders: fullest(fields(&tops), &made),
             });
         }
         // What a rule of the repository ignores would be the agent's work once it takes the rule out.
@@ -111,6 +117,22 @@ impl Repository {
         }
         Ok(())
     }
+}
+
+/// The folders of `tops`, in which nothing is tracked, with the number of the files that were made in each:
+/// the fullest first, and none that has few of them.
+fn fullest<'a>(tops: impl Iterator<Item = &'a [u8]>, made: &[&[u8]]) -> Vec<(PathBuf, usize)> {
+    let folders = tops.filter(|top| top.ends_with(b"/"));
+    let mut counted: Vec<(&[u8], usize)> = folders
+        .map(|top| (top, made.iter().filter(|path| path.starts_with(top)).count()))
+        .filter(|(_, number)| number * FEW > made.len())
+        .collect();
+    counted.sort_by(|(a, more), (b, fewer)| (fewer, a).cmp(&(more, b)));
+    let named = |(top, number): &(&[u8], usize)| {
+        let folder = top.strip_suffix(b"/").unwrap_or(top);
+        (path_of(folder).to_owned(), *number)
+    };
+    counted.iter().take(NAMED).map(named).collect()
 }
 
 /// The ignore pattern for exactly one file; none for a name that no pattern can hold.

@@ -15,6 +15,9 @@ pub enum Class {
     RateLimited,
     /// The service is full; no error is counted, and the whole harness waits.
     Overloaded,
+    /// The harness's program is not there, or may not be run; no error is counted, and the whole harness
+    /// waits.
+    NoProgram,
     /// The credentials are refused: stuck at once, and the harness is paused until a person retries.
     Auth,
     /// Another process has the session: a new session, once.
@@ -43,7 +46,7 @@ impl Class {
     #[must_use]
     pub fn counts(self) -> bool {
         match self {
-            Class::RateLimited | Class::Overloaded | Class::KilledByUs => false,
+            Class::RateLimited | Class::Overloaded | Class::NoProgram | Class::KilledByUs => false,
             Class::Transient
             | Class::Auth
             | Class::SessionInUse
@@ -57,11 +60,11 @@ impl Class {
         }
     }
 
-    /// True if it comes from the service, so that it holds for every agent of the harness.
+    /// True if it is no ticket's own, so that it holds for every agent of the harness.
     #[must_use]
     pub fn pauses_harness(self) -> bool {
         match self {
-            Class::RateLimited | Class::Overloaded | Class::Auth => true,
+            Class::RateLimited | Class::Overloaded | Class::NoProgram | Class::Auth => true,
             Class::Transient
             | Class::SessionInUse
             | Class::SessionMissing
@@ -87,6 +90,7 @@ impl Class {
             Class::Transient
             | Class::RateLimited
             | Class::Overloaded
+            | Class::NoProgram
             | Class::Auth
             | Class::Crash
             | Class::Lost
@@ -117,6 +121,7 @@ impl Class {
             Class::Transient => "transient",
             Class::RateLimited => "rate_limited",
             Class::Overloaded => "overloaded",
+            Class::NoProgram => "no_program",
             Class::Auth => "auth",
             Class::SessionInUse => "session_in_use",
             Class::SessionMissing => "session_missing",

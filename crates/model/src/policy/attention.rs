@@ -56,6 +56,8 @@ pub enum Others<'a> {
     Recovered(&'a TicketId),
     /// The ticket that is before it on the way to the target and cannot go on.
     Blocker(&'a TicketId),
+    /// The ticket that shows that no workspace can be set up.
+    SetUp(&'a TicketId),
     /// The ticket that it is a part of.
     Parent(&'a TicketId),
     /// Those of the tickets that its agent has delegated which are not over, and how many it has delegated.
@@ -73,7 +75,9 @@ impl Others<'_> {
     pub fn tickets(&self) -> &[TicketId] {
         match self {
             Others::Dependencies(ids) => ids,
-            Others::Recovered(id) | Others::Blocker(id) | Others::Parent(id) => std::slice::from_ref(id),
+            Others::Recovered(id) | Others::Blocker(id) | Others::SetUp(id) | Others::Parent(id) => {
+                std::slice::from_ref(id)
+            }
             Others::Children { open, .. } => open,
         }
     }
@@ -89,6 +93,7 @@ impl fmt::Display for Others<'_> {
             Others::Recovered(id) => write!(f, "it recovers {id}, which has not failed"),
             Others::Parent(id) => write!(f, "it goes on with {id}, whose agent has delegated it"),
             Others::Children { open, all } => write!(f, "its agent waits for {}", unfinished(open, *all)),
+            Others::SetUp(id) => write!(f, "no workspace can be set up, as {id} shows"),
             Others::Blocker(id) => write!(f, "it waits for {id}, which lands first and cannot go on"),
         }
     }
@@ -135,7 +140,7 @@ pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
         State::New | State::Done(_) => Need::Over,
         State::Open => facts.refusal.map_or(Need::Agent, of_refusal),
         State::InProgress(attempt) => match (facts.pause, facts.refusal) {
-            (Some((harness, pause)), _) if pause.until.is_none() && attempt.is_between_steps() => {
+            (Some((harness, pause)), _) if pause.asks_person() && attempt.is_between_steps() => {
                 Need::Person(Reason::Harness { harness, pause })
             }
             (_, Some(refusal @ Refusal::TargetRed { .. })) if attempt.needs_target() => {
@@ -153,7 +158,7 @@ pub fn attention<'a>(ticket: &'a Ticket, facts: Facts<'a>) -> Need<'a> {
         },
         State::Verify(verify) => {
             if let (Stage::Reviewing(reviewing), Some((harness, pause))) = (&verify.stage, facts.pause)
-                && pause.until.is_none()
+                && pause.asks_person()
                 && !reviewing.is_live()
             {
                 return Need::Person(Reason::Harness { harness, pause });
@@ -210,6 +215,7 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
         | Refusal::FileUnheeded { asks: false, .. } => Need::Apart,
         Refusal::Delegated { by } => Need::Others(Others::Parent(by)),
         Refusal::WaitsFor { ids } => Need::Others(Others::Dependencies(ids)),
+        Refusal::NotSetUp { id } => Need::Others(Others::SetUp(id)),
         Refusal::RecoveryNotNeededYet { recovers } => Need::Others(Others::Recovered(recovers)),
         Refusal::MissingDependency { .. }
         | Refusal::MissingRecovered { .. }

@@ -39,6 +39,10 @@ pub fn reaction(class: Class) -> &'static str {
         Class::RateLimited | Class::Overloaded => {
             "no error is counted, and no agent of the harness starts a step before the service is ready"
         }
+        Class::NoProgram => {
+            "no error is counted, and no agent of the harness starts a step before the program is there: crew looks \
+             again after a wait, 30 s doubling to 10 min"
+        }
         Class::Auth => {
             "held at once, and no agent of the harness starts a step before somebody runs `crew retry`"
         }
@@ -93,7 +97,7 @@ fn rule(failure: &Failure) -> Rule {
     match failure.class {
         Class::Lost if failure.left.is_some() => Rule::Same,
         Class::KilledByUs => Rule::Free,
-        Class::RateLimited | Class::Overloaded => Rule::Later,
+        Class::RateLimited | Class::Overloaded | Class::NoProgram => Rule::Later,
         Class::Timeout | Class::SessionInUse => Rule::Once,
         Class::MalformedOutput | Class::Budget | Class::Crash => Rule::Same,
         Class::SessionMissing => Rule::Afresh,

@@ -43,6 +43,8 @@ pub struct Queue<'a> {
     pub pause: Option<Pause>,
     /// The bare target, whose checks are to pass before anything is dispatched; none where nobody looks.
     pub target: Option<&'a Target>,
+    /// The ticket whose workspace could not be set up for a cause that is every ticket's.
+    pub set_up: Option<&'a TicketId>,
     /// The present time.
     pub now: Time,
 }
@@ -176,7 +178,22 @@ fn look(queue: Queue<'_>, id: &TicketId, by: By) -> Result<(), Refusal> {
     }
     // What its parent has begun goes on.
     let target = queue.target.filter(|_| by != By::Parent);
-    target.and_then(refused_by).map_or(Ok(()), Err)
+    if let Some(refusal) = target.and_then(refused_by) {
+        return Err(refusal);
+    }
+    // The ticket itself is tried again, and shows whether others can be.
+    match queue.set_up.filter(|shows| by != By::Parent && *shows != id) {
+        Some(shows) => Err(Refusal::NotSetUp { id: shows.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// The ticket that shows that no workspace can be set up, so that no other one is given out.
+#[must_use]
+pub fn shows_no_set_up<'a>(tickets: impl IntoIterator<Item = &'a Ticket>) -> Option<&'a TicketId> {
+    let mut tickets = tickets.into_iter();
+    let shows = |ticket: &&Ticket| ticket.failed_set_up().is_some_and(|held| held.for_all);
+    tickets.find(shows).map(|ticket| &ticket.id)
 }
 
 /// The reason for which nothing new begins on the target; none where it lets agents start.

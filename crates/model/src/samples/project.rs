@@ -3,6 +3,7 @@
 use super::{Alphabet, EARLY, LATE, agent, ticket_id};
 use crate::attempt::Class;
 use crate::machine::{self, Explored, Machine as _, Sample};
+use crate::moved::{Commit, Commits, Moved, Tip};
 use crate::policy::budget::Pause;
 use crate::project::{Event, HarnessPause, Machine, Project};
 use crate::target::{Basis, Target, Verdict};
@@ -58,6 +59,32 @@ pub fn alphabet() -> Vec<Sample<Event>> {
     })
     .event(Event::DayBudgetSpent { pause: pause(LATE) })
     .event(Event::DayBudgetFree);
+    let moved = |by_hand: Vec<Commit>| Moved {
+        to: Tip {
+            branch: "main".to_owned(),
+            commit: super::ticket::candidate().target,
+            at: EARLY,
+        },
+        by_hand: Commits::of(by_hand),
+        from_remote: Commits::default(),
+        remote: None,
+        lost: Vec::new(),
+    };
+    let commit = Commit {
+        commit: super::ticket::candidate().commit,
+        author: "ann".to_owned(),
+        subject: "Fix a typo".to_owned(),
+    };
+    all.event(Event::Moved(Box::new(moved(Vec::new()))));
+    let to = Tip {
+        commit: commit.commit.clone(),
+        ..moved(Vec::new()).to
+    };
+    let by_hand = Moved {
+        to,
+        ..moved(vec![commit])
+    };
+    all.event(Event::Moved(Box::new(by_hand)));
     for verdict in verdicts() {
         all.event(Event::Target(Box::new(target(verdict))));
     }
@@ -138,8 +165,9 @@ pub fn explored() -> Explored {
         let paused = p.pause.is_some();
         let harnesses: Vec<_> = p.paused.values().map(|pause| pause.until).collect();
         let target = p.target.as_ref().map(|target| target.verdict.event_name());
+        let tip = p.tip.as_ref().map(|tip| &tip.commit);
         vec![format!(
-            "{} {:?} {:?} {harnesses:?} {paused} {target:?}",
+            "{} {:?} {:?} {harnesses:?} {paused} {target:?} {tip:?}",
             Machine::state_name(p),
             p.agents,
             p.retired

@@ -14,8 +14,7 @@ use crate::ticket::{
     AfterLanding, AfterReview, Batch, BatchEntry, Candidate, Check, CheckCommand, CheckOutcome, CheckPlan,
     CheckSlot, CheckStop, CheckTask, Clearance, Coupling, Delegated, Event, FewerTests, Fingerprint,
     InTheWay, KeptWork, Leftovers, Listed, Loss, Machine, NewTicket, Obstacle, Origin, PullRequest, Released,
-    Repeat, Review, ReviewDecision, Secret, SecretValue, Seen, Spec, Ticket, Unheeded, Verdict, Waited,
-    WhyUncoupled,
+    Repeat, Review, ReviewDecision, Secret, Seen, Spec, Ticket, Unheeded, Verdict, Waited, WhyUncoupled,
 };
 use crate::{Actor, AgentName, Fence, RunId, TicketId};
 
@@ -162,13 +161,11 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let why = || "so".to_owned();
     let paths = || vec!["a".to_owned()];
     let secrets = || {
-        vec![Secret {
+        vec![Secret::Value {
             path: "a".to_owned(),
-            value: Some(SecretValue {
-                line: 1,
-                rule: "github-pat".to_owned(),
-                masked: "ghp_…".to_owned(),
-            }),
+            line: 1,
+            rule: "github-pat".to_owned(),
+            masked: "ghp_…".to_owned(),
             taken_away: None,
         }]
     };
@@ -185,6 +182,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             why: why(),
             output: why(),
             may_pass: true,
+            for_all: false,
             retry_at: LATE,
         })
     };

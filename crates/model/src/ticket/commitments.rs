@@ -2,12 +2,21 @@
 //! them.
 
 use super::{CheckCommand, CheckTask, Checks, Clearance, Fingerprint, Stage, State, Ticket, Why};
-use crate::Oid;
 use crate::commitment::{self, By, Commitment, Promise};
+use crate::{Oid, TicketId};
 
 /// The reason for which a ticket that an agent delegated has no commitments.
 pub const PART_PROMISES_NOTHING: &str =
     "it is a part of another ticket, whose work is verified as a whole: the commitment belongs there";
+
+/// The command by which a person approves of a ticket at a tip.
+#[must_use]
+pub fn approve_command(id: &TicketId, tip: Option<&Oid>) -> String {
+    match tip {
+        Some(tip) => format!("crew approve {id} --tip {}", tip.short()),
+        None => format!("crew approve {id}"),
+    }
+}
 
 impl Ticket {
     /// The promises of its file that count.
@@ -201,6 +210,13 @@ impl Ticket {
             Some(Why::Paths { tip, .. } | Why::Secrets { tip, .. } | Why::Tests { tip, .. }) => Some(tip),
             Some(_) | None => self.candidate().map(|candidate| &candidate.tip),
         }
+    }
+
+    /// The command by which a person approves of it, for the tip that there is now: were the branch to move
+    /// on, it would be refused.
+    #[must_use]
+    pub fn approve_command(&self) -> String {
+        approve_command(&self.id, self.tip_to_approve())
     }
 
     /// True if `crew approve` is a word on its commitments.

@@ -662,6 +662,10 @@ pub enum Released {
         /// Whether the cause may pass without a person, such as a network that is away.
         #[serde(default)]
         may_pass: bool,
+        /// Whether every workspace on the target's commit fails for the same cause: no other ticket is given
+        /// out.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        for_all: bool,
         /// When the set-up is tried again.
         retry_at: Time,
     },

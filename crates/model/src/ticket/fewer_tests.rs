@@ -42,16 +42,6 @@ impl Ticket {
         matches!(held, Some(Why::Tests { .. }))
     }
 
-    /// True if it is held before any review, for something in its work that a person decides on.
-    #[must_use]
-    pub fn asks_before_review(&self) -> bool {
-        let held = self.held.as_ref().map(|held| &held.why);
-        matches!(
-            held,
-            Some(Why::Tests { .. } | Why::Paths { .. } | Why::Secrets { .. })
-        )
-    }
-
     /// Whether a person has let the work at this tip pass with fewer tests.
     #[must_use]
     pub fn may_run_fewer_tests(&self, tip: &Oid) -> bool {

@@ -20,6 +20,9 @@ pub struct Held {
     /// Whether the cause may pass without a person, such as a network that is away.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_pass: bool,
+    /// Whether every ticket would be held for the same: the others wait for this one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_all: bool,
     /// The end of what the check printed for which it is held, and on the last line how that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
@@ -166,5 +169,11 @@ impl Why {
             Why::Closed => "closed",
             Why::Budget { .. } => "budget",
         }
+    }
+
+    /// Whether it is held before any review, for something in its work that a person decides on.
+    #[must_use]
+    pub fn is_asked_before_review(&self) -> bool {
+        matches!(self, Why::Tests { .. } | Why::Paths { .. } | Why::Secrets { .. })
     }
 }

@@ -15,7 +15,10 @@ mod train;
 mod verify;
 mod work;
 
-use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, how_it_ended, sensitive_words};
+use super::{
+    Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why, approve_command, how_it_ended,
+    sensitive_words,
+};
 use crate::Actor;
 use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
@@ -298,9 +301,9 @@ impl Draft<'_> {
                 };
                 self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
-                    "{}: `crew approve {}` lets it land",
+                    "{}: `{}` lets it land",
                     sensitive_words(secrets, paths),
-                    self.ticket.id
+                    approve_command(&self.ticket.id, Some(tip))
                 );
                 self.free_slot();
                 let (paths, secrets, tip) = (paths.clone(), secrets.clone(), tip.clone());

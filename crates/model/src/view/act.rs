@@ -1,6 +1,7 @@
 //! Acts: what a person can do about something that waits, as a line to type or as a command to send.
 
 use crate::command::{Command, Question};
+use crate::ticket::approve_command;
 use crate::{AgentName, Oid, TicketId};
 
 /// Something that a person can do.
@@ -107,7 +108,7 @@ impl Act {
                 "crew answer {} --question {} \"…\"",
                 question.ticket, question.number
             ),
-            Act::Approve { ticket, .. } => format!("crew approve {ticket}"),
+            Act::Approve { ticket, tip } => approve_command(ticket, tip.as_ref()),
             Act::Reject { ticket } => format!("crew reject {ticket} \"…\""),
             Act::Retry { ticket } => format!("crew retry {ticket}"),
             Act::Waive { ticket } => format!("crew waive {ticket} \"…\""),

@@ -20,8 +20,10 @@ use crate::project::HarnessPause;
 use crate::target::Target;
 use crate::ticket::Ticket;
 use crate::{AgentName, Look, TicketId, Time};
-use of_ticket::of_ticket;
-use other::{bad, disk, failing, harnesses, locked, quiet, target_red, unheeded, unwritable, unwritten};
+use of_ticket::{no_set_up, of_ticket};
+use other::{
+    bad, disk, failing, harnesses, locked, quiet, settings, target_red, unheeded, unwritable, unwritten,
+};
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +78,7 @@ impl Item {
             | Kind::Failing
             | Kind::Target
             | Kind::Disk
+            | Kind::Settings
             | Kind::Stuck => look.tried_again(until),
         }
     }
@@ -112,6 +115,8 @@ pub enum Kind {
     Target,
     /// A disk is full, or crew may not write on it: nothing new begins.
     Disk,
+    /// The settings file cannot be used as it is.
+    Settings,
     /// The step of an agent shows no sign of life.
     Stuck,
 }
@@ -132,6 +137,7 @@ impl Kind {
             | Kind::Failing
             | Kind::Target
             | Kind::Disk
+            | Kind::Settings
             | Kind::Stuck => false,
         }
     }
@@ -153,6 +159,7 @@ impl Kind {
             Kind::Failing => "failing",
             Kind::Target => "target_red",
             Kind::Disk => "disk",
+            Kind::Settings => "settings",
             Kind::Stuck => "stuck",
         }
     }
@@ -175,6 +182,8 @@ pub enum Urgency {
 pub struct Context {
     /// Whether an engine runs: without one, nothing goes on by itself.
     pub engine: bool,
+    /// The first fault of a settings file that cannot be used, in words: not sanitised. None where it can.
+    pub settings: Option<String>,
     /// The reasons for which tickets are not dispatched.
     pub refusals: BTreeMap<TicketId, Refusal>,
     /// Files in the ticket folder that are no tickets.
@@ -285,13 +294,17 @@ impl Snapshot {
 pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
     let mut items: Vec<Item> = tickets
         .values()
+        .filter(|ticket| !is_held_for_all(ticket))
         .filter_map(|ticket| of_ticket(ticket, beside))
         .collect();
+    let mut not_set_up = tickets.values().filter(|ticket| is_held_for_all(ticket));
+    items.extend(not_set_up.next().and_then(|ticket| no_set_up(ticket, beside)));
     items.extend(tickets.values().filter_map(|ticket| unheeded(ticket)));
     items.extend(tickets.values().flat_map(|ticket| quiet(ticket, beside)));
     items.extend(harnesses(tickets, beside));
     let target = beside.target.as_deref();
     items.extend(target.and_then(|target| target_red(target, beside.engine)));
+    items.extend(beside.settings.as_deref().map(|why| settings(why, beside.engine)));
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
     items.extend(beside.refuses_work.as_deref().map(|why| disk(why, beside.engine)));
     items.extend(
@@ -318,6 +331,11 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
     }
     items.sort_by(|a, b| key(a).cmp(&key(b)));
     items
+}
+
+/// Whether the ticket is held since no workspace can be set up: that is one entry, however many are.
+fn is_held_for_all(ticket: &Ticket) -> bool {
+    ticket.failed_set_up().is_some_and(|held| held.for_all)
 }
 
 /// An entry without a time in the journal is older than memory, and comes last all the same.

@@ -169,7 +169,8 @@ fn of_project(event: &project::Event) -> Option<Kind> {
         | project::Event::HarnessPaused { .. }
         | project::Event::HarnessFreed { .. }
         | project::Event::DayBudgetFree
-        | project::Event::Target(_) => None,
+        | project::Event::Target(_)
+        | project::Event::Moved(_) => None,
     }
 }
 

@@ -36,6 +36,37 @@ impl Counts {
     pub fn total(&self) -> u32 {
         self.open + self.in_progress + self.verifying + self.held + self.landed + self.ended
     }
+
+    /// Those that are over.
+    #[must_use]
+    pub fn done(&self) -> u32 {
+        self.landed + self.ended
+    }
+
+    /// The numbers in words, as every surface has them: `2 open`. Those that are none are left out.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let mut words = self.unfinished();
+        words.extend(in_words([
+            (self.landed, "landed"),
+            (self.ended, "ended otherwise"),
+        ]));
+        let epics = if self.epics == 1 { "epic" } else { "epics" };
+        words.extend(in_words([(self.epics, epics)]));
+        words
+    }
+
+    /// As [`Self::words`], of the tickets that are not over, without epics.
+    #[must_use]
+    pub fn unfinished(&self) -> Vec<String> {
+        let all = [
+            (self.open, "open"),
+            (self.in_progress, "in progress"),
+            (self.verifying, "verifying"),
+            (self.held, "held"),
+        ];
+        in_words(all).collect()
+    }
 }
 
 /// A held ticket.
@@ -153,4 +184,9 @@ impl Snapshot {
     fn has_satisfied_dependencies(&self, ticket: &Ticket) -> bool {
         ticket.spec.deps.iter().all(|id| self.satisfies_dependents(id))
     }
+}
+
+fn in_words<const N: usize>(all: [(u32, &'static str); N]) -> impl Iterator<Item = String> {
+    let some = all.into_iter().filter(|(n, _)| *n > 0);
+    some.map(|(n, what)| format!("{n} {what}"))
 }

@@ -365,6 +365,7 @@ mod tests {
             since: Time(0),
             retry_at: Some(Time(60_000)),
             may_pass: false,
+            for_all: false,
             output: None,
         }));
         assert_eq!(word(&ticket, failure), "held");

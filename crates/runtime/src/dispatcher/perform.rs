@@ -114,10 +114,11 @@ impl Dispatcher {
             };
             if let (Report::Landed { .. }, Some(anyway)) = (&report, anyway) {
                 // The core hears of the new target first: what it gives out next is work on top of that.
+                // A look after the report finds out whether somebody has moved it too.
                 let with = Arc::clone(&executor);
                 let seen = executor
                     .threads
-                    .end(move || target::seen(&with, target::Ask::IfMoved, anyway, false))
+                    .end(move || target::seen(&with, target::Ask::IfMoved, anyway, false, None))
                     .await;
                 if let Some(seen) = seen.flatten() {
                     let seen = driver::Event::Input(Input::TargetSeen(seen));

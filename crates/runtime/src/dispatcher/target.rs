@@ -33,10 +33,11 @@ impl Dispatcher {
         };
         self.has_seen_target = true;
         let (executor, anyway) = (Arc::clone(&self.executor), self.options.anyway);
+        let expected = self.driver.core().expected_target();
         let seen = self
             .executor
             .threads
-            .end(move || target::seen(&executor, ask, anyway, anew))
+            .end(move || target::seen(&executor, ask, anyway, anew, Some(&expected)))
             .await;
         if let Some(seen) = seen.flatten() {
             let seen = driver::Event::Input(Input::TargetSeen(seen));
@@ -52,11 +53,12 @@ impl Dispatcher {
             return;
         }
         let (executor, anyway) = (Arc::clone(&self.executor), self.options.anyway);
+        let expected = self.driver.core().expected_target();
         let tell = self.sender.clone();
         tokio::spawn(async move {
             let threads = Arc::clone(&executor.threads);
             let seen = threads
-                .begin(move || target::seen(&executor, ask, anyway, false))
+                .begin(move || target::seen(&executor, ask, anyway, false, Some(&expected)))
                 .await;
             // Where no thread is to be had, the next look comes with the next tick.
             if let Ok(Some(Some(seen))) = seen {

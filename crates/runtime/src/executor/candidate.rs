@@ -178,11 +178,7 @@ impl Executor {
                 ticket.id,
                 text::checked(&text::sanitise::line(&ticket.spec.title))
             ),
-            // It is pushed: what an agent writes calls nobody and closes nothing there.
-            body: ticket
-                .attempt()
-                .and_then(|a| a.summary.as_deref())
-                .map(|summary| text::quiet(&text::sanitise::prompt(summary)))
+            body: super::description::summary(ticket)
                 .into_iter()
                 .chain(
                     leftovers

@@ -21,9 +21,7 @@ impl Executor {
             None => text,
         };
         let mut body = text::sanitise::prompt(text.trim());
-        if let Some(summary) = ticket.attempt().and_then(|attempt| attempt.summary.as_ref()) {
-            // The ticket is a person's; what an agent writes calls nobody and closes nothing.
-            let summary = text::quiet(&text::sanitise::prompt(summary.trim()));
+        if let Some(summary) = summary(ticket) {
             body.push_str(&format!("\n\n## What was done\n\n{summary}"));
         }
         if !candidate.passed.is_empty() {
@@ -44,6 +42,13 @@ impl Executor {
         }
         (title, cut(&body, LONGEST_BODY))
     }
+}
+
+/// What the agent says that it has done, as others may read it. The ticket is a person's; what an agent
+/// writes calls nobody and closes nothing.
+pub(super) fn summary(ticket: &Ticket) -> Option<String> {
+    let summary = ticket.attempt()?.summary.as_deref()?;
+    Some(text::quiet(&text::sanitise::prompt(summary.trim())))
 }
 
 /// The title of a ticket's pull request, which ends with its id.

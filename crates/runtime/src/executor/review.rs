@@ -14,7 +14,7 @@ use model::{AgentName, Fence, Oid, RunId, SessionId};
 use process::Run;
 
 use super::perform::{could_not, git_oid, not_spawned};
-use super::step::PROMPT_KIND;
+use super::step::{PROMPT_KIND, class_of, expect_program};
 use super::{Executor, is_for, private_dir};
 use crate::prompt::{ReviewFacts, Unverified, quoted};
 use crate::{Result, lost_file};
@@ -65,7 +65,7 @@ impl Executor {
             Ok(run) => self.begin(&run),
             Err(crate::Error::Git(git::Error::NoSuchCommit { .. })) => Report::TargetMoved,
             Err(error) if error.is_passing() => could_not(error),
-            Err(error) => not_spawned(Class::Crash, text::with_causes(&error)),
+            Err(error) => not_spawned(class_of(&error), text::with_causes(&error)),
         }
     }
 
@@ -125,6 +125,7 @@ impl Executor {
             .into(),
         };
         let launch = harness.start(&request)?;
+        expect_program(&launch)?;
         let stdin = launch.stdin.as_deref().map(str::as_bytes);
         Ok(Run::create(dir, &launch.spec(), stdin)?)
     }
@@ -135,6 +136,8 @@ impl Executor {
             (Ok(target), Ok(commit)) => self.repository.patch(&target, &commit).unwrap_or_default(),
             (Err(_), _) | (_, Err(_)) => Vec::new(),
         };
+        // What a person has let pass is still no text for a model, and the prompt is kept.
+        let patch = crate::secrets::without_in_patch(&patch).unwrap_or(patch);
         let diff = String::from_utf8_lossy(&patch);
         let (shown, is_cut) = beginning(&diff);
         let attempt = ticket.attempt();

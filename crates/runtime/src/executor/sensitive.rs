@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use git::{Change, Mode, Oid};
 use model::settings::Secrets;
-use model::ticket::{Secret, SecretValue};
+use model::ticket::Secret;
 
 use super::Executor;
 use crate::secrets;
@@ -46,13 +46,11 @@ impl Written {
                 continue;
             }
             let commit = self.taken_away.as_ref();
-            found.push(Secret {
+            found.push(Secret::Value {
                 path: text::sanitise::line(&self.path),
-                value: Some(SecretValue {
-                    line: one.line,
-                    rule: one.rule,
-                    masked: secrets::masked(value),
-                }),
+                line: one.line,
+                rule: one.rule,
+                masked: secrets::masked(value),
                 taken_away: commit.and_then(|commit| model::Oid::new(commit.as_str()).ok()),
             });
         }
@@ -132,6 +130,27 @@ impl Executor {
             }
         }
         found.extend(self.values(&written, &old)?);
+        found.extend(self.in_messages(ahead)?);
+        found.truncate(MOST);
+        Ok(found)
+    }
+
+    /// The values that look like secrets in the messages of commits.
+    fn in_messages(&self, commits: &[Oid]) -> git::Result<Vec<Secret>> {
+        let mut found = Vec::new();
+        for part in commits.chunks(AT_ONCE) {
+            for (commit, whole) in part.iter().zip(self.repository.contents(part)?) {
+                let (Some(whole), Ok(commit)) = (whole, model::Oid::new(commit.as_str())) else {
+                    continue;
+                };
+                let message = message(&whole);
+                found.extend(secrets::find("", message).into_iter().map(|one| Secret::Message {
+                    commit: commit.clone(),
+                    rule: one.rule,
+                    masked: secrets::masked(message.get(one.range).unwrap_or_default()),
+                }));
+            }
+        }
         Ok(found)
     }
 
@@ -182,11 +201,14 @@ impl Executor {
 }
 
 fn named(path: &str, taken_away: Option<model::Oid>) -> Secret {
-    Secret {
-        path: text::sanitise::line(path),
-        value: None,
-        taken_away,
-    }
+    let path = text::sanitise::line(path);
+    Secret::File { path, taken_away }
+}
+
+/// The message of a commit: what follows its head, which ends with an empty line.
+fn message(commit: &[u8]) -> &[u8] {
+    let end = memchr::memmem::find(commit, b"\n\n");
+    end.map_or(&[], |end| &commit[end + 2..])
 }
 
 /// The content of a side of a change, if it is a file.

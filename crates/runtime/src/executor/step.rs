@@ -1,6 +1,6 @@
 //! A step's process: started once, stopped, and its workspace looked at.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use engine::Report;
 use harness::{Role, StepRequest};
@@ -95,7 +95,7 @@ impl Executor {
         match self.make_run(ticket, step, id, harness, &workspace, &dir) {
             Ok(run) => self.begin_as(ticket, step, &run),
             Err(error) if error.is_passing() => could_not(error),
-            Err(error) => not_spawned(Class::Crash, text::with_causes(&error)),
+            Err(error) => not_spawned(class_of(&error), text::with_causes(&error)),
         }
     }
 
@@ -193,6 +193,7 @@ impl Executor {
             .collect(),
         };
         let launch = harness.start(&request)?;
+        expect_program(&launch)?;
         let stdin = launch.stdin.as_deref().map(str::as_bytes);
         Ok(Run::create(dir, &launch.spec(), stdin)?)
     }
@@ -244,6 +245,24 @@ impl Executor {
             },
             Err(error) => could_not(error),
         }
+    }
+}
+
+/// Looks for the program of a launch before its run begins: where it is missing no step can begin, of this
+/// ticket or of any other.
+pub(super) fn expect_program(launch: &harness::Launch) -> crate::Result<()> {
+    let path = launch.env.get(OsStr::new("PATH")).map(OsString::as_os_str);
+    match process::find_program(&launch.program, path, &launch.cwd) {
+        Ok(_) => Ok(()),
+        Err(source) => Err(crate::Error::NoProgram { source }),
+    }
+}
+
+/// The class of the failure of a step whose run could not be made.
+pub(super) fn class_of(error: &crate::Error) -> Class {
+    match matches!(error, crate::Error::NoProgram { .. }) {
+        true => Class::NoProgram,
+        false => Class::Crash,
     }
 }
 

@@ -48,7 +48,8 @@ pub(super) fn of_outcome(
             },
         },
         total_micro_usd: outcome.total_micro_usd,
-        summary: outcome.summary,
+        // It is written into the merge and into the ticket's file.
+        summary: outcome.summary.map(crate::secrets::said),
         modes: outcome.modes.into_iter().map(mode).collect(),
         made: Vec::new(),
         end: end(outcome.result),

@@ -1,13 +1,14 @@
 //! The bare target: the looks at it and the runs of its checks, as the shell of an engine makes them.
 
 use engine::driver::Event;
-use engine::{AtRemote, Input, TargetFound, TargetSeen};
+use engine::{AtRemote, Expected, Input, TargetFound, TargetMoved, TargetSeen};
+use model::moved::Commit;
 use model::target::Verdict;
 use model::{RunId, Time};
 
 use super::Simulation;
 use crate::checks::CHECK;
-use crate::git::{green, tree_id};
+use crate::git::{By, Git, green, tree_id};
 use crate::invariant::Checked;
 use crate::options::Looks;
 
@@ -35,6 +36,7 @@ impl Simulation {
         let anew = shell.target.replace(target).is_none();
         shell.wants_look = false;
         let git = &self.world.git;
+        let moved = moved(git, &shell.driver.core().expected_target());
         self.came(Event::Input(Input::TargetSeen(TargetSeen {
             commit: git.id(target).clone(),
             tree: tree_id(git.tree(target)),
@@ -44,6 +46,7 @@ impl Simulation {
             anew,
             is_back: false,
             at_remote: AtRemote::Free,
+            moved: Some(moved),
         })))
     }
 
@@ -113,5 +116,38 @@ impl Simulation {
             round: check.round,
             found: check.reports.remove(0).1,
         })
+    }
+}
+
+/// The target against where it is expected.
+fn moved(git: &Git, expected: &Expected) -> TargetMoved {
+    let known: Vec<(&model::Oid, Option<usize>)> = expected
+        .seen
+        .iter()
+        .chain(&expected.landed)
+        .map(|commit| (commit, git.find(commit)))
+        .collect();
+    let has = |tip: usize, at: &Option<usize>| at.is_some_and(|at| git.contains(tip, at));
+    let is_new = |at: &usize| {
+        let mut known = known.iter().filter_map(|(_, known)| *known);
+        expected.seen.is_some() && !known.any(|known| git.contains(known, *at))
+    };
+    let foreign = |at: &usize| !matches!(git.commits[*at].by, By::Crew(..));
+    let by_hand = git.chain().into_iter().rev().filter(is_new).filter(foreign);
+    TargetMoved {
+        since: expected.seen.clone(),
+        by_hand: by_hand
+            .map(|at| Commit {
+                commit: git.id(at),
+                author: "somebody".to_owned(),
+                subject: "a change".to_owned(),
+            })
+            .collect(),
+        from_remote: Vec::new(),
+        lost: known
+            .iter()
+            .filter(|(_, at)| !has(git.target(), at))
+            .map(|(commit, _)| (*commit).clone())
+            .collect(),
     }
 }

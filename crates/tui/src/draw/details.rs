@@ -9,7 +9,7 @@ use super::wrap::wrap;
 use super::{diff, inbox};
 use crate::app::App;
 use crate::cell::put;
-use crate::keys::remedies;
+use crate::hints::remedies;
 use crate::pane::Pane;
 use crate::queue::symbol_and_tone;
 use crate::theme::Tone;
@@ -145,7 +145,7 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
         }
         return lines;
     };
-    let standing = app.files.beside.standing(ticket, app.now);
+    let standing = app.standing(ticket);
     let (symbol, tone) = symbol_and_tone(standing.sign);
     let why = standing.why.map(|why| format!(": {why}")).unwrap_or_default();
     add(Tone::Bold, &ticket.spec.title);
@@ -197,7 +197,7 @@ fn events(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
         let at = (app.clock)(event.at);
         let at = at.get(skip..).unwrap_or_default();
         let indent = if at.is_empty() { 0 } else { at.len() + 2 };
-        let says = wrap(&event.text, columns.saturating_sub(indent));
+        let says = wrap(&(app.in_words)(&event.text), columns.saturating_sub(indent));
         let lines: Vec<Line> = says
             .into_iter()
             .enumerate()

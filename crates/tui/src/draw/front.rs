@@ -177,32 +177,35 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
             question, follows, ..
         } => Front {
             title: clean(question),
-            lines: wrapped(Tone::Plain, follows),
+            lines: wrapped(Tone::Plain, &(app.in_words)(follows)),
             input: None,
             keys: "y yes, n no",
         },
         Dialog::Reason {
             what,
             ticket,
+            at,
             input,
             refused,
         } => {
+            let at = at.as_ref().map(|at| format!(" at {}", at.short()));
+            let at = at.unwrap_or_default();
             let title = app
                 .ticket(ticket)
                 .map(|ticket| ticket.spec.title.clone())
                 .unwrap_or_default();
             let (head, follows) = match what {
                 Purpose::Drop => (
-                    format!("Drop {ticket}?"),
+                    format!("Drop {ticket}{at}?"),
                     "It is closed and given up; its work is kept under a ref. Why?",
                 ),
                 Purpose::Waive => (
-                    format!("Waive the hold of {ticket}?"),
+                    format!("Waive the hold of {ticket}{at}?"),
                     "It lands as it is, neither checked, nor verified against its commitments, nor reviewed. Why? The reason is kept in \
                      the journal.",
                 ),
                 Purpose::Reject => (
-                    format!("Reject the work on {ticket}?"),
+                    format!("Reject the work on {ticket}{at}?"),
                     "It goes back to its agent. Why? The agent gets the reason with its next step.",
                 ),
             };

@@ -5,12 +5,12 @@ use model::{Look, TicketId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::lists::{ago, column, empty, figure};
+use super::lists::{ago, beside, column, empty, figure};
 use super::wrap::wrap;
 use crate::app::App;
 use crate::cell::{Cell, Row, Table, room};
 use crate::choose::first;
-use crate::keys::{key_of, remedies};
+use crate::hints::{key_of, remedies};
 use crate::pane::Pane;
 use crate::theme::Tone;
 
@@ -105,6 +105,22 @@ fn about(item: &Item, look: Look, columns: usize, printed: usize) -> Vec<Line> {
     lines
 }
 
+/// The visible rows, where the chosen one has so many lines below it: the position of the first, and their
+/// number.
+fn window(app: &App, area: Rect, below: usize) -> (usize, usize) {
+    let lines = room(area).saturating_sub(below);
+    (first(app.in_inbox.at(), app.inbox.len(), lines.max(1)), lines)
+}
+
+/// The numbers of entries that have no row, above and below the visible ones.
+pub(super) fn hidden(app: &App, area: Rect) -> (usize, usize) {
+    if app.inbox.is_empty() {
+        return (0, 0);
+    }
+    let window = window(app, area, Below::of(app, area).lines.len());
+    beside(window, app.inbox.len())
+}
+
 /// Draws the inbox.
 pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
     if app.inbox.is_empty() {
@@ -119,8 +135,7 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
     ];
     let at = app.in_inbox.at();
     let below = Below::of(app, area).lines;
-    let lines = room(area).saturating_sub(below.len());
-    let from = first(at, app.inbox.len(), lines.max(1));
+    let (from, lines) = window(app, area, below.len());
     let shown = app.inbox.iter().enumerate().skip(from).take(lines);
     let mut rows: Vec<Row> = shown
         .map(|(place, item)| row(app, item, place == at, place == at && !below.is_empty()))

@@ -35,6 +35,22 @@ fn window(at: usize, count: usize, area: Rect) -> (usize, usize) {
     (first(at, count, lines), lines)
 }
 
+/// The numbers of rows above and below those of a window.
+pub(super) fn beside((from, lines): (usize, usize), count: usize) -> (usize, usize) {
+    (from, count.saturating_sub(from.saturating_add(lines)))
+}
+
+/// The numbers of rows that have no room, above and below the visible ones.
+pub(super) fn hidden(app: &App, pane: Pane, area: Rect) -> (usize, usize) {
+    let (at, count, area) = match pane {
+        Pane::Agents => (app.agent.at(), app.agents.len(), area),
+        Pane::Queue => (app.in_queue.at(), app.queue.len(), area),
+        Pane::Train => (app.in_train.at(), app.train.len(), below_target(app, area)),
+        Pane::Inbox | Pane::Output | Pane::History | Pane::Cost | Pane::Diff => return (0, 0),
+    };
+    beside(window(at, count, area), count)
+}
+
 /// Draws the text of an empty list.
 pub(super) fn empty(app: &App, buffer: &mut Buffer, area: Rect, says: &str) {
     let says = if app.filter.is_empty() {
@@ -114,7 +130,7 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
     let depth = agent.ticket.as_ref().map_or(0, |id| depth(app, id));
     let name = Cell::in_tree(depth, agent.name.as_str());
-    let waits = agent.waiting(app.look());
+    let waits = agent.waiting(app.look()).map(|waits| (app.in_words)(&waits));
     let what = match (status, waits) {
         (Status::Idle, _) => last_work(app, agent),
         (_, Some(waits)) => {
@@ -204,10 +220,33 @@ pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
 /// The column in which the text about the target begins, behind its symbol.
 const INDENT: usize = 2;
 
+/// The checks of the bare target in lines; none where there is nothing to say about them.
+fn target_lines(app: &App, area: Rect) -> Vec<String> {
+    let Some(says) = app.crew.target_checks(app.look(), None) else {
+        return Vec::new();
+    };
+    let columns = usize::from(area.width).saturating_sub(INDENT);
+    // The train keeps most of the area.
+    let most = usize::from(area.height.div_ceil(3));
+    super::wrap::at_most(&text::sanitise::line(&(app.in_words)(&says)), columns, most)
+}
+
+/// The area below the target's lines.
+fn below_target(app: &App, area: Rect) -> Rect {
+    let lines = target_lines(app, area).len();
+    let y = area.y.saturating_add(u16::try_from(lines).unwrap_or(u16::MAX));
+    Rect {
+        y,
+        height: area.bottom().saturating_sub(y),
+        ..area
+    }
+}
+
 /// Draws the checks of the bare target at the top, and returns the rest of the area.
 fn target(app: &App, buffer: &mut Buffer, area: Rect) -> Rect {
-    let checks = app.crew.target_checks(app.look(), None);
-    let (Some(says), Some(target)) = (checks, app.crew.project.target.as_deref()) else {
+    let lines = target_lines(app, area);
+    let target = app.crew.project.target.as_deref();
+    let Some(target) = target.filter(|_| !lines.is_empty()) else {
         return area;
     };
     let (symbol, tone) = match &target.verdict {
@@ -219,30 +258,12 @@ fn target(app: &App, buffer: &mut Buffer, area: Rect) -> Rect {
         | Verdict::CouldNotRun { .. }
         | Verdict::OutOfReach { .. } => ("!", Tone::Wrong),
     };
-    let columns = usize::from(area.width).saturating_sub(INDENT);
-    // The train keeps most of the area.
-    let most = usize::from(area.height.div_ceil(3));
-    let lines = super::wrap::at_most(&text::sanitise::line(&says), columns, most);
-    let shown = lines.iter();
-    let below = area
-        .y
-        .saturating_add(u16::try_from(shown.len()).unwrap_or(u16::MAX));
     put(buffer, area, 0, symbol, app.theme, tone);
-    for (line, y) in shown.zip(area.top()..area.bottom()) {
-        put(
-            buffer,
-            Rect { y, height: 1, ..area },
-            INDENT,
-            line,
-            app.theme,
-            tone,
-        );
+    for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
+        let row = Rect { y, height: 1, ..area };
+        put(buffer, row, INDENT, line, app.theme, tone);
     }
-    Rect {
-        y: below,
-        height: area.bottom().saturating_sub(below),
-        ..area
-    }
+    below_target(app, area)
 }
 
 /// Draws the train, below the target that it is for.
@@ -299,7 +320,7 @@ fn ticket(
     cells: impl FnOnce(Cell, Cell, Cell, Cell) -> Vec<Cell>,
 ) -> Option<Row> {
     let ticket = app.ticket(id)?;
-    let standing = app.files.beside.standing(ticket, app.now);
+    let standing = app.standing(ticket);
     let (symbol, tone) = symbol_and_tone(standing.sign);
     let agent = ticket
         .attempt()

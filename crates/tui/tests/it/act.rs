@@ -4,7 +4,7 @@ use model::Actor;
 use model::attempt::Signal;
 use model::command::{Command, OnStop, Outcome, Question};
 use model::view;
-use tui::{Action, CommandResult, Diff, Engine, Key, Msg, Tone};
+use tui::{Action, CommandResult, Diff, DiffLine, Engine, Key, Msg, Tone};
 
 use crate::scene::{Scene, agent, id, oid};
 
@@ -144,7 +144,7 @@ fn an_approval_is_a_word_on_the_tip_that_is_shown() {
 
 /// A diff of so many lines.
 fn diff(commit: Option<char>, lines: usize) -> Diff {
-    let line = |n| (Tone::Good, format!("+line {n}\u{1b}[2J"));
+    let line = |n| DiffLine::new(Tone::Good, format!("+line {n}\u{1b}[2J"));
     Diff {
         commit: commit.map(oid),
         lines: (1..=lines).map(line).collect(),
@@ -229,6 +229,73 @@ fn an_approval_from_the_diff_is_a_word_on_the_commit_that_it_shows() {
     assert!(scene.screen(80, 24).contains("━ 3 Train"));
     scene.type_in("d1");
     assert!(scene.screen(80, 24).contains("━ 1 Agents"));
+}
+
+#[test]
+fn a_key_acts_from_a_diff_on_the_work_that_it_shows_or_not_at_all() {
+    let mut scene = Scene::busy(80, 24);
+    let read = |diff| Msg::Diff {
+        ticket: id("t-check"),
+        diff,
+    };
+    scene.type_in("3d");
+    scene.tell(read(Err("git is gone".to_owned())));
+    assert_eq!(scene.type_in("x"), []);
+    let screen = scene.screen(80, 24);
+    assert!(
+        screen.contains("this diff shows no work") && !screen.contains("x reject"),
+        "{screen}"
+    );
+    scene.type_in("d");
+    scene.tell(read(Ok(diff(Some('a'), 1))));
+    for key in ["a", "s", "r", "m", "w", "K", "W", "n", "S", "R"] {
+        assert_eq!(scene.type_in(key), [], "{key}");
+        let screen = scene.screen(80, 24);
+        assert!(
+            screen.contains(&format!("{key} does nothing in a diff: q closes it")),
+            "{screen}"
+        );
+    }
+    scene.type_in("x");
+    let screen = scene.screen(80, 24);
+    assert!(
+        screen.contains("Reject the work on t-check at aaaaaaaa?"),
+        "{screen}"
+    );
+    scene.type_in("no");
+    // Other work is there before the reason is: it is of what was seen.
+    let passed = model::ticket::Event::ChecksPassed {
+        tree: oid('2'),
+        passed: vec!["true".to_owned()],
+        review: false,
+    };
+    scene.ticket("t-check", passed);
+    scene.ticket("t-check", model::ticket::Event::TargetMoved);
+    assert_eq!(scene.press(Key::Enter), []);
+    let screen = scene.screen(80, 24);
+    assert!(
+        screen.contains("the work has moved on") && screen.contains("> no"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn an_agent_that_has_gone_on_to_another_ticket_is_not_that_of_the_row() {
+    let mut scene = Scene::new(80, 24);
+    scene.project(model::project::Event::AgentSpawned { name: agent("ada") });
+    scene.work("t-1", "Mend the hinge", "ada");
+    scene.step("t-1", Signal::Done, None);
+    scene.land("t-1");
+    scene.work("t-2", "Oil it", "ada");
+    scene.type_in("2");
+    scene.press(Key::End);
+    for key in ["K", "W"] {
+        assert_eq!(scene.type_in(key), []);
+        assert!(scene.screen(80, 24).contains("no agent with a ticket is chosen"));
+    }
+    scene.press(Key::Home);
+    scene.type_in("K");
+    assert!(scene.screen(80, 24).contains("Kill ada?"));
 }
 
 #[test]
@@ -361,7 +428,7 @@ fn the_filter_narrows_every_list_as_it_is_typed() {
         "{seen}"
     );
     scene.press(Key::Enter);
-    assert!(scene.screen(200, 50).contains("/MEND roof (1)"));
+    assert!(scene.screen(200, 50).contains("/MEND roof: 1 agent, 1 ticket"));
     scene.press(Key::Escape);
     assert!(scene.screen(200, 50).contains("t-open1"));
 }

@@ -283,3 +283,203 @@ fn the_end_of_what_a_red_target_printed_stands_beside_its_entry() {
         assert!(seen.contains(part), "{part}: {seen}");
     }
 }
+
+#[test]
+fn every_number_on_the_screen_counts_the_same() {
+    let mut scene = Scene::busy(200, 50);
+    let spec = model::ticket::Spec {
+        title: "The whole house".to_owned(),
+        kind: "epic".to_owned(),
+        ..model::ticket::Spec::default()
+    };
+    scene.ticket("t-epic", model::ticket::Event::Created { spec });
+    let seen = scene.screen(200, 50);
+    for part in [
+        "1/9 done · 1 held · 3 open · 2 in progress · 2 verifying · 1 epic",
+        " 2 Queue 8 to do, 1 epic, 1 done ",
+        " 3 Train 2 verifying ",
+        " 4 Inbox 2 wait for you ",
+    ] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+    scene.press(Key::Char('/'));
+    scene.type_in("fence");
+    let seen = scene.screen(200, 50);
+    for part in [" 2 Queue 3 to do ", "/fence: 0 agents, 3 tickets"] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+}
+
+#[test]
+fn a_list_says_how_many_rows_are_above_and_below() {
+    let mut scene = Scene::new(80, 24);
+    for n in 1..=10 {
+        scene.create(&format!("t-{n:02}"), &format!("Part {n}"), 2);
+    }
+    let rows = |scene: &Scene| {
+        let seen = scene.screen(80, 24);
+        (1..=10).filter(|n| seen.contains(&format!("t-{n:02}"))).count()
+    };
+    scene.press(Key::Char('2'));
+    let shown = rows(&scene);
+    assert!((2..9).contains(&shown), "{shown}");
+    let below = format!(" ↓{} more ", 10 - shown);
+    let seen = scene.screen(80, 24);
+    assert!(seen.contains(&below) && !seen.contains('↑'), "{seen}");
+    scene.press(Key::End);
+    let seen = scene.screen(80, 24);
+    let above = format!(" ↑{} more ", 10 - shown);
+    assert!(seen.contains(&above) && !seen.contains('↓'), "{seen}");
+    let mut small = Scene::new(40, 10);
+    small.create("t-01", "Part 1", 2);
+    small.press(Key::Char('2'));
+    assert!(!small.screen(40, 10).contains("more"), "all of it is there");
+    for n in 2..=10 {
+        small.create(&format!("t-{n:02}"), &format!("Part {n}"), 2);
+    }
+    let hidden = 10
+        - (1..=10)
+            .filter(|n| small.screen(40, 10).contains(&format!("t-{n:02}")))
+            .count();
+    let seen = small.screen(40, 10);
+    assert!(seen.contains(&format!("↓{hidden} more")), "{seen}");
+}
+
+#[test]
+fn the_keys_that_are_offered_apply_to_what_is_chosen() {
+    let mut scene = Scene::busy(200, 50);
+    let keys = |scene: &Scene| scene.screen(200, 50).lines().last().unwrap().to_owned();
+    // One that asks, one at work, one that is idle.
+    let seen = keys(&scene);
+    assert!(
+        seen.contains("a answer  K kill") && !seen.contains("W wake"),
+        "{seen}"
+    );
+    scene.press(Key::Char('j'));
+    let seen = keys(&scene);
+    assert!(seen.contains("K kill") && !seen.contains("a answer"), "{seen}");
+    scene.press(Key::End);
+    assert!(keys(&scene).contains("s assign"), "{}", keys(&scene));
+    // One that waits for another cannot be assigned.
+    let waits = Refusal::WaitsFor {
+        ids: vec![id("t-work")],
+    };
+    let refusals = (1..=3).map(|n| (id(&format!("t-open{n}")), waits.clone()));
+    scene.tell(Msg::Files(Files {
+        beside: Context {
+            refusals: refusals.collect(),
+            ..Context::default()
+        },
+        ..Files::default()
+    }));
+    assert!(!keys(&scene).contains("s assign"), "{}", keys(&scene));
+    scene.press(Key::Char('5'));
+    let seen = keys(&scene);
+    assert!(!seen.contains("other runs") && !seen.contains("fold"), "{seen}");
+}
+
+#[test]
+fn settings_that_cannot_be_used_stand_in_the_inbox() {
+    let mut scene = Scene::busy(100, 30);
+    scene.tell(Msg::Files(Files {
+        beside: Context {
+            settings: Some("crew.toml:3:9: extra `=`".to_owned()),
+            ..Context::default()
+        },
+        ..Files::default()
+    }));
+    scene.press(Key::Char('4'));
+    scene.press(Key::Home);
+    let seen = scene.screen(100, 30);
+    for part in [
+        "4 Inbox 3 wait for you",
+        "▸!        ",
+        "crew.toml cannot be used",
+        "crew.toml:3:9: extra `=`",
+        "until then the engine goes on",
+    ] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+}
+
+#[test]
+fn a_moment_in_a_sentence_is_that_of_whoever_looks() {
+    let mut scene = Scene::new(160, 50);
+    scene.work("t-1", "Mend the hinge", "ada");
+    let why = "the shop opens at 2026-01-02T08:00:00Z".to_owned();
+    scene.step("t-1", Signal::Blocked { why }, None);
+    scene.press(Key::Char('4'));
+    scene.tell(Msg::History {
+        ticket: id("t-1"),
+        rows: Vec::new(),
+    });
+    let seen = scene.screen(160, 50);
+    // In the inbox, in the queue and above the history.
+    assert!(seen.matches("opens at 08:00:00 here").count() >= 3, "{seen}");
+    assert!(!seen.contains("T08:00"), "{seen}");
+}
+
+#[test]
+fn a_file_that_a_person_has_opened_again_counts_before_an_engine_sees_it() {
+    let mut scene = Scene::new(100, 30);
+    scene.work("t-1", "Mend the hinge", "ada");
+    scene.step("t-1", Signal::Done, None);
+    scene.land("t-1");
+    assert!(scene.screen(100, 30).contains("1/1 done"));
+    let opened = {
+        let mut other = Scene::new(100, 30);
+        other.create("t-1", "Mend the hinge", 2);
+        other.now("t-1")
+    };
+    let files = |seq| {
+        Msg::Files(Files {
+            unseen: [(id("t-1"), opened.clone().into())].into(),
+            seq,
+            ..Files::default()
+        })
+    };
+    scene.tell(files(scene.seq() - 1));
+    assert!(scene.screen(100, 30).contains("1/1 done"), "it was read before");
+    scene.tell(files(scene.seq()));
+    assert!(
+        scene.screen(100, 30).contains("0/1 done · 1 open"),
+        "{}",
+        scene.screen(100, 30)
+    );
+    scene.tell(Msg::Files(Files::default()));
+    assert!(scene.screen(100, 30).contains("1/1 done"), "it was closed again");
+}
+
+#[test]
+fn blanks_at_the_end_of_an_added_line_are_seen() {
+    let mut scene = Scene::busy(30, 12);
+    scene.press(Key::Char('3'));
+    scene.type_in("d");
+    let line = |text: &str, blanks: &str| tui::DiffLine {
+        tone: tui::Tone::Good,
+        text: text.to_owned(),
+        blanks: blanks.to_owned(),
+    };
+    let lines = vec![
+        line("+two", " \t^M"),
+        line("+0123456789012345678901234567", "    "),
+        line("+", " "),
+    ];
+    scene.tell(Msg::Diff {
+        ticket: id("t-check"),
+        diff: Ok(tui::Diff { commit: None, lines }),
+    });
+    let marked = |y: u16| -> (u16, u16) {
+        let cells = scene.cells(30, 12);
+        let mut at = (0..30).filter(|x| cells[(*x, y)].bg == ratatui::style::Color::Red);
+        let first = at.next().unwrap_or(0);
+        (first, first + u16::try_from(at.count()).unwrap() + 1)
+    };
+    let seen = scene.screen(30, 12);
+    let row =
+        |what: &str| u16::try_from(seen.lines().position(|line| line.starts_with(what)).unwrap()).unwrap();
+    assert_eq!(marked(row("+two")), (4, 11));
+    let long = row("+01");
+    assert_eq!((marked(long), marked(long + 1)), ((29, 30), (0, 3)));
+    assert_eq!(marked(long + 2), (1, 2));
+}

@@ -11,6 +11,7 @@ use model::ticket::{self, Candidate, CheckPlan, Spec, Ticket};
 use model::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use store::Recorded;
 use tui::{Action, App, Engine, Key, Msg, Options, Printed, Tone};
 
@@ -45,6 +46,7 @@ impl Scene {
             repository: "machine".to_owned(),
             colour: true,
             clock: |at| at.to_string().replace('T', " ").replace('Z', ""),
+            in_words: |text| text.replace("2026-01-02T", "").replace('Z', " here"),
         };
         Self {
             app: App::new(&options, BEGIN, (columns, lines)),
@@ -311,11 +313,21 @@ impl Scene {
         self.tell(output(run, bytes));
     }
 
-    /// The text on the screen.
-    pub(crate) fn screen(&self, columns: u16, lines: u16) -> String {
+    /// The last row of the journal.
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The cells of the screen.
+    pub(crate) fn cells(&self, columns: u16, lines: u16) -> Buffer {
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
         terminal.draw(|frame| tui::draw(&self.app, frame)).unwrap();
-        let buffer = terminal.backend().buffer();
+        terminal.backend().buffer().clone()
+    }
+
+    /// The text on the screen.
+    pub(crate) fn screen(&self, columns: u16, lines: u16) -> String {
+        let buffer = self.cells(columns, lines);
         let mut out = String::new();
         for y in 0..lines {
             let mut x = 0;

@@ -6,10 +6,10 @@ use client::repository::settings;
 use model::view::Snapshot;
 use model::{Oid, TicketId};
 use runtime::Place;
-use tui::{Diff, Tone};
+use tui::{Diff, DiffLine, Tone};
 
 use super::shown::words;
-use crate::commands::diff::{Row, masked, styled, sum};
+use crate::commands::diff::{Row, masked, mode_changes, styled, sum};
 use crate::ui::Style;
 
 /// The most files that are listed.
@@ -21,21 +21,27 @@ const LINES: usize = 5_000;
 pub(super) fn read(place: &Place, crew: &Snapshot, ticket: &TicketId) -> Result<Diff> {
     let settings = settings(place)?;
     let change = Change::of(place, &settings, crew, ticket)?;
-    let mut lines = vec![(Tone::Dim, change.words(&settings.project.target))];
+    let mut lines = vec![DiffLine::new(Tone::Dim, change.words(&settings.project.target))];
     for path in &change.unread {
         let says = format!("{path} cannot be read, and is not in this diff");
-        lines.push((Tone::Waiting, says));
+        lines.push(DiffLine::new(Tone::Waiting, says));
+    }
+    for line in change.brought()?.words() {
+        lines.push(DiffLine::new(
+            Tone::Dim,
+            runtime::secrets::said(text::sanitise::line(&line)),
+        ));
     }
     files(&mut lines, &change.files()?, ticket);
     match change.readable() {
         Ok(patch) => {
             patch_lines(&mut lines, &patch.text, ticket);
             if patch.has_secrets {
-                lines.push((Tone::Waiting, masked(ticket)));
+                lines.push(DiffLine::new(Tone::Waiting, masked(ticket)));
             }
         }
         // The files are there also where the patch is too large.
-        Err(error) => lines.push((Tone::Waiting, words(&error))),
+        Err(error) => lines.push(DiffLine::new(Tone::Waiting, words(&error))),
     }
     Ok(Diff {
         commit: change
@@ -46,34 +52,46 @@ pub(super) fn read(place: &Place, crew: &Snapshot, ticket: &TicketId) -> Result<
     })
 }
 
-/// A line for each file, and their sum.
-fn files(lines: &mut Vec<(Tone, String)>, files: &[FileChange], ticket: &TicketId) {
+/// A line for each file, their sum, and the modes that are others now.
+fn files(lines: &mut Vec<DiffLine>, files: &[FileChange], ticket: &TicketId) {
     if files.is_empty() {
-        lines.push((Tone::Plain, "no file differs".to_owned()));
+        lines.push(DiffLine::new(Tone::Plain, "no file differs".to_owned()));
         return;
     }
     for file in files.iter().take(FILES) {
         let row = Row::of(file);
         let line = format!("{:>7} {:>7} {:7} {}", row.added, row.removed, row.word, row.name);
-        lines.push((tone(row.style), text::sanitise::code(&line)));
+        lines.push(DiffLine::new(tone(row.style), text::sanitise::code(&line)));
     }
     if files.len() > FILES {
         let more = text::counted(files.len() - FILES, "more file");
         let says = format!("… {more}: `crew diff {ticket} --stat` lists all");
-        lines.push((Tone::Waiting, says));
+        lines.push(DiffLine::new(Tone::Waiting, says));
     }
-    lines.push((Tone::Plain, sum(files)));
-    lines.push((Tone::Plain, String::new()));
+    lines.push(DiffLine::new(Tone::Plain, sum(files)));
+    lines.extend(
+        mode_changes(files)
+            .take(FILES)
+            .map(|line| DiffLine::new(Tone::Plain, line)),
+    );
+    lines.push(DiffLine::new(Tone::Plain, String::new()));
 }
 
 /// The lines of the patch, made harmless as for `crew diff`.
-fn patch_lines(lines: &mut Vec<(Tone, String)>, patch: &str, ticket: &TicketId) {
+fn patch_lines(lines: &mut Vec<DiffLine>, patch: &str, ticket: &TicketId) {
     let shown = styled(patch).take(LINES);
-    lines.extend(shown.map(|(style, line)| (tone(style), text::sanitise::code(line))));
+    lines.extend(shown.map(|line| DiffLine {
+        tone: tone(line.style),
+        text: line.text,
+        blanks: line.blanks,
+    }));
     let all = patch.lines().count();
     if all > LINES {
         let more = text::counted(all - LINES, "more line");
-        lines.push((Tone::Waiting, format!("… {more}: `crew diff {ticket}` shows all")));
+        lines.push(DiffLine::new(
+            Tone::Waiting,
+            format!("… {more}: `crew diff {ticket}` shows all"),
+        ));
     }
 }
 
@@ -85,6 +103,7 @@ fn tone(style: Style) -> Tone {
         Style::Green => Tone::Good,
         Style::Yellow => Tone::Waiting,
         Style::Red => Tone::Removed,
+        Style::Blanks => Tone::Blanks,
         Style::Cyan => Tone::Moving,
     }
 }

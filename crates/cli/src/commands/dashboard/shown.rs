@@ -1,7 +1,7 @@
 //! A dashboard that is open: the world around its state.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use model::journal::Stream;
 use model::view::{self, Snapshot};
@@ -24,7 +24,7 @@ use client::error::Doing as _;
 use client::follow::{Changes, Follow};
 use client::inbox;
 use client::outbox::Outbox;
-use client::repository::{journal, settings_or_default};
+use client::repository::{Rejected, journal, settings_or_default};
 use client::submit::{Answer, Submitter};
 use runtime::Place;
 
@@ -78,6 +78,8 @@ struct Reading {
     busy: bool,
     /// When it was last begun.
     begun: Time,
+    /// The time of the settings file when it was last looked at; none while there is no such file.
+    settings: Option<SystemTime>,
 }
 
 impl Shown {
@@ -107,6 +109,7 @@ impl Shown {
                 due: true,
                 busy: false,
                 begun: Time(0),
+                settings: None,
             },
             summaries: Summaries::default(),
             engine: None,
@@ -176,8 +179,13 @@ impl Shown {
         Ok(true)
     }
 
-    /// Looks at what nobody tells of: whether a journal is there by now, and who holds the repository.
+    /// Looks at what nobody tells of: whether a journal is there by now, who holds the repository, and
+    /// whether the settings file was edited.
     async fn look(&mut self) -> Result<bool> {
+        let settings = std::fs::metadata(&self.place.settings_path);
+        let settings = settings.and_then(|metadata| metadata.modified()).ok();
+        self.files.due |= settings != self.files.settings;
+        self.files.settings = settings;
         let mut is_new = false;
         if self.journal.is_none()
             && let Some(ledger) = journal(&self.place).await?
@@ -361,6 +369,7 @@ impl Shown {
             due: false,
             busy: true,
             begun: now,
+            ..self.files
         };
         let (place, crew, tell) = (self.place.clone(), self.crew.clone(), self.tell.clone());
         let mut summaries = std::mem::take(&mut self.summaries);
@@ -386,11 +395,12 @@ fn files(
     summaries: &mut Summaries,
     now: Time,
 ) -> Option<Files> {
-    let (settings, _) = settings_or_default(place);
+    let settings = settings_or_default(place);
     let (mut unseen, beside) = inbox::folder(crew, place, &settings, outbox, now).ok()?;
-    unseen.retain(|id, _| !crew.tickets.contains_key(id));
+    unseen.retain(|id, ticket| crew.tickets.get(id) != Some(ticket));
     Some(Files {
         unseen,
+        seq: crew.seq,
         beside,
         commit_summaries: summaries.look(crew, place),
     })
@@ -414,7 +424,10 @@ fn with_aftermath(answer: Answer) -> model::command::Outcome {
 
 /// An error in a line, with what to do about it.
 pub(super) fn words(error: &client::Error) -> String {
-    let words = text::with_causes(error);
+    let mut words = text::with_causes(error);
+    if let client::Error::Settings { .. } = error {
+        words = format!("{words}: {}", Rejected::of(error).why);
+    }
     match error.hint() {
         Some(hint) => format!("{words} ({hint})"),
         None => words,

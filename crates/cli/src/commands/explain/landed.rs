@@ -54,7 +54,7 @@ impl<'a> Landed<'a> {
         let (id, commit) = (self.ticket, self.commit.short());
         let mut by = format!("  commit {commit} by {}", self.agent);
         if let Some((work, until)) = self.attempt.and_then(|work| Some((work, work.until?))) {
-            let (from, to) = (ui::clock_time(work.since), ui::clock_time(until));
+            let (from, to) = (ui::local(work.since), ui::local(until));
             let took = ui::span(until.since(work.since));
             by.push_str(&format!(", begun {from}, landed {to} ({took})"));
         }

@@ -48,12 +48,15 @@ pub(super) fn next(
         Some(Refusal::DependencyFailed {
             id: failed, since, ..
         }) => {
-            let since = ("since".to_owned(), ui::clock_time(*since));
+            let since = ("since".to_owned(), ui::local(*since));
             let remedies = format!(
                 "`crew ticket reopen {failed}` has it done after all, `crew ticket undep {id} {failed}` goes on \
                  without it, `crew drop {id}` gives this one up"
             );
             vec![since, ("hint".to_owned(), remedies)]
+        }
+        Some(Refusal::NotSetUp { id: shows }) => {
+            hint(format!("`crew explain {shows}` says what is to be mended"))
         }
         Some(Refusal::Held { retry_at: None, .. }) => {
             hint(held(id, facts.tickets.get(id).map(AsRef::as_ref)))
@@ -131,6 +134,7 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
         .flat_map(Ticket::broken_commitments)
         .map(|one| format!("`crew waive {id} --commitment {} <reason>`", one.id))
         .collect();
+    let approve = ticket.map_or_else(|| format!("crew approve {id}"), Ticket::approve_command);
     let waive = format!("`crew waive {id} <reason>` {UNSEEN}");
     match why {
         Some(Why::Auth) => format!(
@@ -148,27 +152,27 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
              and no step is paid for; `crew drop {id}` gives it up"
         ),
         Some(Why::Paths { .. }) => format!(
-            "`crew approve {id}` lets these paths pass, `crew reject {id} <why>` sends it back to its agent, `crew drop \
+            "`{approve}` lets these paths pass, `crew reject {id} <why>` sends it back to its agent, `crew drop \
              {id}` gives it up"
         ),
         Some(Why::Secrets { .. }) => format!(
-            "`crew reject {id} <why>` sends it back to its agent, `crew approve {id}` lets it land as it is, `crew drop {id}` \
+            "`crew reject {id} <why>` sends it back to its agent, `{approve}` lets it land as it is, `crew drop {id}` \
              gives it up; what was once in a commit of its branch lands with it"
         ),
         Some(Why::Tests { .. }) => format!(
-            "`crew approve {id}` lets it go on with fewer tests, `crew reject {id} <why>` sends it back to its agent, \
+            "`{approve}` lets it go on with fewer tests, `crew reject {id} <why>` sends it back to its agent, \
              `crew drop {id}` gives it up"
         ),
         Some(Why::Hold) => format!(
-            "`crew diff {id}` shows it, `crew approve {id}` lets it land, `crew reject {id} <why>` sends it back to its \
+            "`crew diff {id}` shows it, `{approve}` lets it land, `crew reject {id} <why>` sends it back to its \
              agent, `crew drop {id}` gives it up"
         ),
         Some(Why::Review) => format!(
-            "`crew approve {id}` or `crew reject {id} <why>` decides in the gatekeeper's place, `crew retry {id}` has it \
+            "`{approve}` or `crew reject {id} <why>` decides in the gatekeeper's place, `crew retry {id}` has it \
              reviewed again, `crew drop {id}` gives it up"
         ),
         Some(Why::Commitments { .. }) => {
-            format!("`crew approve {id}` lets it go on, `crew drop {id}` gives it up")
+            format!("`{approve}` lets it go on, `crew drop {id}` gives it up")
         }
         Some(Why::Failed) if !broken.is_empty() => format!(
             "{} excuses a commitment that is not met, and `crew retry {id}` then goes on with the work that is there; \

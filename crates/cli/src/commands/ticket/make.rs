@@ -12,7 +12,7 @@ use model::{Actor, TicketId};
 use serde_json::{Map, Value, json};
 
 use super::Call;
-use super::standing::expect_agent;
+use super::standing::{Hook, expect_agent};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
@@ -138,12 +138,6 @@ fn wait_for(folder: &TicketFolder, id: &TicketId) {
         }
         std::thread::sleep(LOOK);
     }
-}
-
-/// A hook's program, and the ticket of the notice that it was started for.
-pub(super) struct Hook {
-    pub(super) key: String,
-    pub(super) ticket: Option<TicketId>,
 }
 
 /// Makes a ticket for a hook's program. A hook for `completed` that makes one would start itself without end:

@@ -9,9 +9,14 @@ use process::{CALLS_DIR, QUEUE_MARK, Run};
 use runtime::{CHECK_MARK, HOOK_TICKET, Place, SET_UP_MARK};
 
 use super::Call;
-use super::make::Hook;
 use crate::context::{Context, Program};
 use crate::error::{Error, Result};
+
+/// A hook's program, and the ticket of the notice that it was started for.
+pub(super) struct Hook {
+    pub(super) key: String,
+    pub(super) ticket: Option<TicketId>,
+}
 
 impl Call<'_> {
     /// The program of crew's that runs this, where the folder is the queue that it works for; none where a

@@ -105,6 +105,18 @@ fn branch_and_pin_of_an_attempt_that_is_over_and_not_put_away_yet_are() {
 }
 
 #[test]
+fn a_branch_of_a_persons_with_the_name_of_an_agents_stays_and_is_named() {
+    let (repo, agent) = landed();
+    let branch = format!("agent/{agent}-t-1");
+    repo.git(&["branch", &branch]);
+    let head = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let said = repo.crew(&["clean", "--yes"]).ok();
+    let kept = format!("kept: branch {branch} is not crew's");
+    assert!(said.out.contains(&kept), "{said}");
+    assert_eq!(refs(&repo), [format!("{head} refs/heads/{branch}")]);
+}
+
+#[test]
 fn what_a_person_hid_beside_the_workspaces_stays() {
     let (repo, agent) = landed();
     let spaces = spaces(&repo);

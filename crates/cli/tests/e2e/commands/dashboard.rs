@@ -99,3 +99,34 @@ fn alone_where_there_is_no_crew_it_is_help() {
     screen.until("Print version");
     assert_eq!(screen.left(), (0, true));
 }
+
+#[test]
+fn an_edit_of_the_settings_that_cannot_be_used_is_shown_on_every_surface() {
+    let repo = Repo::with_crew();
+    repo.ticket("t-1", "Paint the wall", "");
+    let mut screen = repo.terminal(&["d", "--no-color"], (120, 40));
+    screen.until("4 Inbox");
+    assert_eq!(
+        repo.crew(&["ps", "--json"]).ok().json()["rejected_settings"],
+        serde_json::Value::Null
+    );
+    let good = repo.read("crew.toml");
+    repo.write("crew.toml", &format!("{good}\nbogus = = 3\n"));
+    screen.until("4 Inbox 1 waits for you");
+    screen.press("4");
+    screen.until("until then no engine starts");
+    let inbox = repo.crew(&["inbox", "--json"]);
+    assert_eq!(inbox.code, 3);
+    let item = &inbox.json()["items"][0];
+    assert_eq!(item["kind"], "settings");
+    let why = item["why"].as_str().unwrap();
+    assert!(
+        why.starts_with("crew.toml:") && why.contains("extra `=`"),
+        "{why}"
+    );
+    assert_eq!(repo.crew(&["ps", "--json"]).ok().json()["rejected_settings"], why);
+    repo.write("crew.toml", &good);
+    screen.until("nothing waits for you");
+    screen.press("q");
+    assert_eq!(screen.left(), (0, true));
+}

@@ -206,7 +206,7 @@ fn is_formed(format: &str, value: &Value) -> bool {
 #[test]
 fn what_is_missing_added_or_of_another_type_does_not_fit() {
     let kept = serde_json::json!({
-        "cleaned": true, "kept_folders": [], "removed_reviews": [], "kept": [{ "ref": "r", "commit": "c" }]
+        "cleaned": true, "kept_folders": [], "kept_branches": [], "removed_reviews": [], "kept": [{ "ref": "r", "commit": "c" }]
     });
     let clean = &DOCUMENTS["properties"]["clean"];
     assert_eq!(fits(clean, &kept), Ok(()));

@@ -196,3 +196,65 @@ fn a_person_looks_after_the_gatekeeper() {
     assert_eq!(world.landed(), ["t-1"]);
     assert_eq!(world.count("t-1", "review_claimed"), 1, "it is reviewed once");
 }
+
+#[test]
+fn blanks_carriage_returns_and_modes_are_seen_in_a_diff() {
+    let world = held_world();
+    world.commit("run", "one\ntwo\n");
+    world
+        .ticket("t-1")
+        .agent("printf 'one  \\ntwo\\r\\n' > run\nchmod +x run\ngit add run\ngit commit -qm run\necho DONE")
+        .write();
+    world.drain_held();
+    let said = world.must(&["diff", "t-1"]).out;
+    assert!(said.contains("+one  \n") && said.contains("+two^M\n"), "{said}");
+    let raw = world.must(&["diff", "t-1", "--raw"]).out;
+    assert!(raw.contains("+two\r\n") && !raw.contains("^M"), "{raw}");
+    let stat = world.must(&["diff", "t-1", "--stat"]).out;
+    assert!(stat.ends_with(" mode change 100644 => 100755 run\n"), "{stat}");
+    let change = &diff(&world, "t-1")["files"][0]["mode_change"];
+    assert_eq!(
+        (&change["old"], &change["new"]),
+        (&"100644".into(), &"100755".into())
+    );
+}
+
+#[test]
+fn the_commits_that_land_are_named_and_what_only_the_history_keeps() {
+    let world = held_world();
+    world
+        .ticket("t-1")
+        .agent(
+            "work big.bin x\ngit rm -q big.bin\ngit commit -qm 'Take \u{1b}[31mit away'\nwork own x\necho DONE",
+        )
+        .write();
+    world.drain_held();
+    for said in [
+        world.must(&["diff", "t-1"]).out,
+        world.must(&["diff", "t-1", "--stat"]).out,
+    ] {
+        let lines: Vec<&str> = said.lines().skip(1).take(2).collect();
+        assert!(lines[0].starts_with("3 commits of its own: "), "{said}");
+        assert!(
+            lines[0].contains("it away") && !lines[0].contains('\u{1b}'),
+            "{said}"
+        );
+        assert!(lines[1].ends_with("it stays in the history: big.bin"), "{said}");
+    }
+    let held = diff(&world, "t-1");
+    assert_eq!(held["commits"].as_array().unwrap().len(), 3);
+    assert_eq!(held["passing"], serde_json::json!(["big.bin"]));
+    world.must(&["approve", "t-1"]);
+    world.drain_all();
+    let landed = diff(&world, "t-1");
+    assert_eq!(
+        (&landed["commits"], &landed["passing"]),
+        (&held["commits"], &held["passing"])
+    );
+    // A single commit has nothing that its diff does not show.
+    world.ticket("t-2").agent("work other x\necho DONE").write();
+    world.drain_held();
+    let said = world.must(&["diff", "t-2", "--stat"]).out;
+    assert!(!said.contains("of its own"), "{said}");
+    assert_eq!(diff(&world, "t-2")["commits"].as_array().unwrap().len(), 1);
+}

@@ -248,6 +248,40 @@ fn whoever_looks_sees_why_a_harness_waits_and_may_cut_it_short() {
     assert_eq!(world.runs("t-1"), 2);
 }
 
+/// The naive version starts a run that cannot begin, and holds every ticket after three of them.
+#[test]
+fn a_program_that_is_not_there_is_one_entry_and_all_goes_on_once_it_is_back() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    for id in ["t-1", "t-2", "t-3"] {
+        world.ticket(id).agent("if [ $RUN = 1 ]; then until_there \"$GATES/go\"; echo 'WAKEUP: 1s soon'; else work t x; echo DONE; fi").write();
+    }
+    let (program, away) = (world.path("agent.sh"), world.path("away.sh"));
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    world.wait_for_run("t-2", 1);
+    std::fs::rename(&program, &away).unwrap();
+    world.open("go");
+    world.wait("the harness is paused", || world.harness_pause().is_some());
+    let inbox = world.crew(&["inbox", "--json"]);
+    let inbox: serde_json::Value = serde_json::from_str(&inbox.out).unwrap();
+    let items = inbox["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1, "{inbox}");
+    assert_eq!(items[0]["kind"], "harness", "{inbox}");
+    let why = items[0]["why"].as_str().unwrap_or_default();
+    assert!(
+        why.contains("scripted cannot start") && why.contains("agent.sh"),
+        "{why}"
+    );
+    std::fs::rename(&away, &program).unwrap();
+    world.must(&["retry", "t-1"]);
+    for id in ["t-1", "t-2", "t-3"] {
+        world.wait("it lands", || world.is_landed(id));
+        assert_eq!(world.state(id).tries, 1);
+    }
+    world.must(&["stop"]);
+    engine.end();
+}
+
 #[test]
 fn refused_credentials_are_held_at_once_and_nobody_else_is_sent_into_them() {
     // The only agent is freed, and gets the second ticket.

@@ -50,7 +50,7 @@ fn merges_at_remote(world: &World) -> Vec<String> {
 }
 
 /// Somebody else pushes a commit from a clone of their own.
-fn somebody_pushes(world: &World, file: &str) {
+pub(super) fn somebody_pushes(world: &World, file: &str) {
     somebody_at_remote(world, |world, clone| {
         fs::write(clone.join(file), "theirs\n").unwrap();
         world.git_at(clone, &["add", "-A"]);

@@ -95,6 +95,36 @@ fn a_token_that_was_taken_away_again_waits_too_and_goes_back_to_its_agent() {
 }
 
 #[test]
+fn a_token_in_the_message_of_a_commit_waits_too() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "echo x > own\ngit add .\n{PRINTED} | git commit -qF -\necho DONE"
+        ))
+        .write();
+    let said = world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "secrets", "{said}");
+    assert!(
+        note.contains("the message of commit ") && note.contains("(github-pat: ghp_…)"),
+        "{note}"
+    );
+}
+
+#[test]
+fn a_token_in_what_the_agent_says_it_has_done_is_masked_in_the_merge() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(&format!("work own x\nprintf 'SUMMARY: '\n{PRINTED}\necho DONE"))
+        .write();
+    world.drain_all();
+    let message = world.git(&["log", "-1", "--format=%B", "main"]);
+    assert!(message.contains("let token = \"ghp_…\";"), "{message}");
+}
+
+#[test]
 fn with_secrets_off_nobody_looks() {
     let world = World::with(|s| s.land = "secrets = \"off\"".to_owned());
     world

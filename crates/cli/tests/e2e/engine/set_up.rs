@@ -98,3 +98,47 @@ fn an_engine_that_stops_ends_a_set_up_at_once_and_the_next_one_begins_it_again()
         world.assert_at_rest();
     }
 }
+
+/// The naive version holds each ticket for it, one entry each, and names none of the folders.
+#[test]
+fn a_set_up_that_leaves_too_many_files_is_one_entry_and_all_goes_on_once_git_ignores_them() {
+    let world = World::with(|s| {
+        s.land = r#"[workspace]
+setup = ["mkdir -p .venv/lib; cd .venv/lib; seq 1 1200 | while read n; do : > $n.py; done"]"#
+            .to_owned();
+    });
+    for id in ["t-1", "t-2", "t-3", "t-4", "t-5"] {
+        world.ticket(id).agent(DONE).write();
+    }
+    let said = world.drain_held();
+    let inbox = world.crew(&["inbox", "--json"]);
+    let inbox: serde_json::Value = serde_json::from_str(&inbox.out).unwrap();
+    let items = inbox["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1, "{inbox}\n{said}");
+    let why = items[0]["why"].as_str().unwrap_or_default();
+    for part in [
+        "leaves 1200 files",
+        "1200 of them are in \".venv\"",
+        "add `.venv/` to .gitignore",
+    ] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+    // One workspace after the other shows it, and only as many as agents were free at first.
+    assert_eq!(world.count("t-5", "claimed"), 0);
+    let explained = world.must(&["explain", "t-5"]);
+    assert!(
+        explained.out.contains("no workspace can be set up"),
+        "{explained}"
+    );
+    let before = world.count("t-1", "released");
+    let mut engine = world.engine();
+    world.wait("it is tried again", || world.count("t-1", "released") > before);
+    world.commit(".gitignore", ".venv/\n");
+    for id in ["t-1", "t-2", "t-3", "t-4", "t-5"] {
+        world.wait("it lands", || world.is_landed(id));
+    }
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(world.state("t-1").tries, 1);
+    assert_eq!(world.on_main(".venv/lib/1.py"), None);
+}

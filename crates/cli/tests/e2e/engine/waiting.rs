@@ -404,10 +404,12 @@ fn held_tickets_and_edits_in_the_way_are_told_with_what_helps() {
         .iter()
         .map(|item| (item["kind"].as_str().unwrap(), typed(item)[0]))
         .collect();
+    let approve = world.state("t-2").approve_command();
+    assert!(approve.starts_with("crew approve t-2 --tip "), "{approve}");
     assert_eq!(
         told,
         [
-            ("paths", "crew approve t-2"),
+            ("paths", approve.as_str()),
             (
                 "checkout",
                 "git commit or git stash there: it goes on when an engine runs again (`crew run`)"

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::attempt::Class;
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
 use crate::ticket::{Held, InTheWay, Obstacle, Proposal, PullRequest, Waiting, in_words};
@@ -148,6 +149,9 @@ pub fn edits(paths: &[InTheWay]) -> String {
 /// A harness on which no step is started until a person has mended something.
 #[must_use]
 pub fn refused(harness: &str, pause: &HarnessPause) -> String {
+    if pause.class == Class::NoProgram {
+        return format!("{harness} {}", pause.message);
+    }
     format!(
         "{harness} refuses ({}): {}; `crew retry {}` once that is mended",
         pause.class.name(),

@@ -68,6 +68,7 @@ fn held(mut ticket: Ticket) -> Ticket {
         since: Time(0),
         retry_at: None,
         may_pass: false,
+        for_all: false,
         output: None,
     }));
     ticket

@@ -137,6 +137,11 @@ pub enum Refusal {
         /// Whether nothing can land on it.
         out_of_reach: bool,
     },
+    /// No workspace can be set up, for a cause that is every ticket's.
+    NotSetUp {
+        /// The ticket whose workspace showed that: it is held for it.
+        id: TicketId,
+    },
     /// It is meant for an agent who has another ticket.
     AssigneeBusy {
         /// The name of the agent.
@@ -288,6 +293,7 @@ impl fmt::Display for Refusal {
                 "no agent is started yet: `{command}` runs on the bare target first"
             ),
             Refusal::TargetRed { fault, .. } => write!(f, "no agent is started: {fault}"),
+            Refusal::NotSetUp { id } => write!(f, "no workspace can be set up, as {id} shows"),
             Refusal::AssigneeBusy { agent } => write!(f, "it is meant for {agent}, who has another ticket"),
             Refusal::Delegated { by } => write!(f, "it is a part of {by}, and begins in its turn"),
             Refusal::NoAgentFree { ahead: 0 } => f.write_str("no agent is free; it is the next"),

@@ -58,6 +58,7 @@ impl World {
             debounce,
             pause: None,
             target: None,
+            set_up: None,
             now: self.now,
         }
     }
@@ -88,6 +89,7 @@ impl World {
             since: Time(0),
             retry_at: None,
             may_pass: false,
+            for_all: false,
             output: None,
         }));
     }

@@ -346,6 +346,7 @@ fn a_waiver_during_the_checks_has_the_work_merged_anew_and_one_for_no_progress_l
         since: Time(1),
         retry_at: None,
         may_pass: false,
+        for_all: false,
         output: None,
     }));
     let ticket = then(&held, &waived(2));

@@ -101,6 +101,7 @@ fn nobody_waits_for_one_that_does_not_move_has_other_paths_or_is_held() {
         since: Time(0),
         retry_at: None,
         may_pass: false,
+        for_all: false,
         output: None,
     }));
     assert!(!found(&resolves, &waits.paths, true));

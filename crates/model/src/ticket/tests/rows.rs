@@ -532,6 +532,7 @@ fn a_workspace_that_could_not_be_set_up_costs_no_attempt_and_is_tried_again_by_i
             why: "`npm ci` failed".to_owned(),
             output: "no network".to_owned(),
             may_pass: true,
+            for_all: false,
             retry_at: Time(500_000),
         },
     };

@@ -14,6 +14,7 @@ impl Draft<'_> {
             since: self.ticket.since,
             retry_at,
             may_pass: false,
+            for_all: false,
             output: None,
         }));
     }

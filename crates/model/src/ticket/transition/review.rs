@@ -6,7 +6,7 @@ use crate::machine::Rejected;
 use crate::ticket::review::Order;
 use crate::ticket::{
     AfterReview, Clearance, Done, Effect, Event, Label, Review, ReviewEvent, Reviewing, Stage, Ticket,
-    Verdict, Why, sensitive_words,
+    Verdict, Why, for_its_agent,
 };
 use crate::{Actor, AgentName, Fence, Oid, Time};
 
@@ -345,9 +345,9 @@ impl Draft<'_> {
     /// queue.
     pub(super) fn give_back_to_author(&mut self, by: &Actor, why: &str, reopen_at: Time) -> Taken {
         let held = self.ticket.held.as_ref().map(|held| &held.why);
-        let is_before_review = self.ticket.asks_before_review();
+        let is_before_review = held.is_some_and(Why::is_asked_before_review);
         let secrets = match held {
-            Some(Why::Secrets { secrets, .. }) => Some(sensitive_words(secrets, &[])),
+            Some(Why::Secrets { secrets, .. }) => Some(for_its_agent(secrets)),
             Some(_) | None => None,
         };
         let tip = self.ticket.tip_to_approve().cloned();
@@ -363,7 +363,7 @@ impl Draft<'_> {
         self.ticket.labels.insert(Label::Rejected);
         // Its agent has to find them.
         let why = match secrets {
-            Some(secrets) => format!("{why}\n\nWhat crew has found: {secrets}."),
+            Some(secrets) => format!("{why}\n\n{secrets}"),
             None => why.to_owned(),
         };
         let told = story(&by.to_string(), &why, "");

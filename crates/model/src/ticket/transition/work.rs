@@ -388,6 +388,7 @@ impl Draft<'_> {
                 why,
                 output,
                 may_pass,
+                for_all,
                 retry_at,
             } => {
                 if !matches!(self.working()?.state, attempt::State::Preparing) {
@@ -401,6 +402,9 @@ impl Draft<'_> {
                 self.hold(Why::CouldNotRun, note, Some(*retry_at));
                 if *may_pass {
                     self.held_until_it_passes();
+                }
+                if let Some(held) = &mut self.ticket.held {
+                    held.for_all = *for_all;
                 }
                 if !output.is_empty() {
                     self.held_for(output);

@@ -89,6 +89,22 @@ pub(super) fn of_ticket(ticket: &Ticket, beside: &Context) -> Option<Item> {
     })
 }
 
+/// Workspaces that cannot be set up, as a ticket shows whose own could not be.
+pub(super) fn no_set_up(ticket: &Ticket, beside: &Context) -> Option<Item> {
+    let goes_on = format!("mend that: agents start {}", by_itself(beside.engine));
+    let retry = Act::Retry {
+        ticket: ticket.id.clone(),
+    };
+    Some(Item {
+        id: "set_up".to_owned(),
+        ticket: None,
+        agent: None,
+        title: "no workspace can be set up: [workspace] setup in crew.toml".to_owned(),
+        acts: vec![Act::ByHand { what: goes_on }, retry],
+        ..of_ticket(ticket, beside)?
+    })
+}
+
 fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
     let group = match &kind {
         Kind::Held(_) => "held",
@@ -104,6 +120,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         | Kind::Failing
         | Kind::Target
         | Kind::Disk
+        | Kind::Settings
         | Kind::Stuck => kind.name(),
     };
     Item {
@@ -309,6 +326,7 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
         | Refusal::DayBudget { .. }
         | Refusal::TargetUnchecked { .. }
         | Refusal::TargetRed { .. }
+        | Refusal::NotSetUp { .. }
         | Refusal::WaitsFor { .. }
         | Refusal::RecoveryNotNeededYet { .. }
         | Refusal::RecoveryNotNeeded { .. }

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use super::super::act::Act;
 use super::{BadFile, Behind, Context, Failing, Item, Kind, MEND, Urgency};
 use crate::AgentName;
-use crate::attempt::Quiet;
+use crate::attempt::{Class, Quiet};
 use crate::look::by_itself;
 use crate::policy::attention::{Need, Reason, attention};
+use crate::policy::review::is_gatekeeper;
+use crate::project::HarnessPause;
+use crate::settings::FILE_NAME;
 use crate::target::Target;
 use crate::ticket::{State, Ticket, Why};
 use crate::{Look, TicketId, Time};
@@ -38,13 +41,26 @@ pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Cont
             since: Some(pause.since),
             why: reason.words(),
             printed: None,
-            until: None,
-            acts: vec![Act::Retry {
-                ticket: ticket.id.clone(),
-            }],
+            until: pause.until,
+            acts: harness_acts(pause, &ticket.id, beside.engine),
         });
     }
     items.into_values().collect()
+}
+
+/// What a person can do about a paused harness, for which a ticket waits.
+fn harness_acts(pause: &HarnessPause, ticket: &TicketId, engine: bool) -> Vec<Act> {
+    let retry = Act::Retry {
+        ticket: ticket.clone(),
+    };
+    let by_hand = Act::ByHand {
+        what: format!(
+            "put the program there, or name another one in crew.toml: it goes on {}",
+            by_itself(engine)
+        ),
+    };
+    let is_missing = pause.class == Class::NoProgram;
+    is_missing.then_some(by_hand).into_iter().chain([retry]).collect()
 }
 
 /// A target that does not pass its own checks; none where it does, or they go on.
@@ -96,6 +112,31 @@ pub(super) fn disk(why: &str, engine: bool) -> Item {
                 by_itself(engine)
             ),
         }],
+    }
+}
+
+/// A settings file that cannot be used: an engine goes on with those that it has.
+pub(super) fn settings(why: &str, engine: bool) -> Item {
+    let by_hand = |what: String| Act::ByHand { what };
+    let until = match engine {
+        true => "until then the engine goes on with the last good settings",
+        false => "until then no engine starts",
+    };
+    Item {
+        id: Kind::Settings.name().to_owned(),
+        kind: Kind::Settings,
+        urgency: Urgency::Everyone,
+        ticket: None,
+        agent: None,
+        title: format!("{FILE_NAME} cannot be used"),
+        since: None,
+        why: why.to_owned(),
+        printed: None,
+        until: None,
+        acts: vec![
+            by_hand(format!("mend the file: {until}")),
+            by_hand("all of its faults: crew doctor".to_owned()),
+        ],
     }
 }
 
@@ -301,7 +342,8 @@ pub(super) fn quiet(ticket: &Ticket, beside: &Context) -> Vec<Item> {
             Some(remedy) => format!("{remedy}; {ends}"),
             None => format!("look at what it does: `crew peek {agent}`; {ends}"),
         };
-        let kill = Act::Kill { agent: agent.clone() };
+        // A gatekeeper is not killed: a person decides in its place.
+        let kill = (!is_gatekeeper(agent)).then(|| Act::Kill { agent: agent.clone() });
         Item {
             id: format!("stuck:{}:{agent}", ticket.id),
             kind: Kind::Stuck,
@@ -313,7 +355,7 @@ pub(super) fn quiet(ticket: &Ticket, beside: &Context) -> Vec<Item> {
             why: format!("its step is silent: {}", quiet.how),
             printed: None,
             until: None,
-            acts: vec![Act::ByHand { what }, kill],
+            acts: std::iter::once(Act::ByHand { what }).chain(kill).collect(),
         }
     };
     silent.map(item).collect()

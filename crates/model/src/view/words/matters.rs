@@ -20,6 +20,7 @@ pub fn matters(fact: &Fact) -> bool {
                 target.verdict,
                 Verdict::Unchecked | Verdict::Checking { command: None, .. }
             ),
+            project::Event::Moved(moved) => !moved.is_first(),
             project::Event::Opened
             | project::Event::Initialized
             | project::Event::AgentsBusy

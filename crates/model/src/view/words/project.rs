@@ -15,6 +15,10 @@ pub(super) fn of_project(event: &project::Event) -> String {
         project::Event::AgentSpawned { name } => format!("agent {name} was spawned"),
         project::Event::AgentRetired { name } => format!("agent {name} was retired"),
         project::Event::HarnessPaused { harness, pause } => match pause.until {
+            Some(until) if pause.asks_person() => format!(
+                "no step is started: {} (next try not before {until})",
+                attention::refused(harness, pause)
+            ),
             Some(until) => format!(
                 "no step is started on {harness} before {until} ({}): {}",
                 pause.class.name(),
@@ -31,6 +35,7 @@ pub(super) fn of_project(event: &project::Event) -> String {
         project::Event::DayBudgetSpent { pause } => pause.to_string(),
         project::Event::DayBudgetFree => "the day's budget has room again: steps are started".to_owned(),
         project::Event::Target(target) => of_target(target),
+        project::Event::Moved(moved) => moved.in_words(),
     }
 }
 
