@@ -396,11 +396,15 @@ fn of_a_service_that_is_gone_only_the_first_failure_is_blamed_on_work() {
     let gated =
         "until_there \"$GATES/go\"\necho more >> t-1.txt\ngit add t-1.txt\ngit commit -qm work\necho DONE";
     world.ticket("t-1").agent(gated).write();
-    world.ticket("t-2").agent(DONE).write();
+    // Later: two that are submitted at once are checked as one, of which none is blamed.
+    let second = format!("until_there \"$GATES/second\"\n{DONE}");
+    world.ticket("t-2").agent(&second).write();
     let engine = world.engine();
     world.wait_for_run("t-1", 1);
     fs::write(world.path("home/gone"), "").unwrap();
     world.open("go");
+    world.wait("its first failure", || world.count("t-1", "checks_failed") == 1);
+    world.open("second");
     // The pass that is remembered proves the first failure. The second one in a row is blamed on nobody.
     world.wait("it is held", || world.count("t-1", "target_red") >= 1);
     assert_eq!(world.count("t-1", "checks_failed"), 1);
