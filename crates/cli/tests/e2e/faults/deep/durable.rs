@@ -83,7 +83,8 @@ fn a_folder_of_packs_that_is_not_synced_is_found_by_the_same_look() {
 fn drained_under_strace(agents: &[&str], wrapper: Option<&str>) -> (World, String, String) {
     let world = World::with(|settings| {
         settings.agents = "count = 2".to_owned();
-        settings.checks = format!("commands = ['''{LISTS}''']");
+        // Each lands by a move of its own, of a tree that was checked itself.
+        settings.checks = format!("commands = ['''{LISTS}''']\n[train]\nbatch = 1");
     });
     for (agent, n) in agents.iter().zip(1..) {
         world.ticket(&format!("t-{n}")).agent(agent).write();
