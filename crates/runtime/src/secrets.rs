@@ -67,8 +67,10 @@ pub fn find(path: &str, text: &[u8]) -> Vec<Found> {
         let Some(scanner) = rules.compiled(rule) else {
             continue;
         };
+        let (mut counted, mut lines_before) = (0, 0);
         for window in windows {
-            let lines_before = memchr::memchr_iter(b'\n', &text[..window.start]).count();
+            lines_before += memchr::memchr_iter(b'\n', &text[counted..window.start]).count();
+            counted = window.start;
             let finds = scanner.scan_bytes(path, &text[window.clone()]);
             found.extend(finds.into_iter().map(|it| Found {
                 line: u32::try_from(lines_before + it.line).unwrap_or(u32::MAX),
