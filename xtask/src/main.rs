@@ -14,6 +14,7 @@ mod generate;
 mod guards;
 mod licence;
 mod metadata;
+mod npm;
 mod picture;
 mod program;
 mod reference;
@@ -23,6 +24,7 @@ mod sim;
 mod sources;
 mod suite;
 mod tiers;
+mod web;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -42,9 +44,9 @@ usage: cargo xtask <command>
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
   clients               installs the agent clients that the tests run, as clients/ pins them, in target/clients
   bench [PART] [--quick] [--crew=PATH]
-                        PART: drain, dispatch, exits, idle, recover, append, streams, beats, calls or train;
+                        PART: drain, dispatch, exits, idle, recover, append, streams, beats, calls, train or web;
                         what crew costs beside the plain shell; all of it writes docs/benchmarks.md, and train,
-                        streams, beats and calls by themselves their sections; of the release binary, which it builds, or of the one at PATH
+                        streams, beats, calls and web by themselves their sections; of the release binary, which it builds, or of the one at PATH
   sim [OPTION]          the simulation: the seeds of every test run, or others; a seed that fails is shrunk and written down
       --seed N          this one
       --seeds A..B      these, both among them
@@ -53,6 +55,10 @@ usage: cargo xtask <command>
   fuzz [--seconds N] [target]
                         makes up input for whatever reads what others wrote, 60 seconds for each target
   picture               runs the demo in a terminal and draws docs/picture.svg
+  web [--deep] [NAME]   crew's web page in a browser: its scenarios, or those whose names NAME is part of
+      --check           what needs no browser: the vendored files against npm's, types, the tests of modules
+      --vendor          writes the vendored files anew, from the packages that the lock file pins
+      --pictures        every page at three widths in both themes, into target/web-pictures, and docs/web.png
   help                  this text
 
 exit codes: 0 all good, 1 something failed, 2 usage
@@ -82,6 +88,9 @@ fn main() -> ExitCode {
         }
         ["fuzz", ref rest @ ..] if fuzz::Options::read(rest).is_some() => {
             fuzz::Options::read(rest).map_or(Ok(()), |options| fuzz::run(&root, &options))
+        }
+        ["web", ref rest @ ..] if web::Options::read(rest).is_some() => {
+            web::Options::read(rest).map_or(Ok(()), |options| web::run(&root, &options))
         }
         ["picture"] => picture::write(&root),
         ["help" | "-h" | "--help"] => {

@@ -63,6 +63,13 @@ const NEEDS: &[Need] = &[
         debian: &["fish"],
     },
     Need {
+        tier: Tier::First,
+        program: "chromium",
+        arguments: &["--version"],
+        why: "tests open the web page in it",
+        debian: &["chromium", "fonts-dejavu-core"],
+    },
+    Need {
         tier: Tier::Deep,
         program: "c++",
         arguments: &["-x", "c++", "-include", "cstdio", "-fsyntax-only", "/dev/null"],

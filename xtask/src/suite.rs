@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::tiers::{self, Tier};
-use crate::{Outcome, clients, deps, doctests, fuzz, generate, picture, program, setup, words};
+use crate::{Outcome, clients, deps, doctests, fuzz, generate, picture, program, setup, web, words};
 
 /// What a failed step does to the ones after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,10 @@ const STEPS: &[Step] = &[
         run: |root, _| words::check(root),
     },
     Step {
+        name: "web page",
+        run: |root, _| web::check(root),
+    },
+    Step {
         name: "clippy",
         run: |root, _| clippy(root),
     },
@@ -83,6 +87,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "tests",
         run: tiers::run,
+    },
+    Step {
+        name: "browser",
+        run: |root, tier| web::browse(root, tier, None),
     },
     Step {
         name: "made-up input",

@@ -41,6 +41,7 @@ enum Command {
     #[command(visible_alias = "d")]
     Dashboard(commands::dashboard::Dashboard),
     Ps(commands::ps::Ps),
+    Web(commands::web::Web),
     Peek(commands::peek::Peek),
     Logs(commands::logs::Logs),
     Path(commands::path::Path),
@@ -57,6 +58,7 @@ enum Command {
     Reject(commands::reject::Reject),
     CommitTo(commands::commit_to::CommitTo),
     Inbox(commands::inbox::Inbox),
+    Notify(commands::notify::Notify),
     Answer(commands::answer::Answer),
     Wake(commands::wake::Wake),
     Say(commands::say::Say),
@@ -236,6 +238,8 @@ impl Command {
             Command::Reject(_) => Some("reject"),
             Command::CommitTo(_) => Some("commit-to"),
             Command::Answer(_) => Some("answer"),
+            // It runs a person's programs, and what it has told is told no more.
+            Command::Notify(_) => Some("notify"),
             Command::Wake(_) => Some("wake"),
             Command::Say(_) => Some("say"),
             Command::Mode(_) => Some("mode"),
@@ -244,6 +248,7 @@ impl Command {
             Command::Rewind(_) => Some("rewind"),
             Command::Checks(checks) => checks.forgets().then_some("checks --forget"),
             Command::Doctor(doctor) => doctor.mends().then_some("doctor --fix"),
+            Command::Web(web) => web.decides().then_some("web"),
             Command::Demo(_)
             | Command::Ps(_)
             | Command::Peek(_)
@@ -300,6 +305,7 @@ fn call(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Assign(command) => wait(command.run(context)),
         Command::Delegate(command) => wait(command.run(context)),
         Command::Dashboard(command) => wait(command.run(context)),
+        Command::Web(command) => wait(command.run(context)),
         Command::Ps(command) => wait(command.run(context)),
         Command::Peek(command) => wait(command.run(context)),
         Command::Logs(command) => wait(command.run(context)),
@@ -319,6 +325,7 @@ fn call(context: &mut Context, command: Command) -> Result<Exit> {
         Command::CommitTo(command) => wait(command.run(context)),
         Command::Inbox(command) => wait(command.run(context)),
         Command::Answer(command) => wait(command.run(context)),
+        Command::Notify(command) => wait(command.run(context)),
         Command::Wake(command) => wait(command.run(context)),
         Command::Say(command) => wait(command.run(context)),
         Command::Mode(command) => wait(command.run(context)),

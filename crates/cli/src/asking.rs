@@ -73,7 +73,7 @@ fn warn_of(notices: &mut Notices) {
 
 /// Whether a command lets something go on that only an engine carries on.
 fn goes_on(command: &Command) -> bool {
-    match command {
+    match command.bare() {
         Command::Answer { .. }
         | Command::Wake { .. }
         | Command::Retry { .. }
@@ -96,6 +96,7 @@ fn goes_on(command: &Command) -> bool {
         | Command::Merge { .. }
         | Command::SetStatus { .. }
         | Command::Stop { .. }
+        | Command::IfSeen { .. }
         | Command::Tool { .. } => false,
     }
 }

@@ -2,6 +2,7 @@
 //! the checks are the real ones.
 
 mod ground;
+mod page;
 mod person;
 mod project;
 mod story;
@@ -10,7 +11,8 @@ mod tally;
 mod watch;
 
 pub(crate) use ground::Ground;
-pub(crate) use person::Person;
+pub(crate) use page::Page;
+pub(crate) use person::{LEAVES_IT, Person, THINKS};
 pub(crate) use project::{BRANCH, make, queue};
 pub(crate) use story::Story;
 pub(crate) use summary::{document, show};

@@ -13,8 +13,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Every day",
         &[
-            "init", "demo", "run", "stop", "ticket", "inbox", "answer", "retry", "approve", "reject",
-            "waive", "drop", "merge", "revert", "doctor", "clean",
+            "init", "demo", "run", "stop", "ticket", "inbox", "notify", "answer", "retry", "approve",
+            "reject", "waive", "drop", "merge", "revert", "doctor", "clean",
         ],
     ),
     (
@@ -38,6 +38,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Looking",
         &[
             "dashboard",
+            "web",
             "ps",
             "queue",
             "peek",

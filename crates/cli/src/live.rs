@@ -75,6 +75,8 @@ pub(crate) struct Live<'a, T> {
     screen: Screen,
     notices: Notices,
     signals: u32,
+    /// Tells people what waits, for as long as the engine runs.
+    notifier: Option<notify::Inside>,
 }
 
 impl<'a, T: Tell> Live<'a, T> {
@@ -117,7 +119,16 @@ impl<'a, T: Tell> Live<'a, T> {
             screen: Screen::new(),
             notices,
             signals: 0,
+            notifier: None,
         })
+    }
+
+    /// Has a notifier run beside the engine: it does nothing where the person has no `notify.toml`. What goes
+    /// wrong with it is one warning, and no matter of the engine's.
+    pub(crate) fn with_notifier(mut self) -> Self {
+        let (place, env) = (self.place.clone(), self.context.whole_env.clone());
+        self.notifier = Some(notify::Inside::start(place, env, notices::warn));
+        self
     }
 
     /// Whether a person, or the system, wanted it to end.
@@ -134,6 +145,8 @@ impl<'a, T: Tell> Live<'a, T> {
             self.ask.send_replace(self.teller.interrupted(u32::MAX).0);
             drop(engine.await);
         }
+        // It has the journal open, too.
+        drop(self.notifier.take());
         self.outbox = Outbox::read(Some(&self.ledger)).await.unwrap_or_default();
         // Nobody else waits for the threads that have the ledger open: the log beside the journal would stay,
         // and a user who may not write there could not read the journal.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use client::clock;
 
 /// The crates whose warnings are for people; a library's are about itself.
-const OURS: &str = "runtime=warn";
+const OURS: &str = "runtime=warn,crew::notices=warn";
 /// Durations, for measurements.
 const TIMINGS: &str = "timing=trace";
 /// The variable that names the file into which what things took is written; for `cargo xtask bench`.
@@ -96,6 +96,11 @@ impl Notices {
         }
         Some(next.text)
     }
+}
+
+/// A warning of what runs beside the engine: it is shown as the engine's are.
+pub(crate) fn warn(notice: &str) {
+    tracing::warn!("{notice}");
 }
 
 /// Text, and nothing around it.

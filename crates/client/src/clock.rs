@@ -2,9 +2,12 @@
 //! on a person's wall.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use model::Time;
+
+use crate::error::{Error, Result};
 
 /// The zone of whoever called: `TZ`, else the machine's. None where it is not known.
 static ZONE: LazyLock<Option<TimeZone>> = LazyLock::new(|| TimeZone::try_system().ok());
@@ -87,6 +90,33 @@ fn shown(at: Time, pattern: &str, zone: Option<&TimeZone>) -> String {
     }
 }
 
+/// A moment that a person wrote: so long ago (`24h`), a day of UTC, or a moment as programs write it.
+///
+/// # Errors
+/// The text is none of them.
+pub fn since(text: &str, now: Time) -> Result<Time> {
+    if let Ok(span) = model::settings::duration(text) {
+        return Ok(Time(now.0.saturating_sub(millis(span))));
+    }
+    if let Ok(day) = text.parse::<jiff::civil::Date>()
+        && let Ok(begins) = day.to_zoned(TimeZone::UTC)
+        && !text.contains(['T', ' '])
+    {
+        return Ok(Time(begins.timestamp().as_millisecond()));
+    }
+    match text.parse::<jiff::Timestamp>() {
+        Ok(moment) => Ok(Time(moment.as_millisecond())),
+        Err(_) => Err(Error::usage(
+            format!("`{}` is no span, day or moment", text::sanitise::line(text)),
+            "write `--since 24h`, `--since 2026-01-31` or `--since 2026-01-31T08:00:00Z`",
+        )),
+    }
+}
+
+fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
 /// An id for a command: unique, and in the order of time.
 pub fn command_id() -> String {
     #[expect(
@@ -129,6 +159,19 @@ mod tests {
             "2026-01-02T03:04:05.250Z",
         ] {
             assert_eq!(seen(text), text);
+        }
+    }
+
+    #[test]
+    fn since_is_a_span_a_day_or_a_moment() {
+        let now = Time(1_767_323_045_000);
+        let at = |text| since(text, now).unwrap().to_string();
+        assert_eq!(at("24h"), "2026-01-01T03:04:05Z");
+        assert_eq!(at("7d"), "2025-12-26T03:04:05Z");
+        assert_eq!(at("2026-01-01"), "2026-01-01T00:00:00Z");
+        assert_eq!(at("2026-01-01T08:30:00+02:00"), "2026-01-01T06:30:00Z");
+        for bad in ["", "yesterday", "2026-13-01", "5", "2026-01-01T08:30"] {
+            assert!(since(bad, now).is_err(), "{bad}");
         }
     }
 }

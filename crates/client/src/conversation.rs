@@ -7,6 +7,7 @@ mod calls;
 mod file;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use text::sanitise;
 use self::calls::Answered;
 use crate::disk_use;
 pub use file::{Reading, last_line, line_start};
+pub use window::{Begin, Placed, Placing, Window, window};
 
 /// The lines of a failed tool's result that are shown folded.
 const FAILED: usize = 6;

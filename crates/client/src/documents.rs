@@ -15,6 +15,7 @@ mod history;
 mod item;
 mod listed;
 mod machine;
+mod notified;
 mod output;
 mod pause;
 mod ps;
@@ -26,6 +27,7 @@ mod schema;
 mod target;
 mod train;
 mod usage;
+mod web;
 mod work;
 
 pub use agent::{Activity, Agent, Failure, Progress};
@@ -42,6 +44,7 @@ pub use history::{History, HistoryEvent, Past};
 pub use item::{Inbox, Item, News};
 pub use listed::{ListedTicket, ListedTickets, ShownTicket};
 pub use machine::{Machine, Machines};
+pub use notified::Notified;
 pub use output::{OutputLine, Peek, StepPrompt};
 pub use pause::Pause;
 pub use ps::{Engine, FailedHook, FailedSetUp, Paused, Ps, WaitingHook};
@@ -53,6 +56,7 @@ pub use schema::{of_documents, of_settings};
 pub use target::Target;
 pub use train::{Train, TrainEntry};
 pub use usage::Usage;
+pub use web::{WebDevice, WebDevices, WebPairing, WebRevoked, WebServed};
 pub use work::{Summary, Work, Worked};
 
 use model::view::Notice;
@@ -114,6 +118,7 @@ printed! {
     Document Train: "train";
     Document Inbox: "inbox";
     Line News: "inbox -f";
+    Line Notified: "notify";
     Document Summary: "summary";
     Document Explanation: "explain";
     Document History: "history";
@@ -131,4 +136,8 @@ printed! {
     Document Doctor: "doctor";
     Document Machines: "diagram";
     Document Machine: "diagram <machine>";
+    Line WebServed: "web", "demo";
+    Document WebPairing: "web pair";
+    Document WebDevices: "web devices";
+    Document WebRevoked: "web revoke";
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use git::Holder;
+use model::project::State;
+use model::view::Snapshot;
 use model::{Look, Time};
 use process::Life;
 use runtime::{Place, life_of};
@@ -61,6 +63,31 @@ pub fn look(engine: Option<&Engine>) -> Look {
         now: clock::now(),
         engine: engine.is_some_and(|engine| !engine.is_dead()),
     }
+}
+
+/// What an engine that was asked to stop waits for; none where it was not asked.
+#[must_use]
+pub fn stopping(crew: &Snapshot) -> Option<String> {
+    if crew.project.state != State::ShuttingDown {
+        return None;
+    }
+    let runs = crew.under_way().flat_map(|ticket| ticket.live_runs());
+    let (checks, steps): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_check());
+    let waits_for = [(steps.len(), "step"), (checks.len(), "check")];
+    let waits_for: Vec<String> = waits_for
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| text::counted(count, what))
+        .collect();
+    let at_once = match steps.len() {
+        0 => "",
+        1 => "; `crew stop --kill` ends it at once",
+        _ => "; `crew stop --kill` ends them at once",
+    };
+    Some(match waits_for.is_empty() {
+        true => "stopping".to_owned(),
+        false => format!("stopping: waits for {}{at_once}", waits_for.join(" and ")),
+    })
 }
 
 impl fmt::Display for Engine {

@@ -128,6 +128,13 @@ impl Changes {
         self.wait_at_most(if is_quiet { QUIET } else { POLL }).await;
     }
 
+    /// Waits for a change, for as long as it takes; for ever where the folder cannot be watched.
+    pub async fn told(&mut self) {
+        if self.told.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Waits for a change, or so long: a change is reported a little before it can be seen.
     pub async fn wait_at_most(&mut self, poll: Duration) {
         self.looks = self.looks.saturating_add(1);

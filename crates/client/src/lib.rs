@@ -5,8 +5,10 @@
 //! * [`follow`] is the snapshot and the journal's tail as it grows.
 //! * [`lookup`] finds the agent or ticket that a person means.
 //! * [`names`] are the names that a shell completes.
+//! * [`history`] has the rows about a ticket, an agent or the project.
 //! * [`outbox`] has the effects that the journal has ordered and that are not done.
 //! * [`inbox`] is everything that waits for a person; [`refusals`] are the reasons for which tickets wait.
+//! * [`notifications`] are the words of a notifier that fails, for those who examine a repository.
 //! * [`conversation`] is what an agent said and did, as lines for people.
 //! * [`activity`] is what runs in the step of an agent.
 //! * [`outputs`] are the files of steps, [`checks`] those of checks, and [`commits`] the commits of attempts.
@@ -29,11 +31,13 @@ pub mod documents;
 pub mod engine;
 pub mod error;
 pub mod follow;
+pub mod history;
 pub mod inbox;
 pub mod kept;
 pub mod lookup;
 pub mod names;
 pub mod new_repository;
+pub mod notifications;
 pub mod outbox;
 pub mod outputs;
 pub mod queue_facts;
@@ -49,3 +53,6 @@ pub mod word;
 pub mod workspaces;
 
 pub use error::{Error, Result};
+/// A program of a person's choice that is run for a moment.
+pub use process::{Answer, Exchange, GiveUp, NoAnswer, find_program};
+pub use runtime::Place;

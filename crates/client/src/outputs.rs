@@ -200,6 +200,21 @@ pub fn dir(place: &Place, run: &RunId) -> PathBuf {
     place.runs_dir.join(run.as_str())
 }
 
+/// The time at which a run began; none where that is not known.
+#[must_use]
+pub fn began(place: &Place, run: &RunId) -> Option<Time> {
+    let status = process::Run::open(place.run_dir(run)).ok()?.status().ok()?;
+    let started_at = match status {
+        process::Status::NotStarted | process::Status::Running { started: None } => return None,
+        process::Status::Running {
+            started: Some(started),
+        }
+        | process::Status::Lost { started } => started.started_at,
+        process::Status::Ended(exit) => exit.started_at,
+    };
+    i64::try_from(started_at).ok().filter(|at| *at > 0).map(Time)
+}
+
 /// The tickets of a view that an agent has worked on.
 fn of_view(crew: &Snapshot, agent: &AgentName) -> BTreeSet<TicketId> {
     let its = crew.attempts.values().filter(|work| work.agent == *agent);

@@ -54,19 +54,32 @@ impl Submitter {
         }
     }
 
+    /// The name of the person, as the journal keeps it.
+    #[must_use]
+    pub fn person(&self) -> &str {
+        &self.person
+    }
+
     /// Submits a command and waits for the answer. Where no engine runs, the command is carried out here.
     ///
     /// # Errors
     /// Settings or a journal that cannot be read; [`Error::NoAnswer`]; any failure that keeps the command
     /// from being carried out.
     pub async fn submit(&self, command: &Command) -> Result<Answer> {
+        self.submit_as(&clock::command_id(), command).await
+    }
+
+    /// As [`submit`](Self::submit), for a command that has its id: submitted again, it is asked once.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn submit_as(&self, id: &str, command: &Command) -> Result<Answer> {
         let place = &self.place;
         let engine = place.engine()?;
         if engine.is_none() {
             // A command that cannot be carried out here is not left in the inbox.
             repository::settings(place)?;
         }
-        let id = clock::command_id();
         let ledger = place
             .open_journal()
             .await
@@ -77,21 +90,21 @@ impl Submitter {
         }
         let before = ledger.0.head().await?.0;
         failpoint::hit("ask.parsed");
-        let submit = || ledger.submit(&id, &self.person, clock::now(), command);
+        let submit = || ledger.submit(id, &self.person, clock::now(), command);
         match submit().await {
             // It may be in the inbox or not. The same id asks once: submitted again, it surely is.
             Err(error) if error.is_ambiguous() => submit().await?,
             submitted => submitted?,
         }
         failpoint::hit("ask.asked");
-        let outcome = self.answer(&ledger, &id).await;
+        let outcome = self.answer(&ledger, id).await;
         if let Err(error) = &outcome
             && !matches!(error, Error::NoAnswer { .. })
         {
             // No engine is to carry the command out later, when nobody expects that any more. If one has done
             // so by now, this fails.
             let why = format!("it could not be carried out: {}", text::with_causes(error));
-            drop(ledger.answer(&id, &Outcome::Refused { why }, clock::now()).await);
+            drop(ledger.answer(id, &Outcome::Refused { why }, clock::now()).await);
         }
         let outcome = outcome?;
         let happened = match engine {
@@ -100,7 +113,7 @@ impl Submitter {
         };
         ledger.close().await;
         Ok(Answer {
-            id,
+            id: id.to_owned(),
             outcome,
             was_up: engine.is_some(),
             happened,

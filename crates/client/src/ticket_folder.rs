@@ -5,13 +5,24 @@ use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use model::TicketId;
 use model::ticket::CLOSED_BY_AGENT;
+use runtime::Place;
 use tickets::{Folder, Graph, Row, Rows};
 
 use crate::documents;
 use crate::error::Result;
 
 pub use tickets::{Filter, Id, New, SaidByTk, Sought, Status};
+
+/// The text of a ticket: its file below the heading's front matter. None where there is no such file, or none
+/// that can be read.
+#[must_use]
+pub fn text_of(place: &Place, id: &TicketId) -> Option<String> {
+    let id = Id::new(id.as_str()).ok()?;
+    let ticket = Folder::at(&place.tickets_dir).ok()?.read(&id).ok()?;
+    Some(ticket.body().to_owned())
+}
 
 /// Who writes a note.
 #[derive(Clone, Debug, PartialEq, Eq)]

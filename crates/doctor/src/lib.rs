@@ -16,6 +16,7 @@ mod invariants;
 mod journal;
 mod leftovers;
 mod mend;
+mod notifications;
 mod objects;
 mod pull_requests;
 mod repository;
@@ -54,6 +55,7 @@ pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
         pull_requests::look(caller, &place, settings, &mut found);
         hooks::look(caller, &place, settings, &mut found);
     }
+    notifications::look(&place, &mut found);
     tickets::look(&place, &mut found);
     match journal::open(&place, &mut found).await {
         Journal::Open(ledger) => {

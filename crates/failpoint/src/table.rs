@@ -421,6 +421,11 @@ points! {
         "clear.noted": "the unfinished work in a workspace is kept, and is to go out of it",
         "clear.filled": "it is out of the files, its branch is where it was",
     }
+    "notify" {
+        "notify.noted": "a message is noted as given to a program, which is not started",
+        "notify.sent": "the program has taken it, and that is not noted",
+        "notify.told": "it is noted as told",
+    }
 }
 
 #[cfg(test)]

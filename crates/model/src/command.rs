@@ -6,6 +6,7 @@ use crate::attempt::Mode;
 use crate::call::Call;
 use crate::commitment::Promise;
 use crate::ticket::{FileStatus, Ticket};
+use crate::view::standing_since;
 use crate::{Actor, AgentName, Fence, Oid, RunId, TicketId, Time};
 
 /// A command in the inbox.
@@ -173,6 +174,13 @@ pub enum Command {
         /// The fate of the running steps.
         running: OnStop,
     },
+    /// A command that holds only while its ticket is as the person saw it.
+    IfSeen {
+        /// The ticket as the person saw it.
+        seen: Seen,
+        /// The command itself.
+        then: Box<Command>,
+    },
     /// An agent calls a tool in its step.
     Tool {
         /// The run of the step.
@@ -188,7 +196,7 @@ impl Asked {
     /// Who asks: a call is its agent's, every other command a person's.
     #[must_use]
     pub fn actor(&self) -> Actor {
-        match &self.command {
+        match self.command.bare() {
             Command::Tool { run, .. } => Actor::Agent { run: run.clone() },
             Command::Spawn { .. }
             | Command::SpawnMany { .. }
@@ -211,12 +219,44 @@ impl Asked {
             | Command::Reap { .. }
             | Command::SetMode { .. }
             | Command::Rewind { .. }
+            | Command::IfSeen { .. }
             | Command::Stop { .. } => Actor::named(&self.by),
         }
     }
 }
 
 impl Command {
+    /// The command without its condition.
+    #[must_use]
+    pub fn bare(&self) -> &Command {
+        match self {
+            Command::IfSeen { then, .. } => then.bare(),
+            Command::Spawn { .. }
+            | Command::SpawnMany { .. }
+            | Command::Assign { .. }
+            | Command::Kill { .. }
+            | Command::Cleanup { .. }
+            | Command::Merge { .. }
+            | Command::Retry { .. }
+            | Command::Drop { .. }
+            | Command::SetStatus { .. }
+            | Command::Waive { .. }
+            | Command::WaiveCommitment { .. }
+            | Command::CommitTo { .. }
+            | Command::Approve { .. }
+            | Command::Reject { .. }
+            | Command::Answer { .. }
+            | Command::Wake { .. }
+            | Command::Say { .. }
+            | Command::Bait { .. }
+            | Command::Reap { .. }
+            | Command::SetMode { .. }
+            | Command::Rewind { .. }
+            | Command::Stop { .. }
+            | Command::Tool { .. } => self,
+        }
+    }
+
     /// The ticket that it is about, where it names one.
     #[must_use]
     pub fn ticket(&self) -> Option<&TicketId> {
@@ -233,6 +273,7 @@ impl Command {
             | Command::Rewind { ticket, .. }
             | Command::Approve { ticket, .. } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
+            Command::IfSeen { then, .. } => then.ticket(),
             Command::Spawn { .. }
             | Command::SpawnMany { .. }
             | Command::Kill { .. }
@@ -245,6 +286,62 @@ impl Command {
             | Command::Reap { .. }
             | Command::SetMode { .. } => None,
         }
+    }
+}
+
+/// A ticket as a person saw it when they decided on an act.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The ticket.
+    pub ticket: TicketId,
+    /// Its fence: another claim is another attempt.
+    pub fence: Fence,
+    /// The time since which it stood as it did; none for an act that only depends on the claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
+}
+
+impl Seen {
+    /// A ticket as it is.
+    #[must_use]
+    pub fn of(ticket: &Ticket) -> Self {
+        Self {
+            ticket: ticket.id.clone(),
+            fence: ticket.fence,
+            since: standing_since(ticket),
+        }
+    }
+
+    /// Whether the ticket still is as it was seen.
+    #[must_use]
+    pub fn holds(&self, ticket: &Ticket) -> bool {
+        let now = Self::of(ticket);
+        self.ticket == now.ticket
+            && self.fence == now.fence
+            && self.since.is_none_or(|since| now.since == Some(since))
+    }
+
+    /// The mark that stands for it in a document: `FENCE` or `FENCE.SINCE`, in milliseconds since 1970.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        match self.since {
+            Some(since) => format!("{}.{}", self.fence.0, since.0),
+            None => self.fence.0.to_string(),
+        }
+    }
+
+    /// Reads the mark of a ticket; none where it is no such mark.
+    #[must_use]
+    pub fn from_mark(ticket: TicketId, mark: &str) -> Option<Self> {
+        let (fence, since) = match mark.split_once('.') {
+            Some((fence, since)) => (fence, Some(Time(since.parse().ok()?))),
+            None => (mark, None),
+        };
+        Some(Self {
+            ticket,
+            fence: Fence(fence.parse().ok()?),
+            since,
+        })
     }
 }
 

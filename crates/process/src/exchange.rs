@@ -6,7 +6,8 @@ use std::io::{Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::io::retry_on_intr;
@@ -52,6 +53,43 @@ pub enum NoAnswer {
     /// The time is over.
     #[error("it did not answer within {} s", .0.as_secs())]
     TooSlow(Duration),
+    /// The caller did not want the answer any more.
+    #[error("it was ended before it had answered")]
+    GivenUp,
+}
+
+/// Ends an exchange before its time, from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct GiveUp(Arc<Mutex<Wanted>>);
+
+#[derive(Debug, Default)]
+struct Wanted {
+    is_over: bool,
+    /// Tells the exchange that is under way.
+    tell: Option<Sender<Over>>,
+}
+
+/// Why an exchange is over before its time has come.
+#[derive(Debug)]
+enum Over {
+    Ended,
+    GivenUp,
+}
+
+impl GiveUp {
+    /// Ends the exchange that is under way with its process group, and those that would follow.
+    pub fn now(&self) {
+        let mut wanted = self.lock();
+        wanted.is_over = true;
+        if let Some(tell) = wanted.tell.take() {
+            // The program may have ended by itself.
+            let _ = tell.send(Over::GivenUp);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Wanted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Exchange {
@@ -60,6 +98,14 @@ impl Exchange {
     /// # Errors
     /// [`NoAnswer`].
     pub fn ask(&self) -> Result<Answer, NoAnswer> {
+        self.ask_unless(&GiveUp::default())
+    }
+
+    /// As [`ask`](Self::ask), until the caller gives it up.
+    ///
+    /// # Errors
+    /// [`NoAnswer`].
+    pub fn ask_unless(&self, give_up: &GiveUp) -> Result<Answer, NoAnswer> {
         let failed = |what: &str, error: &std::io::Error| {
             NoAnswer::Failed(format!("{what}: {}", text::os_message(error)))
         };
@@ -86,27 +132,37 @@ impl Exchange {
         }
         let stdout = child.stdout.take().map(read_all);
         let stderr = child.stderr.take().map(read_all);
-        let (ended, wait_for_end) = mpsc::channel::<()>();
+        let (ended, wait_for_end) = mpsc::channel();
+        {
+            let mut wanted = give_up.lock();
+            wanted.tell = Some(ended.clone());
+            if wanted.is_over {
+                let _ = ended.send(Over::GivenUp);
+            }
+        }
         let limit = self.limit;
         let watch = std::thread::spawn(move || {
-            let is_too_slow = matches!(wait_for_end.recv_timeout(limit), Err(RecvTimeoutError::Timeout));
-            if is_too_slow {
-                kill();
-            }
-            is_too_slow
+            let no_answer = match wait_for_end.recv_timeout(limit) {
+                Ok(Over::Ended) | Err(RecvTimeoutError::Disconnected) => return None,
+                Ok(Over::GivenUp) => NoAnswer::GivenUp,
+                Err(RecvTimeoutError::Timeout) => NoAnswer::TooSlow(limit),
+            };
+            kill();
+            Some(no_answer)
         });
         // The leader is not reaped here, so that the group's id stays its own until the group is killed.
         let exited = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let seen = retry_on_intr(|| waitid(WaitId::Pid(group), exited));
-        drop(ended);
-        let is_too_slow = watch.join().unwrap_or(true);
+        let _ = ended.send(Over::Ended);
+        let no_answer = watch.join().unwrap_or(Some(NoAnswer::TooSlow(limit)));
+        give_up.lock().tell = None;
         // A process that it has left in the background would keep the outputs open.
         kill();
         let status = child.wait();
         seen.map_err(|errno| failed("its end cannot be seen", &errno.into()))?;
         let status = status.map_err(|error| failed("its end cannot be seen", &error))?;
-        if is_too_slow {
-            return Err(NoAnswer::TooSlow(limit));
+        if let Some(no_answer) = no_answer {
+            return Err(no_answer);
         }
         let read = |from: Option<Receiver<std::io::Result<Vec<u8>>>>| {
             let Some(from) = from else { return Ok(Vec::new()) };
@@ -181,5 +237,24 @@ mod tests {
         )
         .unwrap_err();
         assert_eq!(error, NoAnswer::TooSlow(Duration::from_millis(200)));
+    }
+
+    #[test]
+    fn a_program_whose_answer_is_not_wanted_any_more_is_killed() {
+        let exchange = Exchange {
+            program: "/bin/sh".into(),
+            args: ["-c", "while :; do :; done"].map(OsString::from).into(),
+            env: BTreeMap::new(),
+            cwd: "/".into(),
+            input: Vec::new(),
+            limit: Duration::from_secs(600),
+        };
+        let give_up = GiveUp::default();
+        let asked = std::thread::spawn({
+            let give_up = give_up.clone();
+            move || exchange.ask_unless(&give_up)
+        });
+        give_up.now();
+        assert_eq!(asked.join().unwrap(), Err(NoAnswer::GivenUp));
     }
 }

@@ -53,7 +53,7 @@ pub use asks::{
 };
 pub use end::Pulse;
 pub use error::{Error, Result};
-pub use exchange::{Answer, Exchange, NoAnswer};
+pub use exchange::{Answer, Exchange, GiveUp, NoAnswer};
 pub use linux::{Identity, Life, life, this_program};
 pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Said, Started, short};
 pub use run::{RUN_DIR, Run, Shim, Status};

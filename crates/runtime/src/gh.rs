@@ -370,7 +370,9 @@ impl Gh {
             }) => Ok(stdout),
             Ok(answer) => Err(failed(what, &answer)),
             Err(error @ NoAnswer::TooSlow(_)) => Err(GhError::Away(format!("`gh {what}`: {error}"))),
-            Err(error @ NoAnswer::Failed(_)) => Err(GhError::Refused(format!("`gh {what}`: {error}"))),
+            Err(error @ (NoAnswer::Failed(_) | NoAnswer::GivenUp)) => {
+                Err(GhError::Refused(format!("`gh {what}`: {error}")))
+            }
         }
     }
 }

@@ -139,8 +139,8 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
         .into_iter()
         .find(|asked| asked.id == command);
     let mut lands: Option<TicketId> = None;
-    if let Some(Command::Merge { ticket }) = asked.map(|asked| asked.command) {
-        lands = Some(ticket);
+    if let Some(Command::Merge { ticket }) = asked.as_ref().map(|asked| asked.command.bare()) {
+        lands = Some(ticket.clone());
     }
     let mut dispatcher =
         Dispatcher::start(ledger.clone(), executor, options, Duty::Command { lands }).await?;

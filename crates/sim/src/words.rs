@@ -226,5 +226,6 @@ pub(crate) fn asked(command: &Command) -> String {
         Command::Rewind { ticket, commit, at } => format!("rewind {ticket} to {} of {at}", commit.short()),
         Command::Stop { running } => format!("stop, running steps: {running:?}"),
         Command::Tool { run, call, .. } => format!("{} in {run}", call.name()),
+        Command::IfSeen { seen, then } => format!("{}, if {} is as seen", asked(then), seen.ticket),
     }
 }

@@ -10,23 +10,15 @@ use crate::theme::Tone;
 
 /// The symbol and the tone of a ticket's standing.
 pub(crate) fn symbol_and_tone(sign: Sign) -> (&'static str, Tone) {
-    match sign {
-        Sign::Wrong => ("!", Tone::Wrong),
-        Sign::Asks => ("?", Tone::Waiting),
-        Sign::InTheWay => ("!", Tone::Waiting),
-        Sign::Waits => ("◌", Tone::Waiting),
-        Sign::Ready => ("○", Tone::Good),
-        Sign::Preparing => ("◐", Tone::Moving),
-        Sign::Working => ("●", Tone::Bold),
-        Sign::Ended | Sign::Verifying => ("◍", Tone::Moving),
-        Sign::Queued => ("◌", Tone::Dim),
-        Sign::Landing => ("◍", Tone::Good),
-        Sign::Apart => ("▪", Tone::Dim),
-        Sign::Landed => ("✓", Tone::Good),
-        Sign::Closed => ("✓", Tone::Dim),
-        Sign::Failed => ("✗", Tone::Wrong),
-        Sign::Dropped => ("✗", Tone::Dim),
-    }
+    let tone = match sign {
+        Sign::Wrong | Sign::Failed => Tone::Wrong,
+        Sign::Asks | Sign::InTheWay | Sign::Waits => Tone::Waiting,
+        Sign::Ready | Sign::Landing | Sign::Landed => Tone::Good,
+        Sign::Preparing | Sign::Ended | Sign::Verifying => Tone::Moving,
+        Sign::Working => Tone::Bold,
+        Sign::Queued | Sign::Apart | Sign::Closed | Sign::Dropped => Tone::Dim,
+    };
+    (sign.symbol(), tone)
 }
 
 /// The order of the queue: first the unfinished tickets, the closest to landing first, and those that wait

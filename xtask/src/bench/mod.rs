@@ -19,6 +19,7 @@ mod repository;
 mod streams;
 mod train;
 mod transcript;
+mod web;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -38,7 +39,7 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 13] = [
     "drain",
     "dispatch",
     "exits",
@@ -51,6 +52,7 @@ const PARTS: [&str; 12] = [
     "calls",
     "listing",
     "train",
+    "web",
 ];
 
 impl Options {
@@ -75,8 +77,8 @@ impl Options {
 }
 
 /// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the
-/// page says how thoroughly. The sections of the train, the streams, the transcript, the beats, the calls and
-/// the listings are also written when only they were measured.
+/// page says how thoroughly. The sections of the train, the streams, the transcript, the beats, the calls,
+/// the listings and the web page are also written when only they were measured.
 ///
 /// # Errors
 ///
@@ -190,6 +192,10 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         println!("{}", train::report::told(&trains));
         report.trains = Some(trains);
     }
+    if wants("web") {
+        report.web = web::run(root, &built, options.quick)?;
+        println!("{}", web::told(&report.web));
+    }
     let path = root.join("docs/benchmarks.md");
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let page = if options.part.is_none() {
@@ -207,6 +213,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
             figures::beats_page(&report.beats),
             figures::calls_page(report.calls.as_ref()),
             figures::listings_page(&report.listings),
+            web::page(&report.web),
         ];
         let alone: Vec<&String> = alone.iter().filter(|section| !section.is_empty()).collect();
         if options.quick || alone.is_empty() {

@@ -13,6 +13,7 @@ use super::recover::{COMMANDS, Recovered};
 use super::streams::Streamed;
 use super::train::{self, Trains};
 use super::transcript::Read;
+use super::web::{self, Measured};
 use super::{figures, median, quantile};
 
 /// All of a run.
@@ -31,6 +32,7 @@ pub(crate) struct Report {
     pub(crate) beats: Vec<Beats>,
     pub(crate) calls: Option<Called>,
     pub(crate) trains: Option<Trains>,
+    pub(crate) web: Vec<Measured>,
 }
 
 /// How one method compares with another: the middle of the rounds' own ratios, and how far these went.
@@ -336,6 +338,7 @@ impl Report {
         if let Some(trains) = &self.trains {
             page.push_str(&train::report::page(trains));
         }
+        page.push_str(&web::page(&self.web));
         page
     }
 }

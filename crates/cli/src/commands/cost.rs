@@ -1,13 +1,10 @@
 //! `crew cost`: what was paid, for what.
 
-use std::time::Duration;
-
 use clap::{Args, ValueEnum};
-use model::Time;
 use model::view::{By, Filter, Line, Sum, TicketCost};
 
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
@@ -66,7 +63,10 @@ impl Cost {
             Some(Either::Agent(agent)) => filter.agent = Some(agent),
             None => {}
         }
-        filter.since = self.since.map(|text| since(&text, clock::now())).transpose()?;
+        filter.since = self
+            .since
+            .map(|text| clock::since(&text, clock::now()))
+            .transpose()?;
         let sums = self.by.unwrap_or(if filter.ticket.is_some() {
             Sums::Step
         } else {
@@ -207,46 +207,4 @@ fn total(sums: Sums, total: Sum) -> Vec<Cell> {
         .skip(if let Sums::Step = sums { 2 } else { 0 });
     let gaps = std::iter::repeat_n(Cell::default(), gap);
     [bold("total")].into_iter().chain(gaps).chain(used).collect()
-}
-
-/// A moment: so long ago, a day of UTC, or as written.
-fn since(text: &str, now: Time) -> Result<Time> {
-    if let Ok(span) = model::settings::duration(text) {
-        return Ok(Time(now.0.saturating_sub(millis(span))));
-    }
-    if let Ok(day) = text.parse::<jiff::civil::Date>()
-        && let Ok(begins) = day.to_zoned(jiff::tz::TimeZone::UTC)
-        && !text.contains(['T', ' '])
-    {
-        return Ok(Time(begins.timestamp().as_millisecond()));
-    }
-    match text.parse::<jiff::Timestamp>() {
-        Ok(moment) => Ok(Time(moment.as_millisecond())),
-        Err(_) => Err(Error::usage(
-            format!("`{}` is no span, day or moment", ui::clean(text)),
-            "write `--since 24h`, `--since 2026-01-31` or `--since 2026-01-31T08:00:00Z`",
-        )),
-    }
-}
-
-fn millis(span: Duration) -> i64 {
-    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn since_is_a_span_a_day_or_a_moment() {
-        let now = Time(1_767_323_045_000);
-        let at = |text| since(text, now).unwrap().to_string();
-        assert_eq!(at("24h"), "2026-01-01T03:04:05Z");
-        assert_eq!(at("7d"), "2025-12-26T03:04:05Z");
-        assert_eq!(at("2026-01-01"), "2026-01-01T00:00:00Z");
-        assert_eq!(at("2026-01-01T08:30:00+02:00"), "2026-01-01T06:30:00Z");
-        for bad in ["", "yesterday", "2026-13-01", "5", "2026-01-01T08:30"] {
-            assert!(since(bad, now).is_err(), "{bad}");
-        }
-    }
 }

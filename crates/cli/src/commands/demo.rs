@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
 use model::view::Landed;
@@ -9,7 +10,7 @@ use runtime::{Options, Place};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::context::Context;
-use crate::demo::{self, Ground, Meeting, Person, Story, Tally};
+use crate::demo::{self, Ground, LEAVES_IT, Meeting, Page, Person, Story, THINKS, Tally};
 use crate::engine_log::Filter;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -22,6 +23,9 @@ pub(crate) struct Demo {
     /// Keep the repository, and say where it is.
     #[arg(long)]
     keep: bool,
+    /// Show it in a browser too, by a link that is printed; the page stays until Ctrl-C.
+    #[arg(long)]
+    web: bool,
 }
 
 impl Demo {
@@ -38,7 +42,8 @@ impl Demo {
             return Ok(Exit::Interrupted);
         }
         let ended = match made {
-            Ok(place) => play(context, &ground, &place).await,
+            Ok(place) if self.web => play_on_page(context, &ground, &place, &mut interrupts).await,
+            Ok(place) => play(context, &ground, &place, THINKS).await,
             Err(error) => Err(error),
         };
         let is_well = matches!(ended, Ok(Ended { exit: Exit::Done, .. }));
@@ -85,6 +90,28 @@ impl Demo {
         }
         Ok(ended.exit)
     }
+}
+
+/// The same with a page, which stays after the end until a person has seen enough of it.
+async fn play_on_page(
+    context: &mut Context,
+    ground: &Ground,
+    place: &Place,
+    interrupts: &mut Interrupts,
+) -> Result<Ended> {
+    let page = Page::serve(context, ground, place).await?;
+    let ended = play(context, ground, place, LEAVES_IT).await?;
+    if ended.exit != Exit::Interrupted {
+        if !context.json {
+            context.out.line("")?;
+            let says = "The page shows how it ended. Ctrl-C ends it.";
+            context.out.wrapped(says, 0, Style::Bold)?;
+        }
+        context.out.flush()?;
+        interrupts.next().await;
+    }
+    drop(page);
+    Ok(ended)
 }
 
 /// How it ended.
@@ -134,9 +161,9 @@ async fn make(ground: Ground) -> Result<(Ground, Result<Place>)> {
 }
 
 /// Runs the engine until all is done, or nothing moves any more, or a person interrupts it; then says how it
-/// ended.
-async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<Ended> {
-    let mut person = Person::watches(place.clone(), context.person());
+/// ended. `thinks`: how long the person of the demonstration leaves its question to others.
+async fn play(context: &mut Context, ground: &Ground, place: &Place, thinks: Duration) -> Result<Ended> {
+    let mut person = Person::watches(place.clone(), context.person(), thinks);
     let _meeting = Meeting::watches(place.clone(), ground);
     let mut story = Story::default();
     let (interrupted, landed) = loop {
@@ -232,6 +259,16 @@ impl Interrupts {
             of(SignalKind::terminate())?,
             of(SignalKind::hangup())?,
         ]))
+    }
+
+    /// Waits for the next one.
+    async fn next(&mut self) {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
     }
 
     /// Whether one came by now.

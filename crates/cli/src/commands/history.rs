@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
-use model::journal::{EffectId, Fact, State, Stream};
+use model::journal::{State, Stream};
 use model::policy::attention::Reason;
-use model::project::Event;
 use model::ticket::Effect;
-use model::view::{Snapshot, describe_effect, describe_with, printed};
-use store::{Journal as _, Ledger, Recorded};
+use model::view::{describe_effect, describe_with, printed};
+use store::{Ledger, Recorded};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -17,7 +16,7 @@ use crate::ui;
 use crate::ui::{Cell, Style, Table};
 use client::lookup::{self, Either};
 use client::repository::journal;
-use client::{documents, follow, outputs};
+use client::{documents, follow, history};
 
 /// Show what happened to a ticket, an agent or the target: when, why, and what it led to
 #[derive(Debug, Args)]
@@ -63,7 +62,7 @@ impl History {
             };
             match (which, &self.to) {
                 (None, Some(_)) => each_of_all(ledger, take).await?,
-                (_, _) => each(ledger, &crew, which, take).await?,
+                (_, _) => history::each(ledger, &crew, which, take).await?,
             }
         }
         places.sort_unstable();
@@ -92,7 +91,7 @@ impl History {
                     let fold = ledger.row(place).await?;
                     list.entry(&documents::HistoryEvent::of(
                         &fold,
-                        &effects(ledger, place).await?,
+                        &history::effects(ledger, place).await?,
                     ))?;
                 }
             }
@@ -107,7 +106,7 @@ impl History {
         };
         for place in places {
             let fold = ledger.row(place).await?;
-            tell(&mut table, &fold, &effects(&ledger, place).await?, which);
+            tell(&mut table, &fold, &history::effects(&ledger, place).await?, which);
             context.out.part(&mut table)?;
         }
         Ok(Exit::Done)
@@ -128,43 +127,6 @@ async fn each_of_all(ledger: &Ledger, mut each: impl FnMut(&Recorded)) -> Result
         after = last.seq;
         page.iter().for_each(&mut each);
     }
-}
-
-/// The rows about a ticket, an agent or the project, one stream after the other.
-async fn each(
-    ledger: &Ledger,
-    crew: &Snapshot,
-    which: Option<&Either>,
-    mut each: impl FnMut(&Recorded),
-) -> Result<()> {
-    let agent = match which {
-        None => return Ok(ledger.each_of(&Stream::Project, 0, |fold| each(&fold)).await?),
-        Some(Either::Ticket(id)) => {
-            let stream = Stream::Ticket(id.clone());
-            return Ok(ledger.each_of(&stream, 0, |fold| each(&fold)).await?);
-        }
-        Some(Either::Agent(agent)) => agent,
-    };
-    let is_its = |state: &State| match state {
-        State::Ticket(ticket) => ticket
-            .attempt()
-            .is_some_and(|attempt| attempt.claim.agent == *agent),
-        State::Project(_) => false,
-    };
-    let of_project = |fold: Recorded| match &fold.fact {
-        Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }) if name == agent => {
-            each(&fold);
-        }
-        Fact::Project(_) | Fact::Ticket(_) => {}
-    };
-    ledger.each_of(&Stream::Project, 0, of_project).await?;
-    outputs::rows(ledger, crew, agent, |before, row| {
-        if is_its(&row.after) || before.is_some_and(is_its) {
-            each(row);
-        }
-    })
-    .await?;
-    Ok(())
 }
 
 fn cells(fold: &Recorded, which: Option<&Either>) -> [Cell; 5] {
@@ -196,19 +158,6 @@ fn tell(table: &mut Table, fold: &Recorded, effects: &[Effect], which: Option<&E
             Style::Dim,
         );
     }
-}
-
-/// The effects that an event ordered, in order.
-async fn effects(ledger: &Ledger, seq: u64) -> Result<Vec<Effect>> {
-    let mut found = Vec::new();
-    for index in 0.. {
-        let Some(stored) = ledger.0.effect(EffectId { seq, index }).await? else {
-            break;
-        };
-        // One that an older crew wrote and this one cannot read is passed over: it was done long ago.
-        found.extend(serde_json::from_str(&stored.body));
-    }
-    Ok(found)
 }
 
 /// Which rows led into a state from another one.

@@ -53,6 +53,9 @@ impl Man {
 fn roff(command: Command) -> std::io::Result<String> {
     let synopsis = synopsis::section(&command);
     let has_commands = command.get_subcommands().any(|one| !one.is_hide_set());
+    // Those of the program have pages of their own, and those of a command stand on its page.
+    let have_pages = command.get_name() == "crew";
+    let commands = synopsis::of_commands(&command);
     let has_version = command.get_version().is_some();
     let more = command
         .get_after_long_help()
@@ -65,8 +68,10 @@ fn roff(command: Command) -> std::io::Result<String> {
     text.extend(synopsis.into_bytes());
     page.render_description_section(&mut text)?;
     page.render_options_section(&mut text)?;
-    if has_commands {
+    if has_commands && have_pages {
         page.render_subcommands_section(&mut text)?;
+    } else if has_commands {
+        text.extend(commands.into_bytes());
     }
     if more {
         page.render_extra_section(&mut text)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use model::policy::budget::Pause;
 use model::policy::route;
-use model::project::{HarnessPause, State};
+use model::project::HarnessPause;
 use model::settings::Settings;
 use model::ticket::{Held, Ticket};
 use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status, checking};
@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::ui;
 use crate::ui::{Cell, Style, Table};
 use client::activity::Activity;
-use client::engine::{Engine, look};
+use client::engine::{self, Engine, look};
 use client::outbox::Outbox;
 use client::outputs::SettingUp;
 use client::repository::{Rejected, journal, settings_or_default};
@@ -133,7 +133,7 @@ impl Ps {
             out.wrapped(&says, 2, Style::Yellow)?;
         }
         out.wrapped(&in_words(engine.as_ref(), now), 2, Style::Dim)?;
-        if let Some(says) = engine.as_ref().and_then(|_| stopping(&crew)) {
+        if let Some(says) = engine.as_ref().and_then(|_| engine::stopping(&crew)) {
             out.wrapped(&says, 2, Style::Yellow)?;
         }
         // A target that is in the way is among the obstacles.
@@ -151,30 +151,6 @@ impl Ps {
         }
         Ok(Exit::Done)
     }
-}
-
-/// What an engine that was asked to stop waits for; none where it was not asked.
-fn stopping(crew: &Snapshot) -> Option<String> {
-    if crew.project.state != State::ShuttingDown {
-        return None;
-    }
-    let runs = crew.under_way().flat_map(|ticket| ticket.live_runs());
-    let (checks, steps): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_check());
-    let waits_for = [(steps.len(), "step"), (checks.len(), "check")];
-    let waits_for: Vec<String> = waits_for
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| text::counted(count, what))
-        .collect();
-    let at_once = match steps.len() {
-        0 => "",
-        1 => "; `crew stop --kill` ends it at once",
-        _ => "; `crew stop --kill` ends them at once",
-    };
-    Some(match waits_for.is_empty() {
-        true => "stopping".to_owned(),
-        false => format!("stopping: waits for {}{at_once}", waits_for.join(" and ")),
-    })
 }
 
 /// The hooks whose program failed on the last notice that it got.

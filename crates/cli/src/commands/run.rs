@@ -95,7 +95,9 @@ impl Run {
             asks_for_none,
             edits: BTreeMap::new(),
         };
-        let mut live = Live::start(context, place, options, filter, teller).await?;
+        let mut live = Live::start(context, place, options, filter, teller)
+            .await?
+            .with_notifier();
         let waits = live.until_end().await?;
         live.summary(&waits, self.until_idle)
     }

@@ -201,6 +201,9 @@ fn of_attempt(event: &attempt::Event, agent: &str) -> Option<(String, Style)> {
             format!("all parts are done: {agent} looks at the whole"),
             Style::Plain,
         )),
+        attempt::Event::Answered { text, .. } if text != ANSWER => {
+            Some((format!("answered on the page: {text}"), Style::Cyan))
+        }
         attempt::Event::Answered { .. } => Some((
             format!("answered with `crew answer {agent} {ANSWER}`: the demo typed it for you"),
             Style::Cyan,

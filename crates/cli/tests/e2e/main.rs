@@ -14,3 +14,5 @@ mod faults;
 mod histories;
 mod kill;
 mod log;
+mod web_board;
+mod web_security;

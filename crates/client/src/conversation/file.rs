@@ -180,15 +180,15 @@ impl Reading {
 }
 
 /// Shows entries, with the calls before them.
-struct Shower<'r> {
-    conversation: &'r mut Conversation,
-    calls: Option<&'r mut Calls>,
-    detail: Detail,
-    each: &'r mut dyn FnMut(Line),
+pub(super) struct Shower<'r> {
+    pub(super) conversation: &'r mut Conversation,
+    pub(super) calls: Option<&'r mut Calls>,
+    pub(super) detail: Detail,
+    pub(super) each: &'r mut dyn FnMut(Line),
 }
 
 impl Shower<'_> {
-    fn entry(&mut self, entry: Entry) {
+    pub(super) fn entry(&mut self, entry: Entry) {
         let mut each = wanted(self.detail, self.each);
         let calls = self.calls.as_mut().map(|calls| calls.before(&entry));
         for call in calls.iter().flatten() {

@@ -16,6 +16,8 @@ pub struct Event {
     seq: u64,
     /// The time at which it happened.
     at: Moment,
+    /// The same in milliseconds since 1970: checks may take less than a second.
+    at_ms: i64,
     /// The stream that it happened to: `project`, or `ticket/` and the ticket's id.
     stream: String,
     /// The stream's n-th event, from 1.
@@ -64,6 +66,7 @@ impl Event {
         Self {
             seq: fold.seq,
             at: Moment(fold.at),
+            at_ms: fold.at.0,
             stream: fold.stream.to_string(),
             version: fold.version,
             kind: fold.fact.name(),

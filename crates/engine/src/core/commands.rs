@@ -1,7 +1,7 @@
 //! Commands: from which states each is possible, and what it changes.
 
 use model::attempt::{self, AfterChildren, AfterStop, Attempt};
-use model::command::{Command, OnStop, Outcome};
+use model::command::{Command, OnStop, Outcome, Seen};
 use model::machine::Rejected;
 use model::policy::route;
 use model::project;
@@ -19,7 +19,24 @@ pub(crate) type Answer = Result<String, String>;
 impl Core {
     pub(super) fn commanded(&mut self, id: &str, by: &Actor, command: Command) {
         let writes = self.out.writes.len();
-        let answer = match command {
+        let answer = self.command(by, command);
+        let outcome = match answer {
+            Ok(message) => Outcome::Accepted { message },
+            Err(why) => Outcome::Refused { why },
+        };
+        // The answer is durable with the first thing the command changed, so that it is never carried out
+        // twice.
+        match self.out.writes.get_mut(writes) {
+            Some(write) => {
+                write.answers = Some((id.to_owned(), outcome));
+                write.cause = format!("asked by {by}");
+            }
+            None => self.out.answers.push((id.to_owned(), outcome)),
+        }
+    }
+
+    fn command(&mut self, by: &Actor, command: Command) -> Answer {
+        match command {
             Command::Spawn { name } => self.spawn([name]),
             Command::SpawnMany { count } => {
                 let mut taken = self.names_taken();
@@ -68,19 +85,23 @@ impl Core {
             Command::Rewind { ticket, commit, at } => self.rewind(&ticket, by, commit, at),
             Command::Stop { running } => self.stop(running),
             Command::Tool { run, fence, call } => self.called(&run, fence, call),
-        };
-        let outcome = match answer {
-            Ok(message) => Outcome::Accepted { message },
-            Err(why) => Outcome::Refused { why },
-        };
-        // The answer is durable with the first thing the command changed, so that it is never carried out
-        // twice.
-        match self.out.writes.get_mut(writes) {
-            Some(write) => {
-                write.answers = Some((id.to_owned(), outcome));
-                write.cause = format!("asked by {by}");
+            Command::IfSeen { seen, then } => {
+                self.expect_as_seen(&seen)?;
+                self.command(by, *then)
             }
-            None => self.out.answers.push((id.to_owned(), outcome)),
+        }
+    }
+
+    /// Refuses a command whose ticket is not as the person saw it.
+    fn expect_as_seen(&self, seen: &Seen) -> Result<(), String> {
+        let id = &seen.ticket;
+        match self.ticket(id) {
+            Some(ticket) if seen.holds(ticket) => Ok(()),
+            Some(ticket) => Err(format!(
+                "{id} has moved on since you looked at it: it is {} now",
+                ticket.state_name()
+            )),
+            None => Err(unknown(id)),
         }
     }
 

@@ -2,12 +2,12 @@
 
 use model::attempt::Signal;
 use model::call::Call;
-use model::command::{Command, Question};
+use model::command::{Command, Question, Seen};
 use model::ticket::FileStatus;
 use model::{Fence, RunId};
 
 use crate::matrix::matrix;
-use crate::scene::{Scene, asked, id, name, oid, someone};
+use crate::scene::{Scene, asked, id, name, oid, secs, someone};
 use crate::states;
 
 /// The decisions about `command`, in every state.
@@ -325,4 +325,48 @@ fn a_retry_without_its_agent_goes_back_to_the_queue_and_is_given_to_another() {
     let retry = scene.ask(Command::Retry { ticket: id("t-1") });
     assert_eq!(retry.events(), ["retried", "harness_freed", "claimed"], "{retry}");
     assert!(retry.to_string().contains("claimed by bob"), "{retry}");
+}
+
+/// A person decides on a card; what the card showed may be over when the command comes.
+#[test]
+fn a_command_about_a_ticket_that_has_moved_on_since_it_was_seen_is_refused() {
+    let if_seen = |seen: &Seen, command: Command| Command::IfSeen {
+        seen: seen.clone(),
+        then: Box::new(command),
+    };
+    let waive = || Command::Waive {
+        ticket: id("t-1"),
+        reason: "it may".to_owned(),
+    };
+    let mut scene = states::refused();
+    let seen = Seen::of(scene.core.ticket(&id("t-1")).unwrap());
+    let of_claim = Seen {
+        since: None,
+        ..seen.clone()
+    };
+    let refused = "not possible: t-1 has moved on since you looked at it: it is";
+    let other_claim = Seen {
+        fence: Fence(seen.fence.0 + 1),
+        ..seen.clone()
+    };
+    let answer = scene.ask(if_seen(&other_claim, waive())).answer();
+    assert!(answer.starts_with(refused), "{answer}");
+    scene.later(secs(1));
+    let retried = scene.ask(if_seen(&seen, Command::Retry { ticket: id("t-1") }));
+    assert!(retried.answer().starts_with("accepted"), "{retried}");
+    let write = &retried.output.writes[0];
+    assert!(
+        write.answers.is_some(),
+        "carried out again where the answer is lost"
+    );
+    let again = scene.ask(if_seen(&seen, Command::Retry { ticket: id("t-1") }));
+    assert!(again.answer().starts_with(refused), "{again}");
+    assert!(again.output.writes.is_empty(), "nothing is done");
+    // The claim is the same, and that is all that this act depends on.
+    assert!(of_claim.holds(scene.core.ticket(&id("t-1")).unwrap()));
+    let mark = seen.mark();
+    assert_eq!(Seen::from_mark(id("t-1"), &mark), Some(seen));
+    for wrong in ["", "x", "1.x", "1.2.3", "-1"] {
+        assert_eq!(Seen::from_mark(id("t-1"), wrong), None, "{wrong}");
+    }
 }

@@ -27,13 +27,8 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A problem at these bytes of the text. A span that is outside of the text, or cuts a character, is
     /// moved to the nearest place before that does not.
-    pub(super) fn new(
-        file: &str,
-        text: &str,
-        span: Range<usize>,
-        message: String,
-        hint: Option<String>,
-    ) -> Self {
+    #[must_use]
+    pub fn new(file: &str, text: &str, span: Range<usize>, message: String, hint: Option<String>) -> Self {
         let start = text.floor_char_boundary(span.start);
         let end = text.floor_char_boundary(span.end).max(start);
         let before = &text[..start];

@@ -25,7 +25,7 @@ const UNITS: [(&str, u64); 5] = [
 /// # Errors
 ///
 /// What is wrong with it, as the end of a sentence that began with the key.
-pub(crate) fn parse(text: &str) -> Result<Duration, &'static str> {
+pub fn parse(text: &str) -> Result<Duration, &'static str> {
     if text.is_empty() {
         return Err("is empty");
     }

@@ -46,6 +46,7 @@ pub use checks::{Blind, Checks};
 pub use delegate::Delegate;
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
+pub use duration::parse as parse_duration;
 pub use hooks::{Hook, Hooks};
 pub use land::{Author, Hold, Land, LandMode, Pr, PrAfter, Secrets, Trailer};
 pub use names::branch_name;

@@ -57,6 +57,48 @@ pub enum Sign {
     Dropped,
 }
 
+impl Sign {
+    /// Its symbol, the same on every frontend.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Wrong | Self::InTheWay => "!",
+            Self::Asks => "?",
+            Self::Waits | Self::Queued => "◌",
+            Self::Ready => "○",
+            Self::Preparing => "◐",
+            Self::Working => "●",
+            Self::Ended | Self::Verifying | Self::Landing => "◍",
+            Self::Apart => "▪",
+            Self::Landed | Self::Closed => "✓",
+            Self::Failed | Self::Dropped => "✗",
+        }
+    }
+
+    /// Its name, for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wrong => "wrong",
+            Self::Asks => "asks",
+            Self::InTheWay => "in_the_way",
+            Self::Waits => "waits",
+            Self::Ready => "ready",
+            Self::Preparing => "preparing",
+            Self::Working => "working",
+            Self::Ended => "ended",
+            Self::Queued => "queued",
+            Self::Verifying => "verifying",
+            Self::Landing => "landing",
+            Self::Apart => "apart",
+            Self::Landed => "landed",
+            Self::Closed => "closed",
+            Self::Failed => "failed",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
 impl Standing {
     /// The standing of a ticket, with the facts that count beside it.
     #[must_use]

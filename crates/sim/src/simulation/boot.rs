@@ -69,11 +69,11 @@ impl Simulation {
         let Some(command) = did.command else {
             return engine::Duty::Drain;
         };
-        if let model::command::Command::Stop { .. } = command {
+        if let model::command::Command::Stop { .. } = command.bare() {
             return engine::Duty::Drain;
         }
         let mut lands = None;
-        if let model::command::Command::Merge { ticket } = &command {
+        if let model::command::Command::Merge { ticket } = command.bare() {
             lands = Some(ticket.clone());
         }
         self.late.clear();

@@ -5,6 +5,35 @@ use clap::{Arg, Command};
 
 /// The section, in roff.
 pub(super) fn section(command: &Command) -> String {
+    format!(".SH SYNOPSIS\n{}\n", line(command))
+}
+
+/// The section of a command's own commands, which have no page of their own.
+pub(super) fn of_commands(command: &Command) -> String {
+    let shown = command
+        .get_subcommands()
+        .filter(|one| !one.is_hide_set() && one.get_name() != "help");
+    let mut text = ".SH COMMANDS\n".to_owned();
+    for one in shown {
+        let about = one.get_about().map(ToString::to_string).unwrap_or_default();
+        text.push_str(&format!(".TP\n{}\n{}\n", line(one), escaped(&about)));
+        let own = one
+            .get_arguments()
+            .filter(|arg| !arg.is_global_set() && !arg.is_hide_set() && arg.get_id() != "help");
+        for arg in own {
+            let word = if arg.is_positional() {
+                positional(arg)
+            } else {
+                option(arg)
+            };
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!(".br\n{word}: {}\n", escaped(&help)));
+        }
+    }
+    text
+}
+
+fn line(command: &Command) -> String {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let mut line = format!("\\fB{}\\fR", escaped(name));
     let shown = || command.get_arguments().filter(|arg| !arg.is_hide_set());
@@ -17,7 +46,7 @@ pub(super) fn section(command: &Command) -> String {
     if command.has_subcommands() {
         line.push_str(" [\\fICOMMAND\\fR]");
     }
-    format!(".SH SYNOPSIS\n{line}\n")
+    line
 }
 
 fn option(arg: &Arg) -> String {

@@ -171,9 +171,23 @@ fn what_every_command_prints_fits_the_committed_schema() {
         &["events", "--leader", "-f"],
         &["inbox", "-f"],
         &["logs", "-f", &lands],
+        &["web", "--port", "0"],
     ] {
         seen.follows(follows);
     }
+
+    assert!(seen.json(&["web", "pair"])["pair"].is_string());
+    assert_eq!(seen.json(&["web", "devices"])["devices"], Value::from([""; 0]));
+    // A device is paired, and revoked, where the page is tested.
+    assert_eq!(seen.said(&["web", "revoke", "phone"]).code, 1);
+
+    let told = seen.repo.home().join(".config/crew/notify.toml");
+    fs::create_dir_all(told.parent().unwrap()).unwrap();
+    fs::write(&told, "[[to]]\nafter = \"0s\"\ncommand = [\"true\"]\n").unwrap();
+    assert_eq!(seen.json(&["notify", "--test"])["failure"], Value::Null);
+    let told_once = seen.said(&["notify", "--once"]);
+    assert!(told_once.out.contains("\"program\":\"true\""), "{told_once}");
+    fs::remove_file(&told).unwrap();
 
     let last = seen.json(&["history", "t-blocked"])["events"]
         .as_array()

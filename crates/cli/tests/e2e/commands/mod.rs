@@ -8,15 +8,15 @@ mod dashboard;
 mod deep;
 mod demo;
 mod doctor;
-mod engine;
-mod following;
+pub(crate) mod engine;
+pub(crate) mod following;
 mod found;
 mod init;
 mod invariants;
 mod json;
 mod look;
 mod output;
-mod repo;
+pub(crate) mod repo;
 mod schema;
 mod shells;
 

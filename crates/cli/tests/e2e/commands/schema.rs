@@ -39,6 +39,10 @@ pub(crate) fn command(args: &[&str]) -> Option<String> {
             }
             Some(_) | None => return None,
         },
+        "web" => match words.get(1) {
+            Some(command @ (&"pair" | &"devices" | &"revoke")) => format!("web {command}"),
+            Some(_) | None => "web".to_owned(),
+        },
         name => name.to_owned(),
     })
 }

@@ -36,6 +36,7 @@ mod moved;
 mod named_checks;
 mod nested;
 mod notes;
+pub(crate) mod notify;
 mod people;
 mod prompts;
 pub(crate) mod pull_requests;

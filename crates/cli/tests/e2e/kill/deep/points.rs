@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use failpoint::POINTS;
 
-use crate::engine::{apart, pull_requests, push, sent_back, tools};
+use crate::engine::{apart, notify, pull_requests, push, sent_back, tools};
 use crate::kill::rng::Rng;
 use crate::kill::scenario::{Scenario, Size};
 use crate::kill::{clean, facts, gate, old_journal, stop, team};
@@ -98,7 +98,8 @@ fn killed_at_every_point_it_comes_to_the_same() {
 }
 
 /// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, of the
-/// gate, of `crew clean`, of an engine that is stopped, of a remote, of tools, of delegation, or of a team.
+/// gate, of `crew clean`, of an engine that is stopped, of a remote, of tools, of delegation, of a notifier,
+/// or of a team.
 fn is_elsewhere(point: &str) -> bool {
     old_journal::has(point)
         || facts::has(point)
@@ -110,6 +111,7 @@ fn is_elsewhere(point: &str) -> bool {
         || tools::has(point)
         || apart::has(point)
         || sent_back::has(point)
+        || notify::has(point)
         || team::OWN.has(point)
 }
 

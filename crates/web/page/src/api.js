@@ -1,0 +1,175 @@
+// Calls to the server: the token of this device, and the problems that it answers.
+import { signal } from './h.js';
+
+/** @typedef {import('./types').ProblemBody} ProblemBody */
+/** @typedef {import('./types').Device} Device */
+
+const TOKEN = 'crew.token';
+const DEVICE = 'crew.device';
+
+/** The address that everything of crew lies below, with a slash at the end. */
+export const base = new URL(
+  document.querySelector('meta[name="crew-root"]')?.getAttribute('content') || './', location.href,
+).href;
+
+const API = `${base}api/v1/`;
+
+/** An answer that is no success; `status` 0 where there was no answer at all. */
+export class Problem extends Error {
+  /** @param {Partial<ProblemBody> & {title: string}} body */
+  constructor(body) {
+    super(body.detail || body.title);
+    this.status = body.status ?? 0;
+    this.type = body.type ?? '';
+    this.title = body.title;
+    this.detail = body.detail ?? '';
+    this.hint = body.hint ?? null;
+    this.now = body.now;
+  }
+
+  /** True where nothing answered: the server, or the way to it, is gone. */
+  get lost() {
+    return this.status === 0 || this.status === 502 || this.status === 504;
+  }
+}
+
+/** @param {string} key */
+const read = key => {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+};
+
+/** @param {string} key @param {string | null} value */
+const write = (key, value) => {
+  try {
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch { /* Without storage the device is paired for this page. */ }
+};
+
+let token = read(TOKEN);
+
+/** @returns {Device | null} */
+const storedDevice = () => {
+  try {
+    return JSON.parse(read(DEVICE) ?? 'null');
+  } catch {
+    return null;
+  }
+};
+
+/** The device that this browser is paired as; null where it is not known. */
+export const device = signal(storedDevice());
+
+/**
+ * Whether this browser is paired: `none` before it was, `refused` once its token is not taken any more.
+ * @type {import('../vendor/signals.js').Signal<{state: 'none' | 'paired' | 'refused', why: Problem | null}>}
+ */
+export const session = signal({ state: token ? 'paired' : 'none', why: null });
+
+/** True where this device may only look. */
+export const looksOnly = () => device.value?.scope === 'look';
+
+/** @param {string} name @returns {Record<string, string>} */
+export const authorization = (name = 'Authorization') => (token ? { [name]: `Bearer ${token}` } : {});
+
+/** The answer as a problem. @param {Response} response */
+export const problemOf = async response => {
+  /** @type {ProblemBody} */
+  let body = { type: '', title: response.statusText || `HTTP ${response.status}`, status: response.status };
+  try {
+    body = { ...body, ...(await response.json()), status: response.status };
+  } catch { /* The answer is none of crew's. */ }
+  const problem = new Problem(body);
+  if (response.status === 401) session.value = { state: token ? 'refused' : 'none', why: problem };
+  return problem;
+};
+
+/** What the server's clock is ahead of this one, in ms, as far as it matters. */
+export const skew = signal(0);
+
+/** Compare the clocks: answers name whole seconds, and take a while. @param {Response} response */
+const heed = response => {
+  const date = Date.parse(response.headers.get('Date') ?? '');
+  if (Number.isNaN(date)) return;
+  const ahead = date + 500 - Date.now();
+  const matters = Math.abs(ahead) > 2_000 ? ahead : 0;
+  // It is not corrected for every answer that was a little late.
+  if (Math.abs(matters - skew.peek()) > 1_000) skew.value = matters;
+};
+
+/**
+ * Send a request.
+ * @param {string} method @param {string} path Below `api/v1/`. @param {unknown} [body]
+ * @param {AbortSignal} [abort]
+ * @returns {Promise<Response>} A success.
+ */
+export const send = async (method, path, body, abort) => {
+  /** @type {Response} */
+  let response;
+  try {
+    response = await fetch(API + path.replace(/^\//, ''), {
+      method,
+      headers: { ...authorization(), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: abort,
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    });
+  } catch (error) {
+    if (abort?.aborted) throw error;
+    throw new Problem({ title: 'crew does not answer', detail: `Nothing answers at ${base}.` });
+  }
+  heed(response);
+  if (response.ok) return response;
+  throw await problemOf(response);
+};
+
+/** @param {Response} response */
+const json = response => (response.status === 204 ? null : response.json());
+
+/** @param {string} path @param {AbortSignal} [abort] @returns {Promise<any>} */
+export const get = async (path, abort) => json(await send('GET', path, undefined, abort));
+/** @param {string} path @param {unknown} body @returns {Promise<any>} */
+export const put = async (path, body) => json(await send('PUT', path, body));
+/** @param {string} path @param {unknown} body @returns {Promise<any>} */
+export const post = async (path, body) => json(await send('POST', path, body));
+/** @param {string} path @returns {Promise<any>} */
+export const del = async path => json(await send('DELETE', path));
+
+/** A path below `api/v1/`, each piece encoded. @param {...string} pieces */
+export const path = (...pieces) => pieces.map(encodeURIComponent).join('/');
+
+/** Pair this browser with the code of a link. @param {string} code @param {string} name */
+export const pair = async (code, name) => {
+  const answer = await post('pair', { code, name });
+  token = answer.token;
+  write(TOKEN, token);
+  know(answer.device);
+  session.value = { state: 'paired', why: null };
+};
+
+/** Keep what is known of this device. @param {Device | null} it */
+export const know = it => {
+  device.value = it;
+  write(DEVICE, it && JSON.stringify(it));
+};
+
+/** Forget the token, as after a revocation. */
+export const unpair = () => {
+  token = null;
+  write(TOKEN, null);
+  know(null);
+  session.value = { state: 'none', why: null };
+};
+
+// Another tab pairs or forgets this browser.
+addEventListener('storage', event => {
+  if (event.key !== TOKEN) return;
+  token = event.newValue;
+  session.value = { state: token ? 'paired' : 'none', why: null };
+});

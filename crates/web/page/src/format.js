@@ -1,0 +1,64 @@
+// How numbers, money and times are written.
+
+const count = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const shortClock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+
+/** A count: `12,431`. @param {number} n */
+export const number = n => count.format(n);
+
+/** Tokens and the like, shortened: `41.2K`. @param {number} n */
+export const short = n => (n < 10_000 ? count.format(n) : compact.format(n));
+
+/**
+ * Millionths of a US dollar. What is less than a cent is said to be so.
+ * @param {number} micro
+ */
+export const money = micro => {
+  if (micro > 0 && micro < 5_000) return '<$0.01';
+  return dollars.format(micro / 1e6);
+};
+
+/**
+ * The cost of steps; `~` before one that is partly estimated, and a dash where nothing was paid.
+ * @param {{cost_micro_usd: number, estimated_micro_usd?: number} | null | undefined} usage
+ */
+export const cost = usage => {
+  if (!usage || usage.cost_micro_usd === 0) return '–';
+  return (usage.estimated_micro_usd ? '~' : '') + money(usage.cost_micro_usd);
+};
+
+/** A span of time in its two largest units: `1h 2m`. @param {number} ms */
+export const span = ms => {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  if (s < 60) return `${s}s`;
+  const m = Math.floor(s / 60);
+  if (m < 60) return `${m}m`;
+  const hours = Math.floor(m / 60);
+  if (hours < 24) return m % 60 ? `${hours}h ${m % 60}m` : `${hours}h`;
+  const days = Math.floor(hours / 24);
+  return hours % 24 ? `${days}d ${hours % 24}h` : `${days}d`;
+};
+
+/** The time of day here, with seconds. @param {number | string} at */
+export const time = at => clock.format(new Date(at));
+
+/** The time of day here, and the day where it is not today. @param {number | string} at */
+export const moment = at => {
+  const date = new Date(at);
+  const today = new Date().toDateString() === date.toDateString();
+  return today ? shortClock.format(date) : `${day.format(date)}, ${shortClock.format(date)}`;
+};
+
+/** Day, time and zone. @param {number | string} at */
+export const whole = at => full.format(new Date(at));
+
+/** Words of crew's as a sentence: with a capital letter. @param {string} text */
+export const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The first letters of a commit's id. @param {string} oid */
+export const oid = oid => oid.slice(0, 7);

@@ -1,0 +1,158 @@
+// Everything that waits for a person: the list by urgency, and the card of the chosen one.
+import { h, signal, useEffect, useRef, useState } from '../h.js';
+import { looksOnly } from '../api.js';
+import { useKeys } from '../keymap.js';
+import { at, go, query, route } from '../router.js';
+import { docs, inbox, orders, state } from '../store.js';
+import { kindOf, urgencies, urgencyTone, words } from '../words.js';
+import { Empty } from '../ui/empty.js';
+import { PageHead } from '../ui/head.js';
+import { ItemCard } from '../ui/item.js';
+import { List } from '../ui/list.js';
+import { useMedia } from '../ui/media.js';
+import { Outside, visible } from '../ui/outside.js';
+import { ItemKind } from '../ui/state.js';
+import { Age } from '../ui/time.js';
+
+/** @typedef {import('../types').Item} Item */
+
+/**
+ * The items that are chosen for one act on all of them, and the last one, from which a range goes.
+ * @type {import('../../vendor/signals.js').Signal<Set<string>>}
+ */
+const picked = signal(new Set());
+let pickedLast = '';
+
+/** Choose one, or not; with `range` all from the last one. @param {string} id @param {boolean} range */
+const pick = (id, range = false) => {
+  const order = orders.inbox.peek();
+  const [from, to] = [order.indexOf(pickedLast), order.indexOf(id)].sort((a, b) => a - b);
+  const next = new Set(picked.peek());
+  const on = !next.has(id);
+  for (const one of range && from >= 0 ? order.slice(from, to + 1) : [id]) {
+    if (on) next.add(one);
+    else next.delete(one);
+  }
+  pickedLast = id;
+  picked.value = next;
+};
+
+/** The key of the row that has the focus, else of the item that is shown. */
+const atHand = () => document.activeElement?.closest('[data-row]')?.getAttribute('data-row') ?? route.peek().params[0] ?? null;
+
+/** @param {{item: Item}} props */
+const Pick = ({ item }) => h('label', { class: 'pick' },
+  h('input', {
+    type: 'checkbox', checked: picked.value.has(item.id), 'aria-label': `Choose ${item.ticket ?? visible(item.title)}`,
+    onClick: (/** @type {MouseEvent} */ event) => pick(item.id, event.shiftKey),
+  }));
+
+/** @param {Item} item */
+const cells = item => [
+  [h(ItemKind, { item }), h('span', { class: 'unseen' }, `, ${urgencies[item.urgency]}`),
+    item.agent && h('span', { class: 'dim' }, ' ', h(Outside, { text: item.agent }))],
+  h('a', { href: at('inbox', item.id), class: 'open' }, h(Outside, { text: item.title })),
+  item.ticket && h('span', { class: 'id' }, item.ticket),
+  h(Age, { since: item.since, class: 'dim' }),
+  looksOnly() ? null : h(Pick, { item }),
+];
+
+/** Nothing waits: what goes on instead. */
+const Nothing = () => h(Empty, { title: words.nothingWaits, symbol: '✓' },
+  h('div', { class: 'chips' }, (state.value?.count_words ?? []).map(count => h('span', { key: count, class: 'chip' }, h(Outside, { text: count })))),
+  h('p', null, h('a', { href: at('tickets') }, 'All tickets')));
+
+/** The latest of its ticket: loaded after what a person is to act on. @param {{id: string}} props */
+const Latest = ({ id }) => {
+  const [part, setPart] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    import('../ui/history.js').then(setPart);
+  }, []);
+  return h('aside', { class: 'context', 'aria-label': `Latest of ${id}` },
+    h('h2', null, 'Latest'), part && h(part.History, { key: id, id, most: 14 }));
+};
+
+/** The chosen item, and what is known of its ticket. @param {{id: string}} props */
+const Chosen = ({ id }) => {
+  // In a narrow window the card is the page: its title is the one heading.
+  const narrow = useMedia('(max-width: 699.98px)');
+  useEffect(() => {
+    if (narrow) document.querySelector('h1')?.focus();
+  }, [id]);
+  const item = docs.item.value.get(id);
+  const next = orders.inbox.value.find(other => other !== id && docs.item.value.has(other));
+  // What has just left stays in sight, and says so.
+  const last = useRef(/** @type {Item | null} */ (null));
+  if (item) last.current = item;
+  else if (last.current?.id !== id) last.current = null;
+  const shown = item ?? last.current;
+  if (!shown) {
+    const ticket = id.split(':').find(piece => docs.ticket.value.has(piece));
+    return h(Empty, { title: 'This waits no more.', symbol: '✓' },
+      h('p', null, 'It was dealt with, or what it waited for has come.'),
+      ticket && h('p', null, h('a', { href: at('t', ticket, 'history') }, `What happened to ${ticket}`)),
+      h('p', null, h('a', { href: at('inbox') }, 'What waits now')));
+  }
+  return h('div', { class: 'item-page' },
+    h(ItemCard, { key: id, item: shown, gone: !item, heading: narrow ? 'h1' : 'h2', next: next ? at('inbox', next) : null }),
+    shown.ticket && h(Latest, { id: shown.ticket }));
+};
+
+export const Page = () => {
+  const { params, query: asked } = route.value;
+  const kind = asked.get('kind') ?? '';
+  const kinds = [...new Set(inbox.value.map(item => item.kind))];
+  const keys = orders.inbox.value.filter(id => {
+    const item = docs.item.value.get(id);
+  const next = orders.inbox.value.find(other => other !== id && docs.item.value.has(other));
+    return item && (!kind || item.kind === kind);
+  });
+  const chosen = params[0] ?? null;
+  const search = kind ? `?kind=${encodeURIComponent(kind)}` : '';
+
+  // In a wide window the first one is shown beside the list.
+  const first = keys[0] ?? null;
+  useEffect(() => {
+    if (!chosen && first && matchMedia('(min-width: 700px)').matches) go(at('inbox', first) + search, { replace: true });
+  }, [chosen === null, first === null]);
+
+  /** @param {number} by */
+  const step = by => {
+    const next = keys[keys.indexOf(chosen ?? '') + by];
+    if (next) go(at('inbox', next) + search, { replace: true });
+  };
+  useKeys([
+    { key: '[', label: 'Previous item', run: () => step(-1) },
+    { key: ']', label: 'Next item', run: () => step(1) },
+    ...(looksOnly() ? [] : [
+      { key: 'x', label: 'Choose the item, for one act on several', run: () => pick(atHand() ?? '') },
+      { key: 'X', label: 'Choose all from the last one', run: () => pick(atHand() ?? '', true) },
+    ]),
+  ], [chosen, keys.join()]);
+
+  // What has been chosen and waits no more is not chosen any more.
+  const several = keys.flatMap(id => (picked.value.has(id) ? docs.item.value.get(id) ?? [] : []));
+  const [bulk, setBulk] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    if (several.length > 0 && !bulk) import('../ui/bulk.js').then(setBulk);
+  }, [several.length > 0]);
+  useEffect(() => () => { picked.value = new Set(); }, []);
+
+  return h('div', { class: `split inbox ${chosen ? 'has-detail' : ''} ${several.length > 0 ? 'is-picking' : ''}` },
+    h('section', { class: 'pane master', 'aria-label': 'What waits' },
+      h(PageHead, { title: 'Needs you', beside: keys.length ? String(keys.length) : null },
+        kinds.length > 1 && h('select', {
+          class: 'end', 'aria-label': 'Kind', value: kind,
+          onChange: (/** @type {Event & {currentTarget: HTMLSelectElement}} */ event) => query({ kind: event.currentTarget.value }),
+        }, h('option', { value: '' }, 'all kinds'), kinds.map(it => h('option', { key: it, value: it }, kindOf(it).words)))),
+      h(List, {
+        label: 'Items that wait for a person', class: 'inbox-list', columns: ['Kind', 'Title', 'Ticket', 'Waits', 'Choose'],
+        keys, docs: docs.item.value, cells, memo: true, tone: item => `urgent-${urgencyTone(item.urgency)}`, current: chosen, order: kind,
+        empty: h(Nothing, null),
+      }),
+      keys.length > 0 && h('p', { class: 'dim list-end' }, 'Nothing else waits.'),
+      bulk && h(bulk.Bulk, { items: several, clear: () => { picked.value = new Set(); } })),
+    h('section', { class: 'pane detail', 'aria-label': 'The chosen item' },
+      chosen && h('a', { href: at('inbox') + search, class: 'back-line only-narrow' }, '‹ Needs you'),
+      chosen ? h(Chosen, { id: chosen }) : keys.length > 0 && h(Empty, { title: 'Choose an item.' })));
+};

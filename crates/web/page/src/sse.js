@@ -1,0 +1,44 @@
+// Server-sent events, read from an answer of fetch: an EventSource cannot carry the token.
+
+/** @typedef {{event: string, data: string, id: string}} Message */
+
+/** Reads messages out of text that comes in pieces. @returns {(text: string) => Message[]} */
+export const parser = () => {
+  let rest = '';
+  /** @type {Message} */
+  let message = { event: '', data: '', id: '' };
+  return text => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    /** @type {Message[]} */
+    const whole = [];
+    for (const line of lines.map(it => it.replace(/\r$/, ''))) {
+      if (line === '') {
+        if (message.data !== '' || message.event !== '') whole.push(message);
+        message = { event: '', data: '', id: '' };
+      } else if (line.startsWith('event:')) message.event = line.slice(6).trim();
+      else if (line.startsWith('id:')) message.id = line.slice(3).trim();
+      else if (line.startsWith('data:')) {
+        const data = line.slice(5).replace(/^ /, '');
+        message.data = message.data === '' ? data : `${message.data}\n${data}`;
+      }
+    }
+    return whole;
+  };
+};
+
+/**
+ * The messages of an answer, until it ends.
+ * @param {Response} response
+ * @param {(message: Message) => void} take
+ */
+export const messages = async (response, take) => {
+  if (!response.body) return;
+  const parse = parser();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    for (const message of parse(value)) take(message);
+  }
+};

@@ -1,0 +1,70 @@
+// One act on several chosen items: one confirmation that lists them, one command each, and results row by
+// row.
+import { h, useState } from '../h.js';
+import { confirm, outcomes, sendAct } from '../acts.js';
+import { inert } from '../shell.js';
+import { several, verbs } from '../words.js';
+import { Outside } from './outside.js';
+import { announce } from './toast.js';
+
+/** @typedef {import('../types').Item} Item */
+
+/** Acts that are done on several at once. */
+const many = ['approve', 'retry', 'wake', 'merge', 'waive', 'reject', 'drop', 'kill'];
+/**
+ * Those to which a text belongs: the same for all.
+ * @type {Record<string, {label: string, required: boolean}>}
+ */
+const texts = {
+  waive: { label: 'The reason, for all of them', required: true },
+  reject: { label: 'What is to be different, for all of them', required: true },
+  drop: { label: 'The reason, for all of them (may be empty)', required: false },
+};
+
+/** @param {Item} item */
+const named = item => [item.ticket, item.title].filter(Boolean).join(' ');
+
+/** The verbs that all of them offer. @param {Item[]} items */
+const common = items => many.filter(verb => items.every(item => item.acts.some(act => act.verb === verb && act.typed !== null)));
+
+/** @param {{items: Item[], clear: () => void}} props */
+export const Bulk = ({ items, clear }) => {
+  const [results, setResults] = useState(/** @type {{item: Item, accepted: boolean | null}[]} */ ([]));
+  const run = async (/** @type {string} */ verb) => {
+    const why = inert();
+    if (why) {
+      announce(why);
+      return;
+    }
+    const { label, danger } = verbs[verb];
+    const words = label.replace('…', '');
+    const text = await confirm({
+      title: several(items.length, `${words} # item?`, `${words} # items?`),
+      says: items.map(named).join('\n'), yes: several(items.length, `${words} #`, `${words} all #`), danger, ...texts[verb],
+    });
+    if (text === undefined) return;
+    setResults(items.map(item => ({ item, accepted: null })));
+    clear();
+    for (const item of items) {
+      const it = item.acts.find(act => act.verb === verb);
+      const accepted = it ? await sendAct(item, it, text) : false;
+      setResults(was => was.map(result => (result.item.id === item.id ? { item, accepted } : result)));
+    }
+  };
+  if (items.length === 0 && results.length === 0) return null;
+  const offered = common(items);
+  return h('section', { class: 'bulk', 'aria-label': 'Chosen items' },
+    items.length > 0 && h('div', { class: 'bulk-acts' },
+      h('b', null, `${items.length} chosen`),
+      offered.map(verb => h('button', { key: verb, type: 'button', class: verbs[verb].danger ? 'danger' : '', onClick: () => run(verb) }, verbs[verb].label)),
+      offered.length === 0 && h('span', { class: 'dim' }, 'They have no act in common.'),
+      h('button', { type: 'button', class: 'quiet', onClick: clear }, 'Choose none')),
+    results.length > 0 && h('ul', { class: 'bulk-results' }, results.map(({ item, accepted }) => {
+      const outcome = outcomes.value.get(item.id);
+      return h('li', { key: item.id },
+        accepted === null ? h('span', { class: 'moving' }, '◌ ') : accepted ? h('span', { class: 'good' }, '✓ ') : h('span', { class: 'wrong' }, '! '),
+        h(Outside, { text: named(item) }),
+        h('span', { class: 'dim' }, accepted === null ? ' – not answered yet' : accepted ? ' – done' : [' – ', h(Outside, { key: 'why', text: outcome?.message ?? 'refused' })]));
+    })),
+    results.length > 0 && h('button', { type: 'button', class: 'quiet small', onClick: () => setResults([]) }, 'Close'));
+};
