@@ -137,6 +137,15 @@ fn vendor(root: &Path, more: &[&str]) -> Outcome {
 pub(crate) fn browse(root: &Path, tier: Tier, only: Option<&str>) -> Outcome {
     let mut options = vec!["--test-reporter=spec".to_owned()];
     if let Some(only) = only {
+        // A name is no pattern: those of scenarios begin with a number in parentheses.
+        let escape = |c: char| {
+            if c.is_alphanumeric() || c == ' ' {
+                c.to_string()
+            } else {
+                format!("\\{c}")
+            }
+        };
+        let only: String = only.chars().map(escape).collect();
         options.push(format!("--test-name-pattern={only}"));
     }
     let deep = match tier {
