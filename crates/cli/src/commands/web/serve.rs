@@ -22,7 +22,7 @@ pub(super) const PORT: u16 = 7627;
 pub(super) struct Serve {
     /// The repository that is shown, if it is not that of the current folder.
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
-    dir: Option<PathBuf>,
+    folder: Option<PathBuf>,
     /// The port of 127.0.0.1 that is listened on; 0 takes any that is free.
     #[arg(long, value_name = "PORT", default_value_t = PORT)]
     port: u16,
@@ -76,7 +76,7 @@ impl Serve {
 
     /// The repository that is shown.
     fn place(&self, context: &Context) -> Result<Place> {
-        let Some(dir) = &self.dir else {
+        let Some(dir) = &self.folder else {
             return Ok(context.place()?);
         };
         let dir = context.dir.join(dir);
