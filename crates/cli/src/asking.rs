@@ -97,6 +97,7 @@ fn goes_on(command: &Command) -> bool {
         | Command::SetStatus { .. }
         | Command::Stop { .. }
         | Command::IfSeen { .. }
+        | Command::IfIdle { .. }
         | Command::Tool { .. } => false,
     }
 }

@@ -12,9 +12,9 @@ mod watch;
 
 pub(crate) use ground::Ground;
 pub(crate) use page::Page;
-pub(crate) use person::{LEAVES_IT, Person, THINKS};
+pub(crate) use person::{LEAVES_IT, Person, THINKS, open};
 pub(crate) use project::{BRANCH, make, queue};
-pub(crate) use story::Story;
+pub(crate) use story::{Story, in_words, waits};
 pub(crate) use summary::{document, show};
 pub(crate) use tally::Tally;
 pub(crate) use watch::Meeting;

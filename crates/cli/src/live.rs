@@ -127,7 +127,14 @@ impl<'a, T: Tell> Live<'a, T> {
     /// wrong with it is one warning, and no matter of the engine's.
     pub(crate) fn with_notifier(mut self) -> Self {
         let (place, env) = (self.place.clone(), self.context.whole_env.clone());
-        self.notifier = Some(notify::Inside::start(place, env, notices::warn));
+        self.notifier = Some(notify::Inside::start(place, env, None, notices::warn));
+        self
+    }
+
+    /// Shows what has happened since that view, too: what was written while no engine ran is not missed.
+    pub(crate) fn since(mut self, crew: Snapshot) -> Self {
+        self.rows = Follow::new(self.ledger.clone(), crew.seq);
+        self.crew = crew;
         self
     }
 

@@ -1,6 +1,7 @@
 //! Diffs: the change that a ticket would make on the target, or has made there; and where it is made.
 
 mod brought;
+pub mod lines;
 
 use std::path::PathBuf;
 
@@ -39,7 +40,7 @@ pub enum Of {
 }
 
 /// A patch for reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readable {
     /// The patch, as git prints it. It may have control sequences.
     pub text: String,

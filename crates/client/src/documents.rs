@@ -38,7 +38,7 @@ pub use cost::Cost;
 pub use demo::{DemoSummary, DemoTicket, Demonstrated};
 pub use diff::{Diff, WorkFolder};
 pub use event::{Event, Events, Notices, Warning, state_name};
-pub use explain::{Explanation, KeptWork, LandedWork};
+pub use explain::{Explanation, KeptWork, LandedWork, Remedy};
 pub use finding::{Area, Doctor, Finding, Level};
 pub use history::{History, HistoryEvent, Past};
 pub use item::{Inbox, Item, News};

@@ -8,6 +8,7 @@ use model::view::Snapshot;
 use model::{Look, Time};
 use process::Life;
 use runtime::{Place, life_of};
+use serde::Serialize;
 
 use crate::clock;
 use crate::error::Result;
@@ -65,6 +66,50 @@ pub fn look(engine: Option<&Engine>) -> Look {
     }
 }
 
+/// What is wrong with the engine of a project, and what helps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Trouble {
+    /// The trouble, in words.
+    pub says: String,
+    /// The line to type.
+    pub line: String,
+}
+
+/// The trouble with the engine, where there is one: it is stopped, dead, or gone without a word.
+#[must_use]
+pub fn trouble(engine: Option<&Engine>, crew: &Snapshot) -> Option<Trouble> {
+    let run = || "crew run".to_owned();
+    let Some(engine) = engine else {
+        let is_gone = match crew.project.state {
+            State::Initializing | State::Ready | State::Busy | State::ShuttingDown => true,
+            State::Uninitialized | State::Closed => false,
+        };
+        return is_gone.then(|| Trouble {
+            says: format!(
+                "the engine is gone without a word: it was killed, or the machine went down; the last event is of {}. \
+                 `crew run` starts another, which goes on where it was",
+                crew.at
+            ),
+            line: run(),
+        });
+    };
+    let since = engine.since.map(|at| format!(" since {at}")).unwrap_or_default();
+    if let Some(pid) = engine.stopped() {
+        let line = format!("kill -CONT {pid}");
+        return Some(Trouble {
+            says: format!("the engine is stopped by a signal ({engine}{since}): `{line}` lets it go on"),
+            line,
+        });
+    }
+    engine.is_dead().then(|| Trouble {
+        says: format!(
+            "the engine is dead, and a git that it started has not ended yet ({engine}{since}): once that has, \
+             `crew run` starts another"
+        ),
+        line: run(),
+    })
+}
+
 /// What an engine that was asked to stop waits for; none where it was not asked.
 #[must_use]
 pub fn stopping(crew: &Snapshot) -> Option<String> {
@@ -93,5 +138,42 @@ pub fn stopping(crew: &Snapshot) -> Option<String> {
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.holder.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engine(life: Life) -> Engine {
+        Engine {
+            pid: Some(7),
+            host: "vm".to_owned(),
+            since: Some(Time(1_000)),
+            life,
+            holder: Holder {
+                pid: Some(7),
+                host: "vm".to_owned(),
+                started: Some(1),
+                is_command: false,
+            },
+        }
+    }
+
+    #[test]
+    fn an_engine_that_cannot_say_so_is_said_to_be_stopped_dead_or_gone() {
+        let mut crew = Snapshot::default();
+        let line = |engine: Option<&Engine>, crew: &Snapshot| trouble(engine, crew).map(|it| it.line);
+        assert_eq!(line(None, &crew), None, "none has run yet");
+        crew.project.state = State::Busy;
+        assert_eq!(line(None, &crew).as_deref(), Some("crew run"));
+        let stopped = engine(Life::Stopped);
+        assert_eq!(line(Some(&stopped), &crew).as_deref(), Some("kill -CONT 7"));
+        let dead = trouble(Some(&engine(Life::Gone)), &crew).unwrap();
+        let says = "the engine is dead, and a git that it started has not ended yet (process 7 on vm since \
+                    1970-01-01T00:00:01Z)";
+        assert!(dead.says.starts_with(says), "{}", dead.says);
+        crew.project.state = State::Closed;
+        assert_eq!(line(None, &crew), None, "it has ended in good order");
     }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use model::settings::Diagnostic;
 
+use crate::repository::Rejected;
+
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -104,6 +106,19 @@ impl Error {
             self,
             Self::Runtime(runtime::Error::Held { .. }) | Self::Git(git::Error::Held { .. })
         )
+    }
+
+    /// It in a line, with the next step of a person.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut words = text::with_causes(self);
+        if let Self::Settings { .. } = self {
+            words = format!("{words}: {}", Rejected::of(self).why);
+        }
+        match self.hint() {
+            Some(hint) => format!("{words} ({hint})"),
+            None => words,
+        }
     }
 
     /// The next step of a person, where there is one.

@@ -79,6 +79,24 @@ impl Follow {
             std::future::pending::<()>().await;
         }
     }
+
+    /// Waits until something was written: a look that finds no new row ends no wait. For a caller whose look
+    /// at what has changed costs much. A wait that is dropped may have taken a notice, so that the caller
+    /// then looks too.
+    pub async fn written(&mut self) {
+        loop {
+            self.changed().await;
+            // What cannot be read is told where it is read.
+            let is_same = self
+                .ledger
+                .tail(self.after, 1)
+                .await
+                .is_ok_and(|rows| rows.is_empty());
+            if self.writes.was_noticed() || !is_same {
+                return;
+            }
+        }
+    }
 }
 
 /// A watch on a folder with a poll behind it.
@@ -120,6 +138,12 @@ impl Changes {
             let _ = watch.watch(&Asks::of(folder).answers_dir());
         }
         changes
+    }
+
+    /// Whether the system gives notice of changes.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.watch.is_some()
     }
 
     /// Waits for a change, or a while.

@@ -1,10 +1,12 @@
 //! History: the rows about a ticket, an agent or the project, and the effects that they ordered.
 
-use model::AgentName;
+use std::collections::BTreeMap;
+
 use model::journal::{EffectId, Fact, State, Stream};
 use model::project::Event;
 use model::ticket::Effect;
-use model::view::Snapshot;
+use model::view::{self, Context, Item, Snapshot};
+use model::{AgentName, TicketId};
 use store::{Journal as _, Ledger, Recorded};
 
 use crate::error::Result;
@@ -44,6 +46,36 @@ pub async fn each(
     })
     .await?;
     Ok(())
+}
+
+/// An entry of the inbox that waited once.
+#[derive(Debug)]
+pub struct Waited {
+    /// The entry, as it was last.
+    pub item: Item,
+    /// The row with which it was settled; none where no row says so yet.
+    pub settled: Option<Recorded>,
+}
+
+/// The entry of an id that waited for a person about a ticket, by the rows of the ticket; none where none
+/// ever did. Entries that depend on other things than the ticket, such as a dependency, are in no row.
+///
+/// # Errors
+/// The journal cannot be read.
+pub async fn waited(ledger: &Ledger, ticket: &TicketId, item: &str) -> Result<Option<Waited>> {
+    let mut found: Option<Waited> = None;
+    let look = |row: Recorded| {
+        let State::Ticket(after) = &row.after else { return };
+        let alone = BTreeMap::from([(ticket.clone(), after.clone())]);
+        let items = view::inbox(&alone, &Context::default());
+        match (items.into_iter().find(|one| one.id == item), &mut found) {
+            (Some(item), _) => found = Some(Waited { item, settled: None }),
+            (None, Some(waited)) if waited.settled.is_none() => waited.settled = Some(row),
+            (None, _) => {}
+        }
+    };
+    ledger.each_of(&Stream::Ticket(ticket.clone()), 0, look).await?;
+    Ok(found)
 }
 
 /// Whether a ticket is the agent's in this state.

@@ -1,8 +1,5 @@
 //! The inbox: everything that waits for a person, gathered from the journal and the ticket folder.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use model::policy::attention;
 use model::settings::Settings;
 use model::ticket::Ticket;
@@ -43,26 +40,11 @@ pub fn inbox(
     settings: &(Settings, Option<Rejected>),
     outbox: Outbox,
 ) -> Result<Vec<Item>> {
-    let (tickets, beside) = folder(crew, place, settings, outbox, clock::now())?;
-    Ok(view::inbox(&tickets, &beside))
-}
-
-/// The tickets, with those that only have a file yet, the other facts of the ticket folder, and the journal's
-/// effects that cannot be done: the arguments of [`view::inbox`]. `settings`: as [`settings_or_default`]
-/// gives them.
-///
-/// [`settings_or_default`]: crate::repository::settings_or_default
-pub fn folder(
-    crew: &Snapshot,
-    place: &Place,
-    (settings, rejected): &(Settings, Option<Rejected>),
-    outbox: Outbox,
-    now: Time,
-) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Context)> {
+    let ((settings, rejected), now) = (settings, clock::now());
     let facts = Facts::gather(crew, place, settings, &outbox.unwritten, now)?;
     let mut beside = context(crew, place, settings, &facts, outbox.failing, now)?;
     beside.settings = rejected.as_ref().map(|rejected| rejected.why.clone());
-    Ok((facts.tickets, beside))
+    Ok(view::inbox(&facts.tickets, &beside))
 }
 
 /// The facts beside the tickets that the inbox depends on, for a ticket folder whose facts are known.

@@ -54,6 +54,12 @@ impl Submitter {
         }
     }
 
+    /// The repository.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// The name of the person, as the journal keeps it.
     #[must_use]
     pub fn person(&self) -> &str {

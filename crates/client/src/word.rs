@@ -28,7 +28,7 @@ pub enum Back {
 /// # Errors
 /// The journal cannot be read, or the file cannot be written.
 pub async fn bring_back(place: &Place, id: &TicketId) -> Result<Back> {
-    let Some((ticket, _)) = known(place, id).await? else {
+    let Some(ticket) = known(place, id).await? else {
         return Ok(Back::NotLost);
     };
     let is_renamed = |change: &Unheeded| change.renamed.is_some();
@@ -45,8 +45,13 @@ pub async fn bring_back(place: &Place, id: &TicketId) -> Result<Back> {
     })
 }
 
+/// The ticket as the journal has it, archived or not.
+pub(crate) async fn known(place: &Place, id: &TicketId) -> Result<Option<Arc<Ticket>>> {
+    Ok(looked_up(place, id).await?.map(|(ticket, _)| ticket))
+}
+
 /// The ticket, as the journal has it, and whether an agent has any ticket, or had one a moment ago.
-async fn known(place: &Place, id: &TicketId) -> Result<Option<(Arc<Ticket>, bool)>> {
+async fn looked_up(place: &Place, id: &TicketId) -> Result<Option<(Arc<Ticket>, bool)>> {
     let Some(ledger) = repository::journal(place).await? else {
         return Ok(None);
     };
@@ -66,7 +71,7 @@ async fn known(place: &Place, id: &TicketId) -> Result<Option<(Arc<Ticket>, bool
 /// # Errors
 /// The journal cannot be read.
 pub async fn on_close(place: &Place, id: &TicketId) -> Result<Option<String>> {
-    let Some((ticket, _)) = known(place, id).await? else {
+    let Some(ticket) = known(place, id).await? else {
         return Ok(None);
     };
     let gives_up = format!("`crew drop {id}` gives it up");
@@ -103,7 +108,7 @@ pub async fn command(
     status: FileStatus,
     has_file: bool,
 ) -> Result<Option<Command>> {
-    let Some((ticket, are_agents_at_work)) = known(place, id).await? else {
+    let Some((ticket, are_agents_at_work)) = looked_up(place, id).await? else {
         return Ok(None);
     };
     let is_opened = ticket.is_done() && status == FileStatus::Open;

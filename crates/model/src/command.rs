@@ -181,6 +181,14 @@ pub enum Command {
         /// The command itself.
         then: Box<Command>,
     },
+    /// A command that holds only while an agent has no ticket: an idle agent has nothing else that a person
+    /// could have seen of it.
+    IfIdle {
+        /// The name of the agent.
+        agent: AgentName,
+        /// The command itself.
+        then: Box<Command>,
+    },
     /// An agent calls a tool in its step.
     Tool {
         /// The run of the step.
@@ -220,6 +228,7 @@ impl Asked {
             | Command::SetMode { .. }
             | Command::Rewind { .. }
             | Command::IfSeen { .. }
+            | Command::IfIdle { .. }
             | Command::Stop { .. } => Actor::named(&self.by),
         }
     }
@@ -229,32 +238,11 @@ impl Command {
     /// The command without its condition.
     #[must_use]
     pub fn bare(&self) -> &Command {
-        match self {
-            Command::IfSeen { then, .. } => then.bare(),
-            Command::Spawn { .. }
-            | Command::SpawnMany { .. }
-            | Command::Assign { .. }
-            | Command::Kill { .. }
-            | Command::Cleanup { .. }
-            | Command::Merge { .. }
-            | Command::Retry { .. }
-            | Command::Drop { .. }
-            | Command::SetStatus { .. }
-            | Command::Waive { .. }
-            | Command::WaiveCommitment { .. }
-            | Command::CommitTo { .. }
-            | Command::Approve { .. }
-            | Command::Reject { .. }
-            | Command::Answer { .. }
-            | Command::Wake { .. }
-            | Command::Say { .. }
-            | Command::Bait { .. }
-            | Command::Reap { .. }
-            | Command::SetMode { .. }
-            | Command::Rewind { .. }
-            | Command::Stop { .. }
-            | Command::Tool { .. } => self,
+        let mut bare = self;
+        while let Command::IfSeen { then, .. } | Command::IfIdle { then, .. } = bare {
+            bare = then;
         }
+        bare
     }
 
     /// The ticket that it is about, where it names one.
@@ -273,7 +261,7 @@ impl Command {
             | Command::Rewind { ticket, .. }
             | Command::Approve { ticket, .. } => Some(ticket),
             Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
-            Command::IfSeen { then, .. } => then.ticket(),
+            Command::IfSeen { then, .. } | Command::IfIdle { then, .. } => then.ticket(),
             Command::Spawn { .. }
             | Command::SpawnMany { .. }
             | Command::Kill { .. }

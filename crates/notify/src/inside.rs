@@ -29,12 +29,14 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// Starts it. `warn` is called at most once: something is wrong, in words. Whatever fails, the caller
-    /// goes on.
+    /// Starts it. `page` is the address of the page that the program serves, if it serves one, without a `/`
+    /// at its end: links begin with it where the settings name no other. `warn` is called at most once:
+    /// something is wrong, in words. Whatever fails, the caller goes on.
     #[must_use]
     pub fn start(
         place: Place,
         env: BTreeMap<OsString, OsString>,
+        page: Option<String>,
         warn: impl FnMut(&str) + Send + 'static,
     ) -> Self {
         let (stop, stopped) = oneshot::channel();
@@ -45,7 +47,7 @@ impl Inside {
             let _ending: mpsc::Sender<()> = ending;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             if let Ok(runtime) = runtime {
-                runtime.block_on(follow(&place, &env, stopped, warn));
+                runtime.block_on(follow(&place, &env, page, stopped, warn));
             }
         });
         Self {
@@ -65,6 +67,7 @@ impl Drop for Inside {
 async fn follow(
     place: &Place,
     env: &BTreeMap<OsString, OsString>,
+    page: Option<String>,
     mut stopped: oneshot::Receiver<()>,
     mut warn: impl FnMut(&str),
 ) {
@@ -84,7 +87,10 @@ async fn follow(
     loop {
         let is_there = crate::path(place).is_some_and(|path| path.exists());
         let ended = match is_there {
-            true => run(place, &Options::inside(env.clone()), &mut stopped, &mut tell).await,
+            true => {
+                let options = Options::inside(env.clone(), page.clone());
+                run(place, &options, &mut stopped, &mut tell).await
+            }
             false => {
                 Settings::forget_fault(place);
                 Ok(End::Elsewhere(None))

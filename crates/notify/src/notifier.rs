@@ -21,7 +21,7 @@ use crate::plan::{Moment, Waiting, plan};
 use crate::program::{Failure, send};
 use crate::report::Report;
 use crate::secrets::Secrets;
-use crate::settings::{self, Settings, To};
+use crate::settings::{self, PAGE, Settings, To};
 
 /// The longest time between two looks at the inbox when nothing reports a change: a disk may be full again,
 /// and of some things nobody is told.
@@ -38,6 +38,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub struct Options {
     /// The caller's environment: programs get a part of it.
     env: BTreeMap<OsString, OsString>,
+    /// The address that links begin with where the settings name none.
+    page: String,
     mode: Mode,
 }
 
@@ -54,6 +56,7 @@ impl Options {
     pub fn once(env: BTreeMap<OsString, OsString>) -> Self {
         Self {
             env,
+            page: PAGE.to_owned(),
             mode: Mode::Once,
         }
     }
@@ -63,14 +66,16 @@ impl Options {
     pub fn follow(env: BTreeMap<OsString, OsString>) -> Self {
         Self {
             env,
+            page: PAGE.to_owned(),
             mode: Mode::Follow,
         }
     }
 
     /// Goes on until it is stopped, or there are no settings any more.
-    pub(crate) fn inside(env: BTreeMap<OsString, OsString>) -> Self {
+    pub(crate) fn inside(env: BTreeMap<OsString, OsString>, page: Option<String>) -> Self {
         Self {
             env,
+            page: page.unwrap_or_else(|| PAGE.to_owned()),
             mode: Mode::Inside,
         }
     }
@@ -149,6 +154,14 @@ pub async fn run(
         programs: programs.into_iter().collect(),
     });
     notifier.follow(stop, ends, &mut tell).await
+}
+
+/// Waits for a change in a folder; for ever where there is none.
+async fn told(changes: &mut Option<Changes>) {
+    match changes {
+        Some(changes) => changes.told().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The fault of the settings, in a line.
@@ -242,6 +255,8 @@ impl Notifier<'_> {
         tell: &mut impl FnMut(&Report),
     ) -> client::Result<End> {
         let mut files = Changes::of(&self.place.tickets_dir);
+        let own = settings::path(self.place);
+        let mut own = own.as_deref().and_then(Path::parent).map(Changes::of);
         let mut looks: u32 = 0;
         let mut failed_look = None;
         loop {
@@ -274,7 +289,7 @@ impl Notifier<'_> {
             let wait = until_due.map_or(poll, |due| due.clamp(Duration::from_millis(10), poll));
             let changed = async {
                 match journal.as_mut() {
-                    Some(journal) => journal.rows.changed().await,
+                    Some(journal) => journal.rows.written().await,
                     None => std::future::pending().await,
                 }
             };
@@ -285,6 +300,7 @@ impl Notifier<'_> {
                 Some(ended) = ends.recv() => self.note(ended, tell)?,
                 () = changed => looks = LOOKS,
                 () = files.told() => looks = LOOKS,
+                () = told(&mut own) => looks = LOOKS,
                 () = tokio::time::sleep(wait) => {}
             }
         }
@@ -364,7 +380,7 @@ impl Notifier<'_> {
         let secrets = Secrets::of(&settings.0, names, &self.options.env);
         let facts = Facts {
             repository: &repository(self.place),
-            url: &self.settings.url,
+            url: self.settings.url.as_deref().unwrap_or(&self.options.page),
             crew,
             look: engine::look(engine::Engine::of(self.place)?.as_ref()),
             secrets: &secrets,

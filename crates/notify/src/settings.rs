@@ -28,8 +28,8 @@ const KEYS: [&str; 2] = ["url", "to"];
 const KEYS_OF_TO: [&str; 9] = [
     "kinds", "after", "command", "stdin", "settled", "brief", "digest", "quiet", "pass_env",
 ];
-/// The address of the page, where `url` says no other.
-const URL: &str = "http://127.0.0.1:7627";
+/// The address of a page that is served as `crew web` does unless told otherwise.
+pub(crate) const PAGE: &str = "http://127.0.0.1:7627";
 /// The wait of an item before anybody is told, where `after` says no other.
 const AFTER: Duration = Duration::from_secs(5);
 /// The shortest time between two digests.
@@ -38,8 +38,8 @@ const SHORTEST_DIGEST: Duration = Duration::from_secs(60);
 /// The settings of a notifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The address that links begin with, without a `/` at its end.
-    pub url: String,
+    /// The address that links begin with, without a `/` at its end; none for that of a page on this machine.
+    pub url: Option<String>,
     /// The ways of telling: at least one.
     pub to: Vec<To>,
 }
@@ -297,10 +297,7 @@ impl Settings {
         reader.finish(top, &KEYS);
         let found = reader.into_found();
         if found.is_empty() {
-            Ok(Self {
-                url: url.unwrap_or_else(|| URL.to_owned()),
-                to,
-            })
+            Ok(Self { url, to })
         } else {
             Err(found)
         }
@@ -474,7 +471,7 @@ mod tests {
         let [to] = settings.to.as_slice() else {
             panic!("{settings:?}")
         };
-        assert_eq!(settings.url, "http://127.0.0.1:7627");
+        assert_eq!(settings.url, None);
         assert_eq!(to.kinds, ["everyone", "word"].map(str::to_owned).into());
         assert_eq!((to.after, to.stdin), (Duration::from_secs(5), Stdin::Json));
         assert!(!to.settled && !to.brief && to.digest.is_none() && to.quiet.is_none());

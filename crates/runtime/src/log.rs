@@ -362,7 +362,7 @@ fn command_name(command: &Command) -> (&'static str, Option<&AgentName>) {
         Command::Rewind { .. } => ("rewind", None),
         Command::Stop { .. } => ("stop", None),
         Command::Tool { call, .. } => (call.name(), None),
-        Command::IfSeen { then, .. } => command_name(then),
+        Command::IfSeen { then, .. } | Command::IfIdle { then, .. } => command_name(then),
     }
 }
 

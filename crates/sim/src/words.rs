@@ -226,6 +226,7 @@ pub(crate) fn asked(command: &Command) -> String {
         Command::Rewind { ticket, commit, at } => format!("rewind {ticket} to {} of {at}", commit.short()),
         Command::Stop { running } => format!("stop, running steps: {running:?}"),
         Command::Tool { run, call, .. } => format!("{} in {run}", call.name()),
+        Command::IfIdle { agent, then } => format!("{}, if {agent} is idle", asked(then)),
         Command::IfSeen { seen, then } => format!("{}, if {} is as seen", asked(then), seen.ticket),
     }
 }

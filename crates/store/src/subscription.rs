@@ -61,6 +61,12 @@ impl Subscription {
         timeout(limit, self.noticed()).await.unwrap_or(Ok(()))
     }
 
+    /// Whether the last wait ended with a notice, and not since it was time to look anyway.
+    #[must_use]
+    pub fn was_noticed(&self) -> bool {
+        self.looks == 0
+    }
+
     /// Waits for the next notice alone: the caller looks from time to time by itself.
     ///
     /// # Errors

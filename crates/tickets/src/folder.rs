@@ -1,8 +1,10 @@
 //! The folder of tickets: finding it, listing it, reading it.
 
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use rustix::io::Errno;
 
 use crate::document::Document;
@@ -11,10 +13,13 @@ use crate::id;
 use crate::id::Id;
 use crate::openat::{self, ReadError};
 use crate::problem::{Problem, ProblemKind};
+use crate::stamp::Stamp;
 use crate::ticket::Ticket;
 
 /// The name of the folder in a repository.
 const NAME: &str = ".tickets";
+/// The most listings of a folder that changes all the time.
+const LISTINGS: usize = 3;
 
 /// A folder of tickets. Nothing stays open between calls, so the folder may be deleted and made again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,24 +231,35 @@ impl Folder {
 
     /// The names of all `*.md` files without the ending, sorted. Hidden files are no tickets. A name that
     /// is not UTF-8 gets replacement characters, so that it is never a valid id.
+    ///
+    /// A listing may lack a file that is replaced meanwhile. So a folder that changes is listed again, and a
+    /// name counts that was there once: a file that is gone is found gone where it is read.
     pub(crate) fn names(&self, dir: BorrowedFd<'_>) -> Result<Vec<String>, Error> {
         let failed = |source: Errno| Error::Io {
             doing: "list",
             path: self.path.clone(),
             source: source.into(),
         };
-        let mut names = Vec::new();
-        for entry in rustix::fs::Dir::read_from(dir).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().to_string_lossy();
-            if let Some(stem) = name.strip_suffix(".md")
-                && !name.starts_with('.')
-            {
-                names.push(stem.to_owned());
+        let mut names = BTreeSet::new();
+        for _ in 0..LISTINGS {
+            let began = Timestamp::now();
+            for entry in rustix::fs::Dir::read_from(dir).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                let name = entry.file_name().to_string_lossy();
+                if let Some(stem) = name.strip_suffix(".md")
+                    && !name.starts_with('.')
+                {
+                    names.insert(stem.to_owned());
+                }
+            }
+            let stamp = rustix::fs::fstat(dir)
+                .map(|stat| Stamp::of_stat(&stat))
+                .map_err(failed)?;
+            if !stamp.is_recent(began.as_nanosecond()) {
+                break;
             }
         }
-        names.sort_unstable();
-        Ok(names)
+        Ok(names.into_iter().collect())
     }
 
     pub(crate) fn open(&self) -> Result<OwnedFd, Error> {

@@ -104,14 +104,19 @@ impl Scan {
             }
             Err(error) => return Err(error),
         };
-        let existing: BTreeSet<&String> = names.iter().collect();
+        // A listing may lack a file that is replaced meanwhile: that it is gone is asked of the file itself.
+        let is_there = |name: &str| {
+            names.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
+                || dir
+                    .as_ref()
+                    .is_some_and(|dir| Stamp::at(dir.as_fd(), &format!("{name}.md")).is_some())
+        };
         let removed: Vec<String> = self
             .files
             .keys()
-            .filter(|name| !existing.contains(name))
+            .filter(|name| !is_there(name))
             .cloned()
             .collect();
-        drop(existing);
         removed
             .into_iter()
             .filter_map(|name| self.removed(name))

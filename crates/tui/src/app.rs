@@ -49,6 +49,8 @@ pub struct App {
     /// The view of the journal, with the tickets as their files are now.
     pub(crate) crew: Snapshot,
     pub(crate) files: Files,
+    /// Why something of the repository cannot be read, in words.
+    troubles: Vec<String>,
     /// What the journal has of the tickets in whose place their files stand.
     journals: BTreeMap<TicketId, Arc<Ticket>>,
     pub(crate) engine: Option<Engine>,
@@ -92,6 +94,8 @@ pub struct App {
     back: usize,
     /// The latest summary of the work on each ticket by its agent, not sanitised.
     pub(crate) summaries: BTreeMap<TicketId, String>,
+    /// A line from the commits of each ticket whose agent has summarised nothing, not sanitised.
+    commit_summaries: BTreeMap<TicketId, String>,
 }
 
 impl App {
@@ -110,6 +114,7 @@ impl App {
             size: (columns, lines),
             crew: Snapshot::default(),
             files: Files::default(),
+            troubles: Vec::new(),
             journals: BTreeMap::new(),
             engine: None,
             activities: BTreeMap::new(),
@@ -141,6 +146,7 @@ impl App {
             runs_at: BTreeMap::new(),
             back: 0,
             summaries: BTreeMap::new(),
+            commit_summaries: BTreeMap::new(),
         }
     }
 
@@ -152,6 +158,9 @@ impl App {
             Msg::Key(key) => self.key(key, &mut actions),
             Msg::Pasted(text) => self.pasted(&text),
             Msg::Resized(columns, lines) => self.size = (columns, lines),
+            Msg::Journal => self.begin_anew(),
+            Msg::Troubles(troubles) => self.troubles = troubles,
+            Msg::CommitSummaries(summaries) => self.commit_summaries = summaries,
             Msg::Rows(rows) => {
                 for row in &rows {
                     self.row(row);
@@ -205,6 +214,21 @@ impl App {
         self.agents.iter().any(|agent| agent.ticket.is_some())
             || !self.inbox.is_empty()
             || self.pause_line().is_some()
+    }
+
+    /// Forgets everything that a journal has told.
+    fn begin_anew(&mut self) {
+        self.crew = Snapshot::default();
+        self.files = Files::default();
+        self.files.beside.engine = self.engine.is_some();
+        self.journals.clear();
+        self.runs.clear();
+        self.runs_at.clear();
+        self.summaries.clear();
+        self.commit_summaries.clear();
+        self.history.begin(None);
+        self.sum_costs();
+        self.rebuild_lists();
     }
 
     fn row(&mut self, row: &Recorded) {
@@ -406,13 +430,15 @@ impl App {
 
     /// A summary of the work on a ticket: its agent's, else one of its commits.
     pub(crate) fn summary(&self, ticket: &TicketId) -> Option<&str> {
-        let from_git = || self.files.commit_summaries.get(ticket);
+        let from_git = || self.commit_summaries.get(ticket);
         self.summaries.get(ticket).or_else(from_git).map(String::as_str)
     }
 
-    /// The reason why no step is started, on one harness or on all, in one line; sanitised.
+    /// The reason why something cannot be read, or why no step is started, on one harness or on all, in one
+    /// line; sanitised.
     pub(crate) fn pause_line(&self) -> Option<String> {
-        let mut pauses = self.crew.obstacles(self.look());
+        let mut pauses = self.troubles.clone();
+        pauses.extend(self.crew.obstacles(self.look()));
         let pause = self.crew.project.pause.filter(|pause| pause.until > self.now);
         pauses.extend(pause.map(|pause| pause.to_string()));
         let (first, others) = pauses.split_first()?;

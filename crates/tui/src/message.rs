@@ -21,10 +21,16 @@ pub enum Msg {
     Pasted(String),
     /// The terminal has a new size: columns, lines.
     Resized(u16, u16),
+    /// The journal is another one, or there is none any more: its rows follow from the first on.
+    Journal,
     /// The next rows of the journal, in order.
     Rows(Vec<Recorded>),
+    /// Why something of the repository cannot be read, each in words, not sanitised.
+    Troubles(Vec<String>),
     /// The state of the tickets' files.
     Files(Files),
+    /// A line from the commits of each ticket that no agent has summarised, not sanitised.
+    CommitSummaries(BTreeMap<TicketId, String>),
     /// The engine that runs here; `None` when there is none.
     Engine(Option<Engine>),
     /// More output of a run.
@@ -152,8 +158,6 @@ pub struct Files {
     pub seq: u64,
     /// The reasons why tickets are not worked on, and the files that are not valid tickets.
     pub beside: Context,
-    /// A line from the commits of each ticket that no agent has summarised, not sanitised.
-    pub commit_summaries: BTreeMap<TicketId, String>,
 }
 
 /// What runs in the step of an agent.

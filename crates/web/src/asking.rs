@@ -75,9 +75,12 @@ impl Asking {
         if let Some(known) = known.get(&asked.id) {
             return known.clone();
         }
-        // The ids are made from the time, so that the first one is the oldest.
         while known.len() >= REMEMBERED {
-            known.pop_first();
+            let oldest = known.iter().min_by_key(|(_, asked)| asked.borrow().at);
+            let Some(oldest) = oldest.map(|(id, _)| id.clone()) else {
+                break;
+            };
+            known.remove(&oldest);
         }
         let (tell, told) = watch::channel(asked.clone());
         known.insert(asked.id.clone(), told.clone());
@@ -106,6 +109,17 @@ impl Asked {
             hint: None,
             at: Moment(clock::now()),
         }
+    }
+
+    /// The command with the answer that the journal has.
+    #[must_use]
+    pub fn with(mut self, outcome: Outcome) -> Self {
+        let (state, message) = match outcome {
+            Outcome::Accepted { message } => (State::Accepted, message),
+            Outcome::Refused { why } => (State::Refused, why),
+        };
+        (self.state, self.message) = (state, Some(message));
+        self
     }
 
     fn answered(mut self, answer: client::Result<Answer>) -> Self {

@@ -7,10 +7,9 @@
 mod cut;
 mod derive;
 mod document;
-mod files;
-mod following;
 mod reducer;
 mod subscription;
+mod task;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,24 +17,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use client::Place;
+use client::following::{Begin, Files, Following, Seen};
 use model::Time;
 use model::view::{Item, Snapshot};
 use serde_json::Value;
 use store::Ledger;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub(crate) use cut::Cut;
 pub(crate) use derive::TicketDocument;
-pub(crate) use document::{Documents, View};
+pub(crate) use document::View;
 pub(crate) use reducer::{Frame, Turn};
 pub(crate) use subscription::{Next, Subscription};
 
 use crate::asking::Asked;
-use document::json;
-pub(crate) use files::Files;
-use following::Following;
+use document::{Patch, json};
 use reducer::Reducer;
 use subscription::Queue;
+use task::Task;
 
 /// How long a page waits at most for a look at what nobody gives notice of.
 const REFRESH: Duration = Duration::from_millis(700);
@@ -54,11 +53,8 @@ pub struct Board {
 /// What the following task and the handlers have together.
 pub(crate) struct Shared {
     place: Place,
-    /// The fold of the journal; only the task changes it.
-    crew: RwLock<Arc<Snapshot>>,
-    /// The facts of the ticket folder, as they were read last.
-    files: RwLock<Arc<Files>>,
-    ledger: RwLock<Option<Ledger>>,
+    /// What the task has seen last.
+    seen: watch::Receiver<Seen>,
     pages: Mutex<Pages>,
     /// What waits for a person, as it was derived last.
     items: RwLock<Arc<[Item]>>,
@@ -85,11 +81,10 @@ impl Board {
     /// Follows the repository from now on. This needs a tokio runtime.
     #[must_use]
     pub fn start(place: Place) -> Self {
+        let following = Following::new(place.clone(), Begin::Snapshot);
         let shared = Arc::new(Shared {
             place,
-            crew: RwLock::default(),
-            files: RwLock::default(),
-            ledger: RwLock::default(),
+            seen: following.seen(),
             pages: Mutex::new(Pages {
                 reducer: Reducer::new(&epoch()),
                 queues: Vec::new(),
@@ -99,8 +94,7 @@ impl Board {
             changed: Notify::new(),
         });
         let (refresh, asked) = mpsc::unbounded_channel();
-        let following = Following::new(&shared, asked);
-        tokio::spawn(following.until_dropped());
+        tokio::spawn(Task::new(&shared, following, asked).until_dropped());
         Self { shared, refresh }
     }
 
@@ -124,20 +118,23 @@ impl Board {
         self.view()
     }
 
+    /// Waits for the first look of all: before that, nothing seems to wait for anybody.
+    pub(crate) async fn ready(&self) {
+        if !self.files().is_read {
+            self.fresh_view().await;
+        }
+    }
+
     /// The fold of the journal, without archived tickets.
     #[must_use]
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.shared.crew.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.shared.seen.borrow().crew)
     }
 
     /// The journal; none before anything was ever asked or run here, and where it cannot be read.
     #[must_use]
     pub(crate) fn ledger(&self) -> Option<Ledger> {
-        self.shared
-            .ledger
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.shared.seen.borrow().ledger.clone()
     }
 
     /// Subscribes to the changes after a cut; without one, or where it is not known any more, the page begins
@@ -194,22 +191,18 @@ impl Board {
     /// Whether an engine runs here, as it was looked at last.
     #[must_use]
     pub(crate) fn has_engine(&self) -> bool {
-        self.files().beside.engine
+        self.shared.seen.borrow().has_engine()
     }
 
     /// The facts of the ticket folder, as they were read last.
     pub(crate) fn files(&self) -> Arc<Files> {
-        self.shared.files()
+        Arc::clone(&self.shared.seen.borrow().files)
     }
 }
 
 impl Shared {
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn files(&self) -> Arc<Files> {
-        Arc::clone(&self.files.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The commands of pages that are still shown.
@@ -223,9 +216,9 @@ impl Shared {
     }
 
     /// Takes in what was derived, and tells it to the pages.
-    fn update(&self, documents: Documents, rows: Vec<(u64, Arc<str>)>, seq: u64, at: Time) {
+    fn update(&self, patch: Patch, rows: Vec<(u64, Arc<str>)>, seq: u64, at: Time) {
         let mut pages = self.pages();
-        if let Some(turn) = pages.reducer.update(documents, rows, seq, at) {
+        if let Some(turn) = pages.reducer.update(patch, rows, seq, at) {
             pages.each(|queue| queue.offer(&turn));
         }
     }

@@ -11,6 +11,7 @@ mod events;
 mod given;
 mod health;
 mod hello;
+mod inbox;
 mod metrics;
 mod pair;
 mod repos;
@@ -18,7 +19,9 @@ mod runs;
 mod search;
 mod settings;
 mod spans;
+mod status;
 mod stream;
+mod streamed;
 mod tickets;
 mod view;
 
@@ -38,12 +41,14 @@ pub(crate) fn routes() -> Router<App> {
         .merge(events::routes())
         .merge(health::routes())
         .merge(hello::routes())
+        .merge(inbox::routes())
         .merge(pair::routes())
         .merge(repos::routes())
         .merge(runs::routes())
         .merge(search::routes())
         .merge(settings::routes())
         .merge(spans::routes())
+        .merge(status::routes())
         .merge(stream::routes())
         .merge(tickets::routes())
         .merge(view::routes());

@@ -14,6 +14,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use client::error::Doing as _;
+use client::follow;
+use client::repository::journal;
 
 /// Show everything on one screen, live: agents, queue, train, inbox, output, history; with keys to act
 #[derive(Debug, Default, Args)]
@@ -59,6 +61,8 @@ impl Dashboard {
             clock: client::clock::local_date_time,
             in_words: client::clock::in_words,
         };
+        // What cannot be read is told here, before the screen is taken over.
+        follow::present(journal(&place).await?.as_ref()).await?;
         context.out.flush()?;
         let submitter = context.submitter(place.clone());
         let terminal = Terminal::take().doing("take over", "the terminal")?;

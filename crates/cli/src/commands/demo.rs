@@ -5,16 +5,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use model::view::Landed;
+use model::view::{Landed, Snapshot};
 use runtime::{Options, Place};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::context::Context;
-use crate::demo::{self, Ground, LEAVES_IT, Meeting, Page, Person, Story, THINKS, Tally};
+use crate::demo::{self, Ground, LEAVES_IT, Meeting, Page, Person, Story, THINKS, Tally, in_words, waits};
 use crate::engine_log::Filter;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::live::{Live, quiet};
+use crate::live::{Live, Tell as _, quiet};
 use crate::ui::{Style, Table};
 
 /// See a crew at work: four scripted agents, eight tickets, a repository made for it
@@ -23,7 +23,8 @@ pub(crate) struct Demo {
     /// Keep the repository, and say where it is.
     #[arg(long)]
     keep: bool,
-    /// Show it in a browser too, by a link that is printed; the page stays until Ctrl-C.
+    /// Show it in a browser too, by a link that is printed. Its question waits 2 minutes for your answer
+    /// there; the page stays until Ctrl-C.
     #[arg(long)]
     web: bool,
 }
@@ -43,7 +44,7 @@ impl Demo {
         }
         let ended = match made {
             Ok(place) if self.web => play_on_page(context, &ground, &place, &mut interrupts).await,
-            Ok(place) => play(context, &ground, &place, THINKS).await,
+            Ok(place) => play(context, &ground, &place, None, &mut interrupts).await,
             Err(error) => Err(error),
         };
         let is_well = matches!(ended, Ok(Ended { exit: Exit::Done, .. }));
@@ -100,7 +101,7 @@ async fn play_on_page(
     interrupts: &mut Interrupts,
 ) -> Result<Ended> {
     let page = Page::serve(context, ground, place).await?;
-    let ended = play(context, ground, place, LEAVES_IT).await?;
+    let ended = play(context, ground, place, Some(LEAVES_IT), interrupts).await?;
     if ended.exit != Exit::Interrupted {
         if !context.json {
             context.out.line("")?;
@@ -161,11 +162,19 @@ async fn make(ground: Ground) -> Result<(Ground, Result<Place>)> {
 }
 
 /// Runs the engine until all is done, or nothing moves any more, or a person interrupts it; then says how it
-/// ended. `thinks`: how long the person of the demonstration leaves its question to others.
-async fn play(context: &mut Context, ground: &Ground, place: &Place, thinks: Duration) -> Result<Ended> {
-    let mut person = Person::watches(place.clone(), context.person(), thinks);
+/// ended. `leaves`: how long its question is left to whoever watches, where they can answer on a page.
+async fn play(
+    context: &mut Context,
+    ground: &Ground,
+    place: &Place,
+    leaves: Option<Duration>,
+    interrupts: &mut Interrupts,
+) -> Result<Ended> {
+    let mut person = Person::watches(place.clone(), leaves.unwrap_or(THINKS));
     let _meeting = Meeting::watches(place.clone(), ground);
-    let mut story = Story::default();
+    let mut story = Story::new(context.person(), leaves);
+    // What the last engine has shown.
+    let mut shown: Option<Snapshot> = None;
     let (interrupted, landed) = loop {
         let options = Options {
             until_idle: true,
@@ -174,16 +183,42 @@ async fn play(context: &mut Context, ground: &Ground, place: &Place, thinks: Dur
         };
         let filter = Filter::choose(None, context)?;
         let mut live = Live::start(&mut *context, place.clone(), options, filter, story).await?;
+        if let Some(crew) = shown.take() {
+            live = live.since(crew);
+        }
         let ended = live.until_end().await;
         let interrupted = live.is_interrupted();
-        let landed = std::mem::take(&mut live.crew.landed);
+        let crew = std::mem::take(&mut live.crew);
         story = live.teller;
         ended?;
-        if interrupted || !story.tally.is_asked() {
-            break (interrupted, landed);
+        if interrupted || demo::open(&crew).is_none() {
+            break (interrupted, crew.landed);
         }
         // All else was quicker than the person: with the answer there is something to do again.
-        person.answered().await?;
+        if leaves.is_some()
+            && !context.json
+            && let Some(left) = person.leaves_it(crew.seq).await?
+        {
+            let says = format!(
+                "All else is done: {}.",
+                waits(&format!("{} more", in_words(left)))
+            );
+            let said = context.out.wrapped(&says, 0, Style::Bold);
+            quiet(context, said)?;
+            let flushed = context.out.flush();
+            quiet(context, flushed)?;
+        }
+        tokio::select! {
+            answered = person.answered(crew.seq) => answered?,
+            () = interrupts.next() => {
+                if !context.json {
+                    let said = context.out.styled(story.interrupted(1).1, Style::Yellow);
+                    quiet(context, said)?;
+                }
+                break (true, crew.landed);
+            }
+        }
+        shown = Some(crew);
     };
     let exit = match (interrupted, story.tally.landed.len() == demo::queue().len()) {
         (true, _) => Exit::Interrupted,

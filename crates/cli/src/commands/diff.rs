@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui::{self, Style, Table, page};
+use client::diff::lines::{Mark, lines};
 use client::diff::{self, Diff as Change, FileChange, FileChangeKind, PatchForm};
 use client::repository::journal;
 use client::{documents, follow, lookup};
@@ -161,53 +162,23 @@ fn patch_lines(text: &mut String, context: &Context, patch: &str) {
         text.push_str("no file differs\n");
     }
     let terminal = &context.out.terminal;
-    for line in styled(patch) {
-        text.push_str(&terminal.paint(&line.text, line.style));
+    for line in lines(patch) {
+        text.push_str(&terminal.paint(&line.text, style(line.mark)));
         text.push_str(&terminal.paint(&line.blanks, Style::Blanks));
         text.push('\n');
     }
 }
 
-/// A line of a patch, made harmless.
-pub(super) struct PatchLine {
-    pub(super) style: Style,
-    pub(super) text: String,
-    /// The blanks at its end, where it is an added line: git marks them.
-    pub(super) blanks: String,
+/// The style of a line of a patch.
+pub(super) fn style(mark: Mark) -> Style {
+    match mark {
+        Mark::Head => Style::Bold,
+        Mark::Hunk => Style::Cyan,
+        Mark::Added => Style::Green,
+        Mark::Removed => Style::Red,
+        Mark::Same => Style::Plain,
+    }
 }
-
-/// The lines of a patch.
-pub(super) fn styled(patch: &str) -> impl Iterator<Item = PatchLine> {
-    let mut is_head = true;
-    // A carriage return is a part of the line.
-    patch.split_terminator('\n').map(move |line| {
-        // Within a hunk, each line has a sign before it.
-        if line.starts_with("diff ") {
-            is_head = true;
-        }
-        let style = match line.as_bytes().first() {
-            Some(b'@') => Style::Cyan,
-            Some(_) | None if is_head => Style::Bold,
-            Some(b'+') => Style::Green,
-            Some(b'-') => Style::Red,
-            Some(_) | None => Style::Plain,
-        };
-        is_head &= !line.starts_with("@@");
-        let blanks = match style {
-            Style::Green => line.len() - line.trim_end_matches(BLANKS).len(),
-            _ => 0,
-        };
-        let (text, blanks) = line.split_at(line.len() - blanks);
-        PatchLine {
-            style,
-            text: text::sanitise::code(text),
-            blanks: text::sanitise::code(blanks),
-        }
-    })
-}
-
-/// The characters that git calls white space at the end of a line.
-const BLANKS: [char; 5] = [' ', '\t', '\r', '\u{b}', '\u{c}'];
 
 /// The line below a patch in which values are masked.
 pub(super) fn masked(ticket: &model::TicketId) -> String {

@@ -1,27 +1,46 @@
 //! The story of a demonstration, in words for somebody who sees crew for the first time.
 
+use std::time::Duration;
+
 use model::attempt::{self, AfterStop, Class, Signal};
 use model::journal::{Fact, State, Stream};
 use model::ticket::{Event, ReviewEvent, Verdict};
 use model::view::{self, Snapshot};
-use model::{Fence, TicketId};
+use model::{Actor, Fence, TicketId};
 use runtime::Signal as Ask;
 use store::Recorded;
 
-use super::person::ANSWER;
+use super::person::{ANSWER, NAME};
 use super::project::ALL;
 use super::{Tally, tally};
 use crate::live::Tell;
 use crate::ui::{self, Style};
 
 /// Tells it, and counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Story {
     pub(crate) tally: Tally,
+    /// The name of whoever watches, as the journal keeps it.
+    person: String,
+    /// How long a question is left to them; none where the demonstration answers it at once.
+    leaves: Option<Duration>,
     /// Whether the effect of a submission was explained.
     is_explained: bool,
     /// The engine's warnings; shown when something went wrong. The stories have the rest.
     pub(crate) warnings: Vec<String>,
+}
+
+impl Story {
+    /// A story for a person of this name. `leaves`: how long a question is left to them, if it is.
+    pub(crate) fn new(person: String, leaves: Option<Duration>) -> Self {
+        Self {
+            tally: Tally::default(),
+            person,
+            leaves,
+            is_explained: false,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 impl Tell for Story {
@@ -49,6 +68,9 @@ impl Tell for Story {
                 format!("{agent} is done; what it did lands with the whole"),
                 Style::Plain,
             )),
+            Event::Attempt(attempt::Event::Answered { by, text, .. }) => {
+                Some((answered(by, text, &agent, &self.person), Style::Cyan))
+            }
             Event::Attempt(event) => of_attempt(event, &agent),
             Event::Landed { .. } => {
                 let nth = self.tally.landed.len();
@@ -110,6 +132,14 @@ impl Tell for Story {
             );
             lines.push(line(&text, Style::Plain));
         }
+        if let Event::Attempt(attempt::Event::StepFinished {
+            signal: Signal::Asked { .. },
+            ..
+        }) = event
+            && let Some(leaves) = self.leaves
+        {
+            lines.push(line(&waits(&in_words(leaves)), Style::Bold));
+        }
         lines
     }
 
@@ -151,6 +181,34 @@ fn claimed(counts: &tally::Counts, agent: &str, parent: Option<&TicketId>) -> St
             "{agent} takes it, now that {} has landed: {title}",
             needs.join(", ")
         )
+    }
+}
+
+/// That a question is left to whoever watches: `span` in words.
+pub(crate) fn waits(span: &str) -> String {
+    format!("the demo waits {span} for your answer on the page; then it answers \"{ANSWER}\" itself")
+}
+
+/// A span as a guide names it: `2 minutes`, `50 seconds`.
+pub(crate) fn in_words(span: Duration) -> String {
+    match (span + Duration::from_millis(500)).as_secs() {
+        seconds if seconds > 0 && seconds % 60 == 0 => text::counted(seconds / 60, "minute"),
+        seconds => text::counted(seconds, "second"),
+    }
+}
+
+/// Who answered, by the journal, and what. A device of `person`'s stands behind their name.
+fn answered(by: &Actor, text: &str, agent: &str, person: &str) -> String {
+    let by = by.to_string();
+    if by == NAME {
+        return format!("answered with `crew answer {agent} {text}`: the demo typed it for you");
+    }
+    match by.strip_prefix(person) {
+        Some("") => format!("you answered, in a terminal: {text}"),
+        Some(rest) if let Some(device) = rest.strip_prefix(" · ") => {
+            format!("you answered on the page ({device}): {text}")
+        }
+        _ => format!("{by} answered: {text}"),
     }
 }
 
@@ -200,13 +258,6 @@ fn of_attempt(event: &attempt::Event, agent: &str) -> Option<(String, Style)> {
         attempt::Event::ChildrenOver { .. } => Some((
             format!("all parts are done: {agent} looks at the whole"),
             Style::Plain,
-        )),
-        attempt::Event::Answered { text, .. } if text != ANSWER => {
-            Some((format!("answered on the page: {text}"), Style::Cyan))
-        }
-        attempt::Event::Answered { .. } => Some((
-            format!("answered with `crew answer {agent} {ANSWER}`: the demo typed it for you"),
-            Style::Cyan,
         )),
         attempt::Event::StopOrdered {
             then: AfterStop::Retry { .. },

@@ -118,11 +118,6 @@ impl Tally {
     pub(crate) fn sum(&self, figure: impl Fn(&Counts) -> u32) -> u32 {
         self.tickets.values().map(figure).sum()
     }
-
-    /// Whether an agent waits for an answer.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.sum(|counts| counts.asked) > self.sum(|counts| counts.answered)
-    }
 }
 
 impl Counts {

@@ -12,7 +12,7 @@ use crate::error::Result;
 use client::follow::Follow;
 
 /// Follows the journal until `find` finds something in it.
-pub(super) async fn until<T>(place: &Place, find: impl Fn(&Snapshot) -> Option<T>) -> Result<T> {
+async fn until<T>(place: &Place, find: impl Fn(&Snapshot) -> Option<T>) -> Result<T> {
     let mut rows = Follow::new(place.open_journal().await?, 0);
     let mut crew = Snapshot::default();
     loop {

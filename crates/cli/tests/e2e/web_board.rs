@@ -1,7 +1,7 @@
 //! What the web page is given: documents, what changes, and what its pages ask. The real server is asked over
 //! a plain connection.
 
-mod http;
+pub(crate) mod http;
 
 use serde_json::{Value, json};
 
@@ -116,6 +116,19 @@ fn the_documents_are_those_of_the_commands_at_the_same_row() {
     ] {
         assert_eq!(web.status(bad), 400, "{bad}");
     }
+    let change = web.of_repo("/tickets/t-1/diff");
+    let diff = repo.crew(&["diff", "t-1", "--json"]).ok().json();
+    assert!(
+        has_all(std::slice::from_ref(&change), &json!([diff])),
+        "{change} has all of {diff}"
+    );
+    let added = json!({ "mark": "added", "text": "+t-1", "blanks": "" });
+    let lines = change["lines"].as_array().unwrap();
+    assert!(lines.contains(&added), "{change}");
+    assert_eq!(
+        (&change["more_lines"], &change["sensitive"]),
+        (&json!(0), &json!([]))
+    );
     let history = web.of_repo("/tickets/t-1/history");
     assert_eq!(history, repo.crew(&["history", "t-1", "--json"]).ok().json());
     let cost = web.of_repo("/cost?by=agent");
@@ -151,11 +164,60 @@ fn the_documents_are_those_of_the_commands_at_the_same_row() {
         found,
         json!({ "matches": [{ "at": 0, "line": "line one of t-1" }], "next": null })
     );
+    let raw = web.unpacked(&format!("/runs/{run}/raw"));
+    assert_eq!(raw.len() as u64, output["length"].as_u64().unwrap());
+    assert!(raw.starts_with(b"line one of t-1\n"), "{raw:?}");
     let followed = web.follow(&run).up_to("done");
     assert_eq!(followed[0].data["lines"], output["lines"]);
     let events = web.of_repo("/events?limit=3");
     assert_eq!(events["events"].as_array().unwrap().len(), 3);
     assert_eq!(events["events"][0]["seq"], state["seq"]);
+}
+
+#[test]
+fn the_page_of_a_ticket_says_why_it_stands_so_as_explain_does() {
+    let repo = Repo::with_agent(
+        "if test \"$CREW_TICKET_ID\" = t-2; then echo 'BLOCKED: there is no `key`'; exit 0; fi
+         echo 1 > \"$CREW_TICKET_ID.txt\"; git add --all; git commit --quiet -m work; echo DONE",
+    );
+    for (id, deps) in [("t-1", "[]"), ("t-2", "[]"), ("t-3", "[t-2]")] {
+        repo.ticket(id, "Write a file", "");
+        let file = repo.read(&format!(".tickets/{id}.md"));
+        let file = file.replace("deps: []", &format!("deps: {deps}"));
+        repo.write(&format!(".tickets/{id}.md"), &file);
+    }
+    let web = Web::start(&repo);
+    let same = |id: &str, is_so: &dyn Fn(&Value) -> bool| {
+        until(&format!("{id} is explained as on the command line"), || {
+            let page = web.of_repo(&format!("/tickets/{id}"))["explanation"].clone();
+            let said = repo.crew(&["explain", id, "--json"]).ok().json();
+            (page == said && is_so(&page)).then_some(page)
+        })
+    };
+    // Before an engine ever ran.
+    same("t-3", &|why| why["refusal"]["why"] == "waits_for");
+    let engine = Engine::start(&repo, &[]);
+    until("one has landed and one is held", || {
+        let view = web.of_repo("/view");
+        let is_there = of_kind(&view, "landed").len() == 1 && of_kind(&view, "item").len() == 1;
+        is_there.then_some(())
+    });
+    drop(engine);
+    let waits = same("t-3", &|why| why["says"].as_str().unwrap().contains("t-2"));
+    assert_eq!(waits["remedies"], json!([]), "{waits:#}");
+    let held = same("t-2", &|why| why["refusal"]["why"] == "held");
+    assert!(
+        held["says"].as_str().unwrap().contains("there is no `key`"),
+        "{held:#}"
+    );
+    assert_eq!(
+        held["remedies"][0]["lines"],
+        json!(["crew retry t-2", "crew drop t-2"])
+    );
+    let landed = same("t-1", &|why| {
+        why["state"] == "done/landed" || !why["landed"].is_null()
+    });
+    assert_eq!(landed["landed"]["agent"], "ada", "{landed:#}");
 }
 
 /// The last id among events.

@@ -1,6 +1,8 @@
 //! `crew web` against hostile clients, over raw sockets: S1 to S11 of docs/design/web.md. Nothing here knows
 //! how the server is made.
 
+mod canaries;
+
 use std::fmt;
 use std::fs;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
@@ -17,7 +19,7 @@ use crate::commands::repo::{Repo, env, until};
 use testkit::wait::pause;
 
 /// Every route that changes something: a device that may only look is refused on each.
-const ACTS: [(&str, &str); 3] = [
+const ACTS: [(&str, &str); 4] = [
     (
         "PUT",
         "/api/v1/r/repo/commands/019b8fd6-0000-7000-8000-000000000001",
@@ -27,6 +29,10 @@ const ACTS: [(&str, &str); 3] = [
         "/api/v1/r/repo/inbox/held:t-1/acts/019b8fd6-0000-7000-8000-000000000002",
     ),
     ("DELETE", "/api/v1/devices/00000000"),
+    (
+        "PUT",
+        "/api/v1/r/repo/tickets/t-1/status/019b8fd6-0000-7000-8000-000000000003",
+    ),
 ];
 
 /// A page that is served. It does not outlive its test.
@@ -490,8 +496,10 @@ fn a_code_pairs_once_within_ten_minutes_and_not_after_five_wrong_ones() {
     // Its time is over.
     let late = code(&repo, &[]);
     let mut kept: Value = serde_json::from_slice(&fs::read(&codes).unwrap()).unwrap();
-    assert!(kept[0]["ends_ms"].as_i64().unwrap() > 0);
-    kept[0]["ends_ms"] = json!(1);
+    let latest = kept.as_array_mut().unwrap().last_mut().unwrap();
+    assert_eq!(latest["used"], false);
+    assert!(latest["ends_ms"].as_i64().unwrap() > 0);
+    latest["ends_ms"] = json!(1);
     fs::write(&codes, kept.to_string()).unwrap();
     assert_eq!(page.pair(&late).status, 403);
 

@@ -26,6 +26,8 @@ pub struct Explanation {
     pub says: String,
     /// The same for programs; `null` when nothing is in the way.
     pub refusal: Option<Refusal>,
+    /// What a person can do about it, the likeliest first.
+    pub remedies: Vec<Remedy>,
     /// The change of its file on which nothing was decided, because it is no person's word, in words; `null`
     /// when there is none.
     pub file_change: Option<String>,
@@ -76,6 +78,16 @@ pub struct Explanation {
     pub printed: Option<String>,
     /// The folder with the whole of that output, in the files `out` and `err`; `null` where it is gone.
     pub printed_in: Option<String>,
+}
+
+/// What a person can do about a ticket that does not move.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Remedy {
+    /// The remedy in words; lines to type and names stand between backticks.
+    pub says: String,
+    /// The lines to type among the words. Where a person's own text is wanted, a name such as `<why>` stands
+    /// for it.
+    pub lines: Vec<String>,
 }
 
 /// Work that has landed.

@@ -89,6 +89,12 @@ impl Core {
                 self.expect_as_seen(&seen)?;
                 self.command(by, *then)
             }
+            Command::IfIdle { agent, then } => match self.tickets.of_agent(&agent) {
+                Some(id) => Err(format!(
+                    "{agent} was given {id} since you looked at it: `crew explain {id}` shows where that stands"
+                )),
+                None => self.command(by, *then),
+            },
         }
     }
 

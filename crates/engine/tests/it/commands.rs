@@ -370,3 +370,19 @@ fn a_command_about_a_ticket_that_has_moved_on_since_it_was_seen_is_refused() {
         assert_eq!(Seen::from_mark(id("t-1"), wrong), None, "{wrong}");
     }
 }
+
+/// An idle agent has no fence that a person could have seen: that it has no ticket is all there is.
+#[test]
+fn a_command_about_an_idle_agent_that_was_given_a_ticket_meanwhile_is_refused() {
+    let cleanup = |agent: &str| Command::IfIdle {
+        agent: name(agent),
+        then: Box::new(Command::Cleanup { agent: name(agent) }),
+    };
+    let mut scene = states::waits_for_answer();
+    let given = scene.ask(cleanup("ann"));
+    let refused = "not possible: ann was given t-1 since you looked at it";
+    assert!(given.answer().starts_with(refused), "{given}");
+    assert!(given.output.writes.is_empty(), "nothing is done");
+    let idle = scene.ask(cleanup("cat")).answer();
+    assert!(idle.starts_with("accepted: cat is idle"), "{idle}");
+}

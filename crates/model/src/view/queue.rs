@@ -69,6 +69,18 @@ impl Counts {
     }
 }
 
+impl Ticket {
+    /// Whether it is in the queue as it is shown: it is not over, or waits for a person's word all the same.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        match &self.state {
+            State::Open | State::InProgress(_) | State::Verify(_) => true,
+            State::Done(done) => matches!(done, Done::Failed { .. }),
+            State::New => false,
+        }
+    }
+}
+
 /// A held ticket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Held {
@@ -171,11 +183,7 @@ impl Snapshot {
             .tickets
             .values()
             .map(Arc::as_ref)
-            .filter(|t| match &t.state {
-                State::Open | State::InProgress(_) | State::Verify(_) => true,
-                State::Done(done) => matches!(done, Done::Failed { .. }),
-                State::New => false,
-            })
+            .filter(|ticket| ticket.is_listed())
             .collect();
         open.sort_by_key(|t| (rank(t), t.spec.priority, t.spec.created, &t.id));
         super::tree::tickets_in_trees(open)

@@ -451,6 +451,21 @@ fn a_file_that_a_person_has_opened_again_counts_before_an_engine_sees_it() {
 }
 
 #[test]
+fn with_another_journal_nothing_of_the_one_before_is_shown_and_what_cannot_be_read_is_said() {
+    let mut scene = Scene::busy(100, 30);
+    assert!(scene.screen(100, 30).contains("t-hold"));
+    scene.tell(Msg::Journal);
+    scene.tell(Msg::Troubles(vec!["the journal was deleted".to_owned()]));
+    let screen = scene.screen(100, 30);
+    assert!(screen.contains("! the journal was deleted"), "{screen}");
+    for gone in ["t-hold", "t-work", "ada"] {
+        assert!(!screen.contains(gone), "{gone}: {screen}");
+    }
+    scene.tell(Msg::Troubles(Vec::new()));
+    assert!(!scene.screen(100, 30).contains("deleted"));
+}
+
+#[test]
 fn blanks_at_the_end_of_an_added_line_are_seen() {
     let mut scene = Scene::busy(30, 12);
     scene.press(Key::Char('3'));

@@ -6,7 +6,7 @@ import { docs, repo, state } from './store.js';
 import { inert } from './shell.js';
 import { verbs, words } from './words.js';
 import { Copy } from './ui/copy.js';
-import { Outside, OutsideLines } from './ui/outside.js';
+import { Said, SaidLines } from './ui/outside.js';
 import { announce, toast } from './ui/toast.js';
 
 /** @typedef {import('./types').Act} Act */
@@ -122,15 +122,17 @@ export const sendAct = (item, it, text = '') =>
 /** Commands that cannot be undone: they name the ticket as the person saw it. */
 const naming = new Set(['kill', 'cleanup', 'merge', 'drop', 'waive', 'waive_commitment', 'reject', 'reap']);
 
-/** @typedef {{ticket: string, mark: string}} Seen */
+/** @typedef {{ticket: string, mark: string} | {idle: string}} Seen */
 
 /**
- * The mark of a ticket, or of the one that an agent is at, as it is shown now.
+ * The mark of a ticket, or of the one that an agent is at, as it is shown now; of an agent without one, that it has none.
  * @param {{ticket?: any, agent?: any, [key: string]: unknown}} of
  * @returns {Seen | undefined}
  */
 export const seenOf = ({ ticket, agent }) => {
-  const id = ticket ?? docs.agent.peek().get(agent)?.ticket;
+  const at = docs.agent.peek().get(agent);
+  const id = ticket ?? at?.ticket;
+  if (!id && at) return { idle: agent };
   const mark = id && docs.ticket.peek().get(id)?.seen;
   return mark ? { ticket: id, mark } : undefined;
 };
@@ -139,11 +141,24 @@ export const seenOf = ({ ticket, agent }) => {
  * Send a command of the model: `{command: 'spawn', name: 'ada'}`.
  * @param {{command: string, [key: string]: unknown}} command @param {string} subject What it is about, for
  *   its outcome.
- * @param {Seen} [seen] The ticket as it was shown when the person decided; else as it is shown now.
+ * @param {Seen} [seen] What it is about as it was shown when the person decided; else as it is shown now.
  */
 export const command = (command, subject, seen = seenOf(command)) =>
   perform(subject, command.command, id => path('r', repo.peek() ?? '', 'commands', id),
     seen && naming.has(command.command) ? { command, seen } : { command });
+
+/**
+ * Have a ticket done again, or say that it is over.
+ * @param {import('./types').Ticket} ticket As it was shown when the person decided.
+ * @param {'open' | 'closed'} status
+ */
+export const setStatus = ({ id: ticket, seen }, status) =>
+  perform(ticket, status === 'open' ? 'reopen' : 'close', id => path('r', repo.peek() ?? '', 'tickets', ticket, 'status', id), { status, seen });
+
+/** How a status is confirmed. @param {'reopen' | 'close'} verb @param {string} of @param {string | null} line */
+export const questionOfStatus = (verb, of, line) => (verb === 'reopen'
+  ? { title: `Have ${of} done again?`, says: 'Its file is opened, and an agent gets it when it is its turn. What it cost before is not given back.', yes: 'Reopen', line }
+  : { title: `Close ${of}?`, says: 'Its file says that it is over. Work that is under way is submitted first: Drop gives that up.', yes: 'Close', line });
 
 /**
  * Ask before an act: the dialog is loaded when it is first wanted.
@@ -176,6 +191,9 @@ const questionOf = (item, act) => {
       return item.kind === 'budget'
         ? { title: `Go on with ${of}?`, says: `${item.why}\n\nIts budget is granted once more.`, yes: 'Retry', line }
         : null;
+    case 'reopen':
+    case 'close':
+      return questionOfStatus(act.verb, act.typed?.split(' ').pop() ?? of, line);
     case 'undep':
       return { title: 'Remove the dependency?', says: item.why, yes: 'Remove', line };
     default:
@@ -240,8 +258,8 @@ export const Refusal = ({ subject }) => {
   const outcome = outcomes.value.get(subject);
   if (!outcome || outcome.state === 'pending') return null;
   return h('div', { class: 'notice wrong', role: 'alert' },
-    h('p', null, h('span', { class: 'symbol', 'aria-hidden': 'true' }, '! '), h(OutsideLines, { text: outcome.message })),
-    outcome.hint && h('p', { class: 'dim' }, h(Outside, { text: outcome.hint })),
+    h('p', null, h('span', { class: 'symbol', 'aria-hidden': 'true' }, '! '), h(SaidLines, { text: outcome.message })),
+    outcome.hint && h('p', { class: 'dim' }, h(Said, { text: outcome.hint })),
     h('button', { type: 'button', class: 'small', onClick: () => dismiss(subject) }, 'Close'));
 };
 

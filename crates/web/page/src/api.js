@@ -42,13 +42,20 @@ const read = key => {
   }
 };
 
-/** @param {string} key @param {string | null} value */
+/** @param {string} key @param {string | null} value @returns {boolean} Whether this browser keeps it. */
 const write = (key, value) => {
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
-  } catch { /* Without storage the device is paired for this page. */ }
+    return true;
+  } catch {
+    // Without storage the device is paired for this page.
+    return false;
+  }
 };
+
+/** Whether the token is in this page alone: the browser keeps nothing. */
+export const forgets = signal(false);
 
 let token = read(TOKEN);
 
@@ -129,11 +136,26 @@ export const send = async (method, path, body, abort) => {
   throw await problemOf(response);
 };
 
-/** @param {Response} response */
-const json = response => (response.status === 204 ? null : response.json());
+/**
+ * The body of an answer. A line that is lost on the way is a problem as one that was never there.
+ * @template T @param {Promise<T>} reading @param {AbortSignal} [abort] @returns {Promise<T>}
+ */
+const whole = async (reading, abort) => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (abort?.aborted || !(error instanceof TypeError)) throw error;
+    throw new Problem({ title: 'crew does not answer', detail: 'The answer broke off before its end: try it again.' });
+  }
+};
 
+/** @param {Response} response @param {AbortSignal} [abort] */
+const json = (response, abort) => (response.status === 204 ? null : whole(response.json(), abort));
+
+/** What an address has, as a file. @param {string} path @returns {Promise<Blob>} */
+export const file = async path => whole((await send('GET', path)).blob());
 /** @param {string} path @param {AbortSignal} [abort] @returns {Promise<any>} */
-export const get = async (path, abort) => json(await send('GET', path, undefined, abort));
+export const get = async (path, abort) => json(await send('GET', path, undefined, abort), abort);
 /** @param {string} path @param {unknown} body @returns {Promise<any>} */
 export const put = async (path, body) => json(await send('PUT', path, body));
 /** @param {string} path @param {unknown} body @returns {Promise<any>} */
@@ -148,7 +170,7 @@ export const path = (...pieces) => pieces.map(encodeURIComponent).join('/');
 export const pair = async (code, name) => {
   const answer = await post('pair', { code, name });
   token = answer.token;
-  write(TOKEN, token);
+  forgets.value = !write(TOKEN, token);
   know(answer.device);
   session.value = { state: 'paired', why: null };
 };

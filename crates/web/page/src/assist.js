@@ -4,9 +4,8 @@ import { Presses, bindings, counting, nameOf } from './keymap.js';
 import { prefs } from './prefs.js';
 import { at, go } from './router.js';
 import { base } from './api.js';
-import { inert, places } from './shell.js';
+import { mayStop, places } from './shell.js';
 import { registration } from './service_worker.js';
-import { state } from './store.js';
 
 /** @typedef {import('./keymap.js').GroupedBinding} Binding */
 
@@ -45,7 +44,7 @@ const global = [
   { key: 'Escape', label: 'back', group: 'Lists', run: () => press('main .back, main [data-close]') },
   ...pages().map(([name, label]) => (
     { key: `g ${LETTERS[name]}`, label, group: 'Pages', run: () => go(pages().find(([it]) => it === name)?.[2] ?? '') })),
-  { key: 'S', label: 'stop the engine', group: 'Everywhere', run: () => { if (state.peek()?.engine && !inert()) import('./ui/stop.js').then(({ askStop }) => askStop()); } },
+  { key: 'S', label: 'stop the engine', group: 'Everywhere', run: () => { if (mayStop()) import('./ui/stop.js').then(({ askStop }) => askStop()); } },
   { key: '.', label: 'all acts', group: 'Everywhere', run: () => { palette().then(it => it.openPalette({ only: 'act' })); } },
   { key: 'ctrl+k', label: 'go to, or do', group: 'Everywhere', run: () => { palette().then(it => it.openPalette()); } },
   { key: '?', label: 'these keys', group: 'Everywhere', run: () => { palette().then(it => it.openHelp()); } },

@@ -62,3 +62,35 @@ export const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The first letters of a commit's id. @param {string} oid */
 export const oid = oid => oid.slice(0, 7);
+
+const moments = /\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\b/;
+
+/**
+ * A sentence of crew in pieces: what stood between backticks is code, and moments stand apart. A backtick without
+ * its other one stays in its words.
+ * @param {string} text
+ * @returns {{kind: 'text' | 'code' | 'moment', text: string}[]}
+ */
+export const pieces = text => {
+  const all = text.split('`');
+  if (all.length % 2 === 0) {
+    const last = all.pop();
+    all.push(`${all.pop()}\`${last}`);
+  }
+  return all.flatMap((piece, n) => (n % 2 ? [piece] : piece.split(moments)).map((text, m) => (
+    { kind: /** @type {'text' | 'code' | 'moment'} */ (n % 2 ? 'code' : m % 2 ? 'moment' : 'text'), text }))).filter(it => it.text !== '');
+};
+
+// Characters that would hide, reorder or fake text: shown as escapes, as everywhere in crew.
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u;
+
+// Within an emoji two of them are what makes it the one it is: the sign that it is drawn in colours, and the joiner of several.
+const emoji = /(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)\u200d(?=\p{Extended_Pictographic})/u;
+const shown = new RegExp(`(${emoji.source})|${hidden.source}`, 'gu');
+
+/** @param {string} text */
+export const visible = text => text.replace(shown, (c, kept) => {
+  if (kept) return c;
+  const code = /** @type {number} */ (c.codePointAt(0));
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+});

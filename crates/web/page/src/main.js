@@ -8,6 +8,7 @@ import { lastSeen, retry, start } from './stream.js';
 import { moment, sentence } from './format.js';
 import { Shell } from './shell.js';
 import { Empty, Failed, Loading } from './ui/empty.js';
+import { PageHead } from './ui/head.js';
 import { Outside } from './ui/outside.js';
 
 /** The pages, each a module that is loaded when it is first shown. */
@@ -116,7 +117,7 @@ const App = () => {
   if (shown === 'pair' || state !== 'paired') return h(Loaded, { key: 'pair', name: 'pair' });
   if (unread.value && !loaded.value) {
     if (unread.value.status === 404) {
-      return h(Shell, null, h('div', { class: 'pane' }, h('h1', { class: 'unseen' }, 'Not found'),
+      return h(Shell, null, h('div', { class: 'pane' }, h(PageHead, { title: 'Not found' }),
         h(Empty, { title: 'There is no such repository here.', symbol: '∅' },
           (repos.value ?? []).map(({ id, name }) =>
             h('p', { key: id }, h('a', { href: `${base}r/${encodeURIComponent(id)}/` }, name))))));

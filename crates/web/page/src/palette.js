@@ -5,7 +5,7 @@ import { bindings, counting } from './keymap.js';
 import { matching } from './match.js';
 import { prefs } from './prefs.js';
 import { at, go, repo } from './router.js';
-import { inert } from './shell.js';
+import { inert, mayStop } from './shell.js';
 import { docs, orders } from './store.js';
 import { spawn } from './ui/agent_acts.js';
 import { LETTERS, everywhere, pages } from './assist.js';
@@ -28,7 +28,7 @@ const entries = () => {
   /** @type {Entry[]} */
   const all = pages().map(([name, label, to]) => ({ kind: 'page', id: name, title: label, keys: `g ${LETTERS[name]}`, run: () => go(to) }));
   const why = inert();
-  for (const it of counting([...everywhere.all.filter(its => its.key === 'S'), ...bindings.value], true)) {
+  for (const it of counting([...everywhere.all.filter(its => its.key === 'S' && mayStop()), ...bindings.value], true)) {
     if (!it.inert && !all.some(entry => entry.title === it.label)) all.push({ kind: 'act', id: it.key, title: it.label, keys: it.key, run: it.run });
   }
   if (!why && !all.some(it => it.title === 'Spawn…')) all.push({ kind: 'act', id: 'spawn', title: 'Spawn agents…', run: spawn });

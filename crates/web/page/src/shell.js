@@ -1,6 +1,6 @@
 // What is around every page: the head with the state of everything, bars, and the ways to the pages.
 import { h, useEffect, useState } from './h.js';
-import { base, looksOnly, skew } from './api.js';
+import { base, forgets, looksOnly, skew } from './api.js';
 import { at, go, page, pathNow, repo } from './router.js';
 import { inbox, live, loaded, repos, repository, state, waiting } from './store.js';
 import { retry } from './stream.js';
@@ -8,7 +8,7 @@ import { sentence, span, time } from './format.js';
 import { words } from './words.js';
 import { Copy } from './ui/copy.js';
 import { Dialog, Dialogs } from './ui/dialog.js';
-import { Outside, visible } from './ui/outside.js';
+import { Outside, Said, visible } from './ui/outside.js';
 import { Age, Moment } from './ui/time.js';
 import { Toasts } from './ui/toast.js';
 
@@ -73,12 +73,19 @@ const Liveness = () => {
 /** Ask how to stop the engine. */
 const stop = () => import('./ui/stop.js').then(({ askStop }) => askStop());
 
+/** Whether there is an engine to stop, and it may be. */
+export const mayStop = () => Boolean(state.value?.engine) && inert() === null;
+
+/** Search, go anywhere, or do anything. */
+const palette = () => import('./palette.js').then(({ openPalette }) => openPalette());
+
 /** The engine, in a word or two. */
 const Engine = () => {
   const it = state.value;
   if (!it) return null;
   const { engine, pause, paused, stopping } = it;
   if (!engine) return h('span', { class: 'engine waiting' }, h('span', { 'aria-hidden': 'true' }, '○ '), 'no engine');
+  if (engine.dead) return h('span', { class: 'engine wrong' }, h('span', { 'aria-hidden': 'true' }, '! '), 'engine dead');
   if (engine.stopped) return h('span', { class: 'engine wrong' }, h('span', { 'aria-hidden': 'true' }, '! '), 'engine stopped');
   if (stopping) return h('span', { class: 'engine waiting' }, h('span', { 'aria-hidden': 'true' }, '◌ '), 'stopping');
   if (pause || paused.length) {
@@ -93,9 +100,11 @@ const Engine = () => {
 const Where = () => {
   const all = repos.value ?? [];
   const name = repository.value?.name ?? repo.value ?? '';
-  if (all.length < 2) return h('a', { href: at(), class: 'where' }, h('bdi', null, name));
+  const path = all.find(({ id }) => id === repo.value)?.path;
+  const title = path && visible(path);
+  if (all.length < 2) return h('a', { href: at(), class: 'where', title }, h('bdi', null, name));
   return h('select', {
-    'aria-label': 'Repository', class: 'where',
+    title, 'aria-label': 'Repository', class: 'where',
     value: repo.value ?? '',
     onChange: (/** @type {Event & {currentTarget: HTMLSelectElement}} */ event) =>
       go(`r/${encodeURIComponent(event.currentTarget.value)}/`),
@@ -110,7 +119,7 @@ const Head = () => h('header', { class: 'head' },
   h('p', { class: 'counts', 'aria-label': 'Tickets' },
     (state.value?.count_words ?? []).map(count => h('span', { key: count }, h(Outside, { text: count })))),
   h('div', { class: 'head-tools' },
-    h('button', { type: 'button', class: 'quiet small', 'aria-label': 'Ctrl K: go to, or do', onClick: () => import('./palette.js').then(({ openPalette }) => openPalette()) }, h('kbd', { 'aria-hidden': 'true' }, 'Ctrl K')),
+    h('button', { type: 'button', class: 'quiet small', 'aria-label': 'Ctrl K: go to, or do', onClick: palette }, h('kbd', { 'aria-hidden': 'true' }, 'Ctrl K')),
     h('button', { type: 'button', class: 'quiet small', 'aria-label': '?: the keys', onClick: () => import('./palette.js').then(({ openHelp }) => openHelp()) }, h('kbd', { 'aria-hidden': 'true' }, '?'))));
 
 /**
@@ -137,28 +146,33 @@ const Bars = () => {
   }, [stale]);
   /** @type {Children[]} */
   const bars = [];
+  // While nothing answers, the engine's bar would say that acts are carried out at once.
   if (stale !== null && late) {
     bars.push(h(Bar, { key: 'stale', tone: 'waiting', symbol: '◌' },
       `This is as of ${time(stale)}: crew does not answer. Acts wait until it does. `,
       h('button', { type: 'button', class: 'small', onClick: retry }, 'Try again')));
-  }
-  if (it && !it.engine) {
+  } else if (it?.trouble) {
+    bars.push(h(Bar, { key: 'engine', tone: 'wrong', symbol: '!' }, h(Said, { text: sentence(it.trouble.says) }), '. ', h(Copy, { line: it.trouble.line })));
+  } else if (it && !it.engine) {
     bars.push(h(Bar, { key: 'engine', tone: 'plain', symbol: '○' },
       'No engine runs: this is as it was left', it.at && [' at ', h(Moment, { key: 'at', at: it.at })], '. Agents are stepped by an engine: ', h(Copy, { line: 'crew run' }),
       h('span', { class: 'dim wide' }, ' What you do here is carried out at once.')));
-  } else if (it?.engine && (it.engine.stopped || it.stopping)) {
-    bars.push(h(Bar, { key: 'engine', tone: it.engine.stopped ? 'wrong' : 'waiting', symbol: it.engine.stopped ? '!' : '◌' },
-      h(Outside, { text: sentence(it.stopping || it.engine.words) })));
+  } else if (it?.stopping) {
+    bars.push(h(Bar, { key: 'engine', tone: 'waiting', symbol: '◌' }, h(Said, { text: sentence(it.stopping) })));
+  }
+  if (forgets.value) {
+    bars.push(h(Bar, { key: 'forgets', tone: 'waiting', symbol: '!' },
+      'This browser keeps nothing: it is paired until this tab is closed or loaded anew.'));
   }
   if (it?.rejected_settings) {
     bars.push(h(Bar, { key: 'settings', tone: 'wrong', symbol: '!' },
-      h('b', null, 'crew.toml cannot be used: '), h(Outside, { text: it.rejected_settings })));
+      h('b', null, 'crew.toml cannot be used: '), h(Said, { text: it.rejected_settings })));
   }
   for (const text of it?.obstacles ?? []) {
-    bars.push(h(Bar, { key: text, tone: 'waiting', symbol: '‖' }, h(Outside, { text: sentence(text) })));
+    bars.push(h(Bar, { key: text, tone: 'waiting', symbol: '‖' }, h(Said, { text: sentence(text) })));
   }
   for (const text of it?.problems ?? []) {
-    bars.push(h(Bar, { key: text, tone: 'waiting', symbol: '!' }, h(Outside, { text: sentence(text) })));
+    bars.push(h(Bar, { key: text, tone: 'waiting', symbol: '!' }, h(Said, { text: sentence(text) })));
   }
   if (bars.length === 0) return null;
   // What is wrong comes before what is only so.
@@ -187,6 +201,11 @@ const Ways = () => {
   const [more, setMore] = useState(false);
   const here = pathNow.value;
   useEffect(() => setMore(false), [here]);
+  /** Once the sheet has given the focus back. @param {() => unknown} act */
+  const then = act => {
+    setMore(false);
+    setTimeout(act);
+  };
   return h('nav', { class: 'rail', 'aria-label': 'Pages' },
     places.map(([name, label, to, narrow]) =>
       h(Way, { key: name, name, label, to: at(to), class: narrow ? 'way' : 'way not-narrow' })),
@@ -198,7 +217,10 @@ const Ways = () => {
         places.filter(([, , , narrow]) => !narrow).map(([name, label, to]) =>
           h(Way, { key: name, name, label, to: at(to), class: 'way' })),
         h(Way, { name: 'device', label: 'Device', to: `${base}device`, class: 'way' })),
-      h('button', { type: 'button', onClick: () => setMore(false) }, 'Close')));
+      h('div', { class: 'sheet-acts' },
+        h('button', { type: 'button', onClick: () => then(palette) }, 'Search'),
+        mayStop() && h('button', { type: 'button', onClick: () => then(stop) }, 'Stop the engine…'),
+        h('button', { type: 'button', onClick: () => setMore(false) }, 'Close'))));
 };
 
 /** @param {{children?: Children}} props */

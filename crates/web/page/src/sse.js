@@ -30,15 +30,18 @@ export const parser = () => {
 /**
  * The messages of an answer, until it ends.
  * @param {Response} response
- * @param {(message: Message) => void} take
+ * @param {{take: (message: Message) => void, heard?: () => void}} to
+ *   `heard` is called whenever anything came, a comment too.
  */
-export const messages = async (response, take) => {
+export const messages = async (response, { take, heard }) => {
   if (!response.body) return;
   const parse = parser();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  heard?.();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
+    heard?.();
     for (const message of parse(value)) take(message);
   }
 };

@@ -2,7 +2,9 @@
 // others.
 import { effect } from './h.js';
 import { Problem, authorization, base, get, path, problemOf, send, session, skew } from './api.js';
+import { messages } from './sse.js';
 import { after, apply, cut, forget, live, loaded, now, replace, repo, repos, unread } from './store.js';
+import { toast } from './ui/toast.js';
 
 /** @typedef {{event: string, data: any, id: string}} Frame */
 
@@ -18,6 +20,14 @@ let reading = false;
 /** The id of the last mark: the cuts of all repositories, where there are several. */
 let last = '';
 let leads = false;
+/** The epoch of the server that greeted last; '' where none did. */
+let epoch = '';
+/** Whether something answers of which it is not known yet whether it is the server of what is shown. */
+let unsure = false;
+/** Whether another server has greeted than that of what is shown, which is not read anew yet. */
+let foreign = false;
+/** Kept once the repositories of a new server are known: its view is read after them. @type {Promise<void>} */
+let known = Promise.resolve();
 /** When this tab last heard of the server, from it or through the leader. */
 let heard = Date.now();
 /** Ends the connection of the leader. @type {AbortController | null} */
@@ -38,7 +48,7 @@ const stand = some => {
 /** What is shown is what holds now. */
 const fresh = () => {
   heard = Date.now();
-  if (loaded.peek() && live.peek().state !== 'live') stand({ state: 'live', tries: 0 });
+  if (loaded.peek() && !unsure && !foreign && live.peek().state !== 'live') stand({ state: 'live', tries: 0 });
 };
 
 /** Pass something on to the other tabs. @param {object} message */
@@ -68,10 +78,31 @@ const place = () => {
   return [...parts].map(([name, at]) => `${name}:${at}`).join(',');
 };
 
+/**
+ * A server says which one it is. Another one may have taken the address, with other repositories: what is shown is
+ * then none of its own until it has been read anew.
+ * @param {string} name
+ */
+const greet = name => {
+  // A tab that was not greeted yet knows the server from its view, where that has one epoch for all.
+  const was = epoch || ((repos.peek()?.length ?? 1) < 2 ? cut.peek()?.split('.')[0] ?? '' : '');
+  epoch = name;
+  unsure = false;
+  foreign ||= was !== '' && was !== name;
+  if (!foreign) {
+    fresh();
+    return;
+  }
+  if (live.peek().state === 'live') stand({ state: 'reconnecting' });
+  known = find();
+  view();
+};
+
 /** A frame, in any tab. @param {Frame} frame */
 const take = frame => {
   if (frame.event === 'hello') {
     open = [];
+    greet(frame.data.epoch ?? '');
     return;
   }
   if (frame.event === 'reset') {
@@ -113,9 +144,13 @@ export const view = async () => {
   reading = true;
   early = [];
   try {
+    await known;
+    if (mine !== wanted) return;
     const fetched = await get(path('r', id, 'view'));
     if (mine !== wanted) return;
     reading = false;
+    unsure = false;
+    foreign = false;
     replace(fetched);
     hurry?.();
     fresh();
@@ -127,6 +162,12 @@ export const view = async () => {
     reading = false;
     if (!(error instanceof Problem)) throw error;
     if (error.status === 401) return;
+    if (error.status === 404) {
+      // What was shown is of a server that is gone.
+      foreign = false;
+      forget();
+      stand({ state: 'connecting' });
+    }
     if (!loaded.peek()) unread.value = error;
     if (error.lost) stand({ state: 'reconnecting', tries: live.peek().tries + 1 });
     if (error.lost || error.status >= 500 || error.status === 429) {
@@ -157,27 +198,7 @@ const read = async abort => {
     credentials: 'omit',
   });
   if (!response.ok || !response.body) throw await problemOf(response);
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  let event = '';
-  let data = '';
-  let id = '';
-  beat();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    beat();
-    const lines = (rest + value).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (line === '') {
-        if (event && data) tell({ event, data: JSON.parse(data), id });
-        event = data = id = '';
-      } else if (line.startsWith('event:')) event = line.slice(6).trim();
-      else if (line.startsWith('data:')) data += line.slice(5).trimStart();
-      else if (line.startsWith('id:')) id = line.slice(3).trim();
-    }
-  }
+  await messages(response, { heard: beat, take: ({ event, data, id }) => event && data && tell({ event, data: JSON.parse(data), id }) });
 };
 
 /** A frame of the leader's: for itself and the others. @param {Frame} frame */
@@ -193,7 +214,7 @@ const beat = () => {
   fresh();
   if (Date.now() - passed < 1_000) return;
   passed = Date.now();
-  pass({ beat: true });
+  pass({ beat: true, epoch: unsure ? null : epoch });
 };
 
 /** Stream for as long as this tab leads. @param {() => boolean} mayGoOn */
@@ -206,6 +227,7 @@ const lead = async mayGoOn => {
       continue;
     }
     connection = new AbortController();
+    unsure = true;
     try {
       await read(connection);
     } catch (error) {
@@ -256,11 +278,13 @@ channel?.addEventListener('message', ({ data }) => {
   }
   if (data.away) {
     heard = Date.now();
+    unsure = true;
     stand({ state: 'reconnecting', tries: live.peek().tries + 1 });
     return;
   }
   fresh();
   if (data.frame) take(data.frame);
+  else if (data.epoch && unsure) greet(data.epoch);
 });
 
 /** Look whether the server is still heard, and try at once where it is not. */
@@ -339,7 +363,8 @@ export const start = () => {
     // Ages stand still while what is shown is stale.
     if (live.peek().state === 'live') now.value = Date.now() + skew.peek();
   }, 1_000);
-  setInterval(() => leads && live.peek().state !== 'live' && pass({ away: true }), BEAT);
+  // A leader that is connected and shows nothing, such as a repository that is gone, leads the others all the same.
+  setInterval(() => leads && live.peek().state !== 'live' && (!connection || unsure) && pass({ away: true }), BEAT);
 };
 
 /** Without a lock manager each tab streams for itself, while it is shown. */
@@ -361,19 +386,30 @@ const alone = () => {
 /** The next look for repositories, while nothing answers. @type {ReturnType<typeof setTimeout> | undefined} */
 let finding;
 
+/** The folder of the repository that is shown. @param {{id: string, path: string}[] | null} all */
+const pathOf = all => all?.find(({ id }) => id === repo.peek())?.path;
+
 /** Which repositories there are, and the one to show where the address names none. */
 const find = async () => {
   clearTimeout(finding);
   try {
     const answer = await (await send('GET', 'repos')).json();
+    const was = pathOf(repos.peek());
+    const is = pathOf(answer.repos);
     repos.value = answer.repos;
+    if (was && is && was !== is) {
+      forget();
+      view();
+      toast(`${repo.peek()} is another repository now: that in ${is}.`, { tone: 'wrong' });
+    }
     if (!repo.peek() && answer.repos.length === 1) repo.value = answer.repos[0].id;
   } catch (error) {
     if (error instanceof Problem && error.status === 401) return;
-    if (!loaded.peek() && error instanceof Problem) {
+    if (!(error instanceof Problem)) return;
+    if (!loaded.peek()) {
       unread.value = error;
       stand({ state: 'reconnecting', tries: live.peek().tries + 1 });
-      if (error.lost) finding = setTimeout(find, pause(live.peek().tries));
     }
+    if (error.lost) finding = setTimeout(find, pause(live.peek().tries));
   }
 };

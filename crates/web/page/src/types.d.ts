@@ -160,7 +160,8 @@ export interface Paused {
 export interface State {
   seq: number;
   at: Moment | null;
-  engine: { pid: number | null; host: string; since: Moment | null; stopped: boolean; words: string } | null;
+  engine: { pid: number | null; host: string; since: Moment | null; stopped: boolean; dead: boolean; words: string } | null;
+  trouble: { says: string; line: string } | null;
   stopping: string | null;
   counts: Counts;
   count_words: string[];
@@ -225,9 +226,24 @@ export interface Related { id: string; title: string; word: string; symbol: stri
 
 export interface Run { run: string; title: string; kind: 'step' | 'check' | 'review' | 'set_up'; since: Moment | null }
 
+/** Why a ticket stands as it does, and what helps: `crew explain ID --json`. */
+export interface Explanation {
+  ticket: string; title: string; state: string; since: Moment | null; engine: boolean; says: string;
+  remedies: { says: string; lines: string[] }[];
+  file_change: string | null; waits_for: string | null; waits_until: Moment | null; answer: string | null;
+  messages: string[]; unusable: string[]; changed_after: string[]; failure: Failure | null; failing: string[];
+  commitments: Commitment[]; review: string | null; pull_request: PullRequest | null;
+  landed: {
+    commit: string; agent: string; proof: string; attempt: number | null; since: Moment | null; until: Moment | null;
+    steps: number | null; usage: Usage | null;
+  } | null;
+  kept: { place: string; command: string; says: string }[];
+  printed: string | null; printed_in: string | null;
+}
+
 export interface TicketPage {
   ticket: Ticket; text: string | null; deps: Related[]; dependants: Related[]; works: Work[]; runs: Run[]; cost: Cost;
-  explanation?: any;
+  explanation: Explanation;
 }
 
 export interface Device {

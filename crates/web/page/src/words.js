@@ -61,6 +61,9 @@ export const kindOf = kind => {
   return { symbol, words };
 };
 
+/** Kinds of which the reason is an agent's own words. */
+export const agentsWords = new Set(['question', 'blocked', 'impossible']);
+
 /** @type {Record<string, string>} */
 export const urgencies = {
   everyone: 'In everyone’s way',
@@ -84,8 +87,8 @@ export const verbs = {
   drop: { key: 'D', label: 'Drop…', danger: true },
   kill: { key: 'K', label: 'Kill…', danger: true },
   undep: { key: 'u', label: 'Remove dependency' },
-  reopen: { key: 'O', label: 'Reopen' },
-  close: { key: 'C', label: 'Close' },
+  reopen: { key: 'O', label: 'Reopen…' },
+  close: { key: 'C', label: 'Close…' },
 };
 
 const plural = new Intl.PluralRules('en');

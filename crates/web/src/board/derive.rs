@@ -2,40 +2,36 @@
 
 mod agent;
 mod item;
+mod over;
 mod state;
+#[cfg(test)]
+mod tests;
 mod ticket;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use client::activity::Activity;
-use client::documents;
-use client::outputs::SettingUp;
+use client::following::Seen;
+use client::{Place, documents};
+use model::journal::Stream;
 use model::view::{self, Item, Landed, Snapshot};
-use model::{AgentName, Look, TicketId, Time};
+use model::{Look, TicketId, Time};
 use serde::Serialize;
+use store::Recorded;
 
-use super::document::{Documents, Kind};
-use super::files::Files;
-pub(super) use agent::AtWork;
+use super::document::{Documents, Kind, Patch, patch};
+use over::Over;
 pub(crate) use ticket::TicketDocument;
-pub(super) use ticket::Tickets;
+use ticket::Tickets;
 
 /// The landings that are shown.
 const LANDINGS: usize = 100;
 
-/// What is seen of a repository at a moment.
+/// What the documents are derived from.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct Sources<'a> {
     pub(super) repository: &'a Repository,
-    /// The fold of the journal.
-    pub(super) crew: &'a Snapshot,
-    pub(super) files: &'a Files,
-    pub(super) engine: Option<&'a Engine>,
-    pub(super) at_work: &'a BTreeMap<AgentName, AtWork>,
-    /// Why the journal or the ticket folder cannot be read, each in words.
-    pub(super) troubles: &'a [String],
+    pub(super) seen: &'a Seen,
     /// The commands of pages, by their ids.
     pub(super) asked: &'a BTreeMap<String, Arc<str>>,
     pub(super) now: Time,
@@ -53,84 +49,107 @@ pub(super) struct Repository {
 }
 
 /// The engine that holds the repository.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Engine {
+#[derive(Debug, Serialize)]
+struct Engine {
     pub(super) pid: Option<u32>,
     pub(super) host: String,
     pub(super) since: Option<model::Moment>,
     /// Whether a signal has stopped it.
     pub(super) stopped: bool,
-    /// It in words, with what is wrong with it.
+    /// It in words.
     pub(super) words: String,
     /// Whether its process has ended, and a git that it started has not.
-    #[serde(skip)]
+    #[serde(rename = "dead")]
     pub(super) is_dead: bool,
 }
 
+impl Repository {
+    pub(super) fn at(place: &Place) -> Self {
+        let name = place.root.file_name().unwrap_or_default().to_string_lossy();
+        Self {
+            name: name.into_owned(),
+            target: String::new(),
+            path: place.root.display().to_string(),
+        }
+    }
+}
+
 impl Engine {
-    pub(super) fn of(engine: &client::engine::Engine) -> Self {
-        let how = match engine.stopped() {
-            Some(pid) => format!("; stopped by a signal: `kill -CONT {pid}` lets it go on"),
-            None if engine.is_dead() => "; it is dead, and a git of its has not ended yet".to_owned(),
-            None => String::new(),
-        };
+    fn of(engine: &client::engine::Engine) -> Self {
         Self {
             pid: engine.pid,
             host: engine.host.clone(),
             since: engine.since.map(model::Moment),
             stopped: engine.stopped().is_some(),
-            words: format!("{engine}{how}"),
+            words: engine.to_string(),
             is_dead: engine.is_dead(),
         }
     }
 }
 
-impl Seen<'_> {
+impl Sources<'_> {
     fn look(&self) -> Look {
         Look {
             now: self.now,
-            engine: self.engine.is_some_and(|engine| !engine.is_dead),
+            engine: self.seen.has_engine(),
         }
-    }
-
-    /// The fold, over the ticket files too: what no engine has seen yet is shown all the same.
-    fn over_files(&self) -> Cow<'_, Snapshot> {
-        let mut crew = Cow::Borrowed(self.crew);
-        for (id, ticket) in self.files.unseen(self.crew) {
-            crew.to_mut().tickets.insert(id.clone(), Arc::clone(ticket));
-        }
-        crew
     }
 }
 
-/// Derives documents, and keeps those of tickets that stand as they did.
+/// Derives documents, and keeps those of tickets that stand as they did: what it does at each cut is in
+/// proportion to what has changed.
 #[derive(Debug, Default)]
 pub(super) struct Derivation {
+    over: Over,
     tickets: Tickets,
+    /// The documents that are no ticket's.
+    others: Documents,
+    /// The tickets that have had a row since the last cut.
+    rows: BTreeSet<TicketId>,
 }
 
 impl Derivation {
-    /// All documents of what is seen, and what waits for a person.
-    pub(super) fn documents(&mut self, seen: &Seen<'_>) -> (Documents, Vec<Item>) {
+    /// Notes rows that were folded.
+    pub(super) fn note(&mut self, rows: &[Recorded]) {
+        let tickets = rows.iter().filter_map(|row| match &row.stream {
+            Stream::Ticket(id) => Some(id.clone()),
+            Stream::Project => None,
+        });
+        self.rows.extend(tickets);
+    }
+
+    /// What has changed of the documents since the last cut, and what waits for a person.
+    pub(super) fn patch(&mut self, of: &Sources<'_>) -> (Patch, Vec<Item>) {
+        let look = of.look();
+        let changed = self.over.look(of.seen, std::mem::take(&mut self.rows));
+        let mut tickets = Patch::new();
+        self.tickets
+            .look(&mut tickets, of, &self.over.crew, &changed, look);
+        let (others, items) = self.others(of, look);
+        let mut patch = patch(&self.others, &others);
+        self.others = others;
+        patch.append(&mut tickets);
+        (patch, items)
+    }
+
+    fn others(&self, of: &Sources<'_>, look: Look) -> (Documents, Vec<Item>) {
         let mut documents = Documents::default();
-        let crew = seen.over_files();
-        let look = seen.look();
-        let mut repository = seen.repository.clone();
-        repository.target.clone_from(&seen.files.settings.project.target);
+        let (crew, files) = (&of.seen.crew, &of.seen.files);
+        let mut repository = of.repository.clone();
+        repository.target.clone_from(&files.settings.project.target);
         documents.write(Kind::Repository, "", &repository);
-        documents.write(Kind::State, "", &state::State::of(seen, &crew, look));
-        let agents = agent::put(&mut documents, seen, look);
-        let tickets = self.tickets.put(&mut documents, seen, &crew, look);
-        let items = view::inbox(&crew.tickets, &seen.files.beside);
-        let inbox = item::put(&mut documents, &items, &crew);
-        let train = train(&mut documents, seen.crew, look);
-        let landed = landed(&mut documents, seen.crew);
+        documents.write(Kind::State, "", &state::State::of(of, self.tickets.counts, look));
+        let agents = agent::put(&mut documents, of, look);
+        let items = view::inbox(self.tickets.watched(), &files.beside);
+        let inbox = item::put(&mut documents, &items, &self.over.crew);
+        let train = train(&mut documents, crew, look);
+        let landed = landed(&mut documents, crew);
         documents.write(Kind::Order, "agents", &agents);
         documents.write(Kind::Order, "inbox", &inbox);
         documents.write(Kind::Order, "landed", &landed);
-        documents.write(Kind::Order, "tickets", &tickets);
+        documents.put(Kind::Order, "tickets", self.tickets.order());
         documents.write(Kind::Order, "train", &train);
-        for (id, asked) in seen.asked {
+        for (id, asked) in of.asked {
             documents.put(Kind::Asked, id, Arc::clone(asked));
         }
         (documents, items)
@@ -165,23 +184,4 @@ fn landed(documents: &mut Documents, crew: &Snapshot) -> Vec<TicketId> {
 fn landings_since(crew: &Snapshot, since: Time) -> usize {
     let is_since = |landed: &&Landed| landed.at >= since;
     crew.landed.iter().rev().take_while(is_since).count()
-}
-
-/// What runs in the step of an agent, and what sets up its workspace.
-pub(super) fn at_work(
-    place: &client::Place,
-    crew: &Snapshot,
-    engine: bool,
-    now: Time,
-) -> BTreeMap<AgentName, AtWork> {
-    let agents = crew.agents().into_iter();
-    let found = agents.filter_map(|agent| {
-        let ticket = agent.ticket.as_ref().and_then(|id| crew.tickets.get(id));
-        let at_work = AtWork {
-            activity: Activity::of(place, &agent, engine, now),
-            setting_up: ticket.and_then(|ticket| SettingUp::of(place, ticket)),
-        };
-        (at_work != AtWork::default()).then_some((agent.name, at_work))
-    });
-    found.collect()
 }

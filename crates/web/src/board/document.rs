@@ -71,14 +71,29 @@ impl Documents {
         self.0.iter()
     }
 
-    /// Takes a document in or out, as a frame says.
-    #[cfg(test)]
-    pub(super) fn set(&mut self, key: &Key, json: Option<&Arc<str>>) {
+    /// Takes a document in, or out where there is none; says whether that changes anything.
+    pub(super) fn set(&mut self, key: &Key, json: Option<&Arc<str>>) -> bool {
         match json {
-            Some(json) => self.0.insert(key.clone(), Arc::clone(json)),
-            None => self.0.remove(key),
-        };
+            Some(json) => {
+                let before = self.0.insert(key.clone(), Arc::clone(json));
+                before.is_none_or(|before| before != *json)
+            }
+            None => self.0.remove(key).is_some(),
+        }
     }
+}
+
+/// Documents that may have changed: each as it is now, none where it is gone.
+pub(super) type Patch = BTreeMap<Key, Option<Arc<str>>>;
+
+/// The change from documents to others.
+pub(super) fn patch(before: &Documents, after: &Documents) -> Patch {
+    let gone = before.0.keys().filter(|key| !after.0.contains_key(*key));
+    let gone = gone.map(|key| (key.clone(), None));
+    let is_new = |(key, json): &(&Key, &Arc<str>)| before.0.get(*key) != Some(*json);
+    let put = after.iter().filter(is_new);
+    let put = put.map(|(key, json)| (key.clone(), Some(Arc::clone(json))));
+    gone.chain(put).collect()
 }
 
 /// A document as JSON.

@@ -1,4 +1,5 @@
-//! The reducer: documents before and after give the frames of what changed. It has no clock and no I/O.
+//! The reducer: what may have changed of the documents gives the frames of what did. It has no clock and no
+//! I/O.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use model::Time;
 
 use super::Cut;
-use super::document::{Documents, Key, View};
+use super::document::{Documents, Key, Patch, View};
 
 /// The frames of the latest turns that are kept for pages that come back.
 const KEPT: usize = 4_096;
@@ -97,11 +98,11 @@ impl Reducer {
         &self.cut
     }
 
-    /// Takes in the documents as they are after the row `seq`, and the rows since the last turn. Gives the
-    /// turn, unless nothing has changed.
-    pub(crate) fn update(
+    /// Takes in what may have changed of the documents up to the row `seq`, and the rows since the last turn.
+    /// Gives the turn, unless nothing has changed.
+    pub(super) fn update(
         &mut self,
-        after: Documents,
+        patch: Patch,
         rows: Vec<(u64, Arc<str>)>,
         seq: u64,
         at: Time,
@@ -110,7 +111,16 @@ impl Reducer {
             .into_iter()
             .map(|(seq, json)| Frame::Row { seq, json })
             .collect();
-        changes(&self.documents, &after, &mut frames);
+        // Whoever has the documents of the last cut keeps them.
+        let documents = Arc::make_mut(&mut self.documents);
+        for (key, json) in patch {
+            if documents.set(&key, json.as_ref()) {
+                frames.push(match json {
+                    Some(json) => Frame::Put { key, json },
+                    None => Frame::Del { key },
+                });
+            }
+        }
         if frames.is_empty() && seq == self.cut.seq {
             return None;
         }
@@ -126,7 +136,6 @@ impl Reducer {
             cut,
             at,
         });
-        self.documents = Arc::new(after);
         self.keep(&turn);
         Some(turn)
     }
@@ -157,30 +166,10 @@ impl Reducer {
     }
 }
 
-/// The frames that make the documents `before` those `after`: both are in the order of their keys.
-fn changes(before: &Documents, after: &Documents, frames: &mut Vec<Frame>) {
-    let mut old = before.iter().peekable();
-    let gone = |key: &Key| Frame::Del { key: key.clone() };
-    for (key, json) in after.iter() {
-        while let Some((was, _)) = old.next_if(|(was, _)| *was < key) {
-            frames.push(gone(was));
-        }
-        let known = old.next_if(|(was, _)| *was == key);
-        let is_same = known.is_some_and(|(_, was)| Arc::ptr_eq(was, json) || was == json);
-        if !is_same {
-            frames.push(Frame::Put {
-                key: key.clone(),
-                json: Arc::clone(json),
-            });
-        }
-    }
-    frames.extend(old.map(|(was, _)| gone(was)));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::document::Kind;
+    use crate::board::document::{Kind, patch};
 
     /// Documents from `key=json` words.
     fn documents(words: &str) -> Documents {
@@ -196,8 +185,12 @@ mod tests {
     fn taken(mut documents: Documents, turns: &[Arc<Turn>]) -> Documents {
         for frame in turns.iter().flat_map(|turn| &turn.frames) {
             match frame {
-                Frame::Put { key, json } => documents.set(key, Some(json)),
-                Frame::Del { key } => documents.set(key, None),
+                Frame::Put { key, json } => {
+                    documents.set(key, Some(json));
+                }
+                Frame::Del { key } => {
+                    documents.set(key, None);
+                }
                 Frame::Row { .. } => {}
             }
         }
@@ -218,7 +211,8 @@ mod tests {
         let mut reducer = Reducer::new("e");
         let mut update = |documents_: &str, rows: &[u64], seq| {
             let rows = rows.iter().map(|seq| (*seq, Arc::from("{}"))).collect();
-            let turn = reducer.update(documents(documents_), rows, seq, Time(0));
+            let change = patch(&reducer.documents, &documents(documents_));
+            let turn = reducer.update(change, rows, seq, Time(0));
             turn.map(|turn| words(&turn))
         };
         let some = |frames: &[&str]| Some(frames.iter().map(|frame| (*frame).to_owned()).collect::<Vec<_>>());
@@ -264,7 +258,8 @@ mod tests {
                     }
                 }
                 let rows = (before + 1..=seq).map(|seq| (seq, Arc::from("{}"))).collect();
-                reducer.update(after, rows, seq, Time(0));
+                let change = patch(&reducer.documents, &after);
+                reducer.update(change, rows, seq, Time(0));
                 views.push(reducer.view());
             }
             let last = reducer.view();
@@ -298,7 +293,8 @@ mod tests {
         let first = reducer.view().cut;
         let two = |n: usize| documents(&format!("a={n} b={n}"));
         for n in 0..KEPT {
-            reducer.update(two(n), Vec::new(), 0, Time(0));
+            let change = patch(&reducer.documents, &two(n));
+            reducer.update(change, Vec::new(), 0, Time(0));
         }
         assert_eq!(reducer.after(&first), None);
         assert!(reducer.kept <= KEPT);

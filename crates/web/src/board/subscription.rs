@@ -145,7 +145,7 @@ impl Subscription {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::document::{Documents, Kind};
+    use crate::board::document::{Documents, Kind, patch};
     use crate::board::reducer::Reducer;
     use model::Time;
 
@@ -159,7 +159,8 @@ mod tests {
         for key in 0..n {
             documents.put(Kind::Ticket, &key.to_string(), to.to_string().into());
         }
-        reducer.update(documents, Vec::new(), 0, Time(0)).unwrap()
+        let change = patch(&reducer.view().documents, &documents);
+        reducer.update(change, Vec::new(), 0, Time(0)).unwrap()
     }
 
     #[test]

@@ -9,9 +9,10 @@ use client::clock;
 use client::follow::Changes;
 use tokio::sync::watch;
 
+use super::codes::{self, Invalid};
 use super::device::{Paired, name};
+use super::folder;
 use super::secret::{self, TOKEN};
-use super::{codes, folder};
 use crate::app::Device;
 
 /// The most streams of a device at once.
@@ -131,11 +132,12 @@ impl Devices {
         Ok(Some(paired.device()))
     }
 
-    /// Pairs a device with a code: its token, which is told this once. None where the code is not valid.
-    pub(crate) fn pair(&self, code: &str, called: &str) -> client::Result<Option<(String, Device)>> {
+    /// Pairs a device with a code: its token, which is told this once; or why the code is not valid.
+    pub(crate) fn pair(&self, code: &str, called: &str) -> client::Result<Result<(String, Device), Invalid>> {
         let dir = &self.0.dir;
-        let Some(given) = codes::redeem(dir, code)? else {
-            return Ok(None);
+        let given = match codes::redeem(dir, code)? {
+            Ok(given) => given,
+            Err(invalid) => return Ok(Err(invalid)),
         };
         let token = secret::random::<TOKEN>()?;
         let called = given.name.or_else(|| name(called));
@@ -154,7 +156,7 @@ impl Devices {
             devices.push(paired);
             Ok(device)
         })?;
-        Ok(Some((token, device)))
+        Ok(Ok((token, device)))
     }
 
     /// Revokes a device; false where none has the id.
@@ -284,7 +286,7 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let dir = scratch.path();
         let devices = Devices::follow(dir.to_owned()).unwrap();
-        assert_eq!(devices.pair("wrong", "x").unwrap(), None);
+        assert_eq!(devices.pair("wrong", "x").unwrap(), Err(Invalid::Unknown));
         let (token, phone) = devices.pair(&code(dir, Scope::Look), "phone").unwrap().unwrap();
         assert_eq!(token.len(), 2 * TOKEN);
         assert!(!std::fs::read_to_string(path(dir)).unwrap().contains(&token));

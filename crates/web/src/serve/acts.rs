@@ -11,6 +11,7 @@ use model::view::{Act, Item};
 use serde::Deserialize;
 
 use super::commands::{again, asked_for, command_id, submit};
+use super::status::{self, Wanted};
 use crate::app::{App, Device, Repo};
 use crate::asking::Asked;
 use crate::problem::Problem;
@@ -40,8 +41,9 @@ async fn act(
 ) -> Result<Response, Problem> {
     let repo = app.repo(&repo)?;
     let id = command_id(&id)?;
+    repo.board.ready().await;
     // Sent again after its answer was lost: the entry may be gone because of it.
-    if let Some(answer) = again(repo, &id).await {
+    if let Some(answer) = again(&app, repo, &device, &id).await {
         return Ok(answer);
     }
     let Some(found) = repo.board.item(&item) else {
@@ -58,8 +60,32 @@ async fn act(
         let hint = format!("`{}` is the line to type", act.typed());
         return Err(Problem::bad_request("this act wants a text of yours", hint));
     }
-    if let Act::Undep { ticket, on } = act {
-        return Ok(undep(&app, repo, &device, id, (ticket, on)).await);
+    let wanted = match act {
+        Act::Undep { ticket, on } => return Ok(undep(&app, repo, &device, id, (ticket, on)).await),
+        Act::Reopen { ticket } => Some((ticket, Wanted::Open)),
+        Act::Close { ticket } => Some((ticket, Wanted::Closed)),
+        Act::Answer { .. }
+        | Act::Approve { .. }
+        | Act::Reject { .. }
+        | Act::Retry { .. }
+        | Act::Waive { .. }
+        | Act::WaiveCommitment { .. }
+        | Act::Drop { .. }
+        | Act::Merge { .. }
+        | Act::Wake { .. }
+        | Act::Kill { .. }
+        | Act::ByHand { .. } => None,
+    };
+    if let Some((ticket, wanted)) = wanted {
+        // The act may be on another ticket than the entry, such as one that failed and is waited for.
+        let seen = repo
+            .board
+            .snapshot()
+            .tickets
+            .get(ticket)
+            .map(|known| Seen::of(known));
+        let set = (ticket.clone(), wanted, seen);
+        return Ok(status::carry_out(&app, repo, &device, id, set).await);
     }
     let command = match (act, act.command(text)) {
         // What a page shows may be old: the tip is what the person has looked at.

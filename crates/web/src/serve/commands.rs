@@ -1,5 +1,6 @@
 //! Commands of the page: `PUT …/commands/{id}` asks once, however often it is sent.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Path, State};
@@ -7,8 +8,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::put;
 use axum::{Extension, Json, Router};
-use model::TicketId;
 use model::command::{Command, Seen};
+use model::ticket::Ticket;
+use model::{AgentName, TicketId};
 use serde::Deserialize;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -29,12 +31,14 @@ struct Body {
     seen: Option<SeenMark>,
 }
 
-/// A ticket as the page showed it.
+/// What the command is about, as the page showed it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SeenMark {
-    ticket: TicketId,
-    mark: String,
+#[serde(untagged, deny_unknown_fields)]
+enum SeenMark {
+    /// A ticket.
+    Ticket { ticket: TicketId, mark: String },
+    /// An agent that had no ticket.
+    Idle { idle: AgentName },
 }
 
 pub(crate) fn routes() -> Router<App> {
@@ -49,8 +53,9 @@ async fn ask(
 ) -> Result<Response, Problem> {
     let repo = app.repo(&repo)?;
     let id = command_id(&id)?;
+    repo.board.ready().await;
     // Sent again after its answer was lost: what was seen may be over because of it.
-    if let Some(answer) = again(repo, &id).await {
+    if let Some(answer) = again(&app, repo, &device, &id).await {
         return Ok(answer);
     }
     let command = conditioned(repo, body)?;
@@ -86,9 +91,20 @@ pub(crate) async fn submit(
     asked_for(repo, asked, task).await
 }
 
-/// How a command stands that was asked for already; none where its id is new.
-pub(crate) async fn again(repo: &Repo, id: &str) -> Option<Response> {
-    Some(answer(repo.asking.known(id)?).await)
+/// How a command stands that was asked for already, by this server or by one before it; none where its id is
+/// new, or nobody has decided on it.
+pub(crate) async fn again(app: &App, repo: &Repo, device: &Device, id: &str) -> Option<Response> {
+    if let Some(asked) = repo.asking.known(id) {
+        return Some(answer(asked).await);
+    }
+    let outcome = repo.board.ledger()?.outcome(id).await.ok()??;
+    let words = "what was asked before the page's server began anew".to_owned();
+    let asked = Asked::now(
+        id.to_owned(),
+        words,
+        app.submitter(repo, device).person().to_owned(),
+    );
+    Some(Json(asked.with(outcome)).into_response())
 }
 
 /// Carries a task out in the name of a device, once, and says how it stands.
@@ -123,14 +139,17 @@ pub(crate) fn command_id(id: &str) -> Result<String, Problem> {
 /// The command with its condition. An act that cannot be undone names what the person saw.
 fn conditioned(repo: &Repo, Body { command, seen }: Body) -> Result<Command, Problem> {
     expect_of_a_person(&command)?;
-    let Some(SeenMark { ticket, mark }) = seen else {
-        return match names_what_was_seen(&command) {
-            true => Ok(command),
-            false => Err(Problem::bad_request(
+    let (ticket, mark) = match seen {
+        Some(SeenMark::Ticket { ticket, mark }) => (ticket, mark),
+        Some(SeenMark::Idle { idle }) => return if_idle(repo, command, idle),
+        None if names_what_was_seen(&command) => return Ok(command),
+        None => {
+            return Err(Problem::bad_request(
                 "this act names what was seen",
-                "`seen` has the ticket, and the `seen` of its document as `mark`",
-            )),
-        };
+                "`seen` has the ticket, and the `seen` of its document as `mark`; of an agent without a ticket it has the \
+                 name as `idle`",
+            ));
+        }
     };
     let Some(seen) = Seen::from_mark(ticket, &mark) else {
         return Err(Problem::bad_request(
@@ -152,6 +171,36 @@ fn conditioned(repo: &Repo, Body { command, seen }: Body) -> Result<Command, Pro
     }
     Ok(Command::IfSeen {
         seen,
+        then: Box::new(command),
+    })
+}
+
+/// The command on condition that its agent has no ticket, as the person saw it.
+fn if_idle(repo: &Repo, command: Command, idle: AgentName) -> Result<Command, Problem> {
+    let (Command::Kill { agent } | Command::Cleanup { agent } | Command::Reap { agent }) = &command else {
+        return Err(Problem::bad_request(
+            "this act is on no agent",
+            "`seen` has the ticket, and the `seen` of its document as `mark`",
+        ));
+    };
+    if *agent != idle {
+        let what = format!("this act is on {agent}, and {idle} was seen");
+        return Err(Problem::bad_request(
+            what,
+            "`seen.idle` is the agent of the command",
+        ));
+    }
+    let snapshot = repo.board.snapshot();
+    let has = |ticket: &&Arc<Ticket>| ticket.slot() == Some(&idle);
+    if let Some(ticket) = snapshot.tickets.values().find(has) {
+        let what = format!("{idle} was given {} since you looked at it", ticket.id);
+        return Err(Problem::settled(
+            what,
+            repo.board.document("agent", idle.as_str()),
+        ));
+    }
+    Ok(Command::IfIdle {
+        agent: idle,
         then: Box::new(command),
     })
 }
@@ -182,6 +231,7 @@ fn expect_of_a_person(command: &Command) -> Result<(), Problem> {
         | Command::CommitTo { .. }
         | Command::Rewind { .. }
         | Command::IfSeen { .. }
+        | Command::IfIdle { .. }
         | Command::Tool { .. } => Err(Problem::bad_request(
             "this command is not given here",
             "`crew --help` lists the commands to type",
@@ -206,6 +256,7 @@ fn names_what_was_seen(command: &Command) -> bool {
         | Command::CommitTo { .. }
         | Command::Rewind { .. }
         | Command::IfSeen { .. }
+        | Command::IfIdle { .. }
         | Command::Tool { .. } => false,
         Command::Spawn { .. }
         | Command::SpawnMany { .. }
@@ -246,6 +297,6 @@ pub(crate) fn in_words(command: &Command) -> String {
         Command::Rewind { ticket, .. } => of("rewind", ticket),
         Command::Stop { .. } => "stop the engine".to_owned(),
         Command::Tool { call, .. } => call.name().to_owned(),
-        Command::IfSeen { then, .. } => in_words(then),
+        Command::IfSeen { then, .. } | Command::IfIdle { then, .. } => in_words(then),
     }
 }

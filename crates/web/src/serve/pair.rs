@@ -29,11 +29,11 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 async fn pair(State(app): State<App>, Json(body): Json<Body>) -> Result<Json<Paired>, Problem> {
-    let Some((token, device)) = app.devices.pair(&body.code, &body.name)? else {
-        return Err(Problem::forbidden(
-            "this link is not valid: it was used, it is older than ten minutes, or it was never given",
+    match app.devices.pair(&body.code, &body.name)? {
+        Ok((token, device)) => Ok(Json(Paired { token, device })),
+        Err(invalid) => Err(Problem::forbidden(
+            invalid.words(),
             "`crew web pair` prints a new one",
-        ));
-    };
-    Ok(Json(Paired { token, device }))
+        )),
+    }
 }

@@ -7,6 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use axum::routing::get;
+use client::following::Files;
 use client::{commits, ticket_folder};
 use model::TicketId;
 use model::journal::Stream;
@@ -17,7 +18,6 @@ use store::{Journal as _, Ledger, Recorded};
 
 use super::given;
 use crate::app::{App, Repo};
-use crate::board::Files;
 use crate::problem::Problem;
 
 /// The hits of an answer.
@@ -215,16 +215,23 @@ fn in_commits(repo: &Repo, files: &Files, words: &Words) -> Vec<Hit> {
     // A target that is not there yet has no commits.
     let lines = commits::graph(&repo.place, target, COMMITS).unwrap_or_default();
     let hits = lines.iter().filter_map(|line| {
-        let excerpt = words.excerpt(line)?;
+        let line = without_graph(line);
+        words.excerpt(line)?;
         Some(Hit {
             kind: Kind::Commit,
             ticket: None,
             title: target.clone(),
-            excerpt,
+            // Its id stands at its beginning.
+            excerpt: line.chars().take(EXCERPT).collect(),
             link: "train".to_owned(),
         })
     });
     hits.collect()
+}
+
+/// A line of a graph without the lines that are drawn before it.
+fn without_graph(line: &str) -> &str {
+    line.trim_start_matches(['*', '|', '/', '\\', '_', ' '])
 }
 
 #[cfg(test)]
@@ -243,5 +250,6 @@ mod tests {
         let found = excerpt("needle", &long).unwrap();
         assert!(found.starts_with('ü') && found.contains("needle"), "{found}");
         assert_eq!(found.chars().count(), EXCERPT);
+        assert_eq!(without_graph("| * | 4dffa196 Drop | it"), "4dffa196 Drop | it");
     }
 }

@@ -10,7 +10,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
@@ -18,13 +18,13 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use client::documents;
 use futures_util::future::select_all;
-use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
 use self::events::{mark, named, of_turn, row};
 use super::given;
+use super::streamed;
 use crate::app::{App, Repo};
 use crate::board::{Board, Cut, Next, Subscription};
 use crate::problem::Problem;
@@ -55,7 +55,7 @@ async fn streamed(
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let asked = given::query(query)?.after;
     let after = cuts(&app, last.or(asked.as_deref()))?;
-    let body = Body::from_stream(stream::unfold(Streaming::new(&app, &after), Streaming::more));
+    let body = streamed::streamed(Streaming::new(&app, &after), Streaming::more);
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),

@@ -1,5 +1,7 @@
 //! `GET …/tickets`: a ticket with all that belongs to its page, its history, and the tickets that are over.
 
+mod diff;
+mod explained;
 mod over;
 
 use std::collections::BTreeMap;
@@ -10,6 +12,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::get;
 use client::commits::Done;
+use client::following::Files;
 use client::lookup::Either;
 use client::{checks, clock, documents, history, outputs, ticket_folder};
 use model::policy::review::is_gatekeeper;
@@ -21,7 +24,7 @@ use store::Ledger;
 
 use super::given;
 use crate::app::{App, Repo};
-use crate::board::{Files, TicketDocument};
+use crate::board::TicketDocument;
 use crate::problem::Problem;
 
 /// A ticket, with all that belongs to its page.
@@ -30,6 +33,8 @@ struct Page {
     ticket: TicketDocument,
     /// Its file without the front matter; `null` where there is none that can be read.
     text: Option<String>,
+    /// Why it stands as it does, and what helps, as `crew explain` says it.
+    explanation: documents::Explanation,
     /// The tickets that it waits for, those that are over too.
     deps: Vec<Linked>,
     /// The tickets that wait for it.
@@ -77,6 +82,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/r/{repo}/tickets", get(over::over))
         .route("/r/{repo}/tickets/{id}", get(page))
         .route("/r/{repo}/tickets/{id}/history", get(events_of))
+        .route("/r/{repo}/tickets/{id}/diff", get(diff::diff))
 }
 
 async fn page(State(app): State<App>, Path((repo, id)): Path<(String, String)>) -> Result<Response, Problem> {
@@ -101,6 +107,7 @@ async fn page(State(app): State<App>, Path((repo, id)): Path<(String, String)>) 
         Some(ledger) => outputs::steps_at(&repo.place, ledger, &repo.board.snapshot(), &id).await?,
         None => Vec::new(),
     };
+    let explanation = explained::explained(&repo, ledger, files.settings.clone(), id.clone()).await?;
     given::aside(move || {
         let place = &repo.place;
         let mut works: Vec<&AttemptSummary> =
@@ -137,6 +144,7 @@ async fn page(State(app): State<App>, Path((repo, id)): Path<(String, String)>) 
             .filter(|other| other.spec.deps.contains(&id));
         let page = Page {
             text: ticket_folder::text_of(place, &id),
+            explanation,
             deps: ticket.spec.deps.iter().map(links).collect(),
             dependants: waits_for_it.map(|other| links(&other.id)).collect(),
             works: works

@@ -1,15 +1,14 @@
 //! The diff that is looked at, in lines: what `crew diff` shows, as far as a pane can hold it.
 
 use client::Result;
-use client::diff::{Diff as Change, FileChange};
+use client::diff::{Diff as Change, FileChange, lines as patch};
 use client::repository::settings;
 use model::view::Snapshot;
 use model::{Oid, TicketId};
 use runtime::Place;
 use tui::{Diff, DiffLine, Tone};
 
-use super::shown::words;
-use crate::commands::diff::{Row, masked, mode_changes, styled, sum};
+use crate::commands::diff::{Row, masked, mode_changes, style, sum};
 use crate::ui::Style;
 
 /// The most files that are listed.
@@ -41,7 +40,7 @@ pub(super) fn read(place: &Place, crew: &Snapshot, ticket: &TicketId) -> Result<
             }
         }
         // The files are there also where the patch is too large.
-        Err(error) => lines.push(DiffLine::new(Tone::Waiting, words(&error))),
+        Err(error) => lines.push(DiffLine::new(Tone::Waiting, error.words())),
     }
     Ok(Diff {
         commit: change
@@ -79,9 +78,9 @@ fn files(lines: &mut Vec<DiffLine>, files: &[FileChange], ticket: &TicketId) {
 
 /// The lines of the patch, made harmless as for `crew diff`.
 fn patch_lines(lines: &mut Vec<DiffLine>, patch: &str, ticket: &TicketId) {
-    let shown = styled(patch).take(LINES);
+    let shown = patch::lines(patch).take(LINES);
     lines.extend(shown.map(|line| DiffLine {
-        tone: tone(line.style),
+        tone: tone(style(line.mark)),
         text: line.text,
         blanks: line.blanks,
     }));

@@ -1,16 +1,18 @@
 //! A dashboard that is open: the world around its state.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, SystemTime};
 
+use client::following::{Begin, Change, Following, Seen};
+use client::submit::{Answer, Submitter};
+use client::{Place, clock};
 use model::journal::Stream;
 use model::view::{self, Snapshot};
-use model::{AgentName, TicketId, Time};
+use model::{AgentName, TicketId};
 use rustix::process::{Signal as Kill, kill_current_process_group};
-use store::{Ledger, Recorded};
+use store::Recorded;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::MissedTickBehavior;
+use tokio::sync::watch;
 use tui::{Action, Activity, App, CommandResult, Engine, Files, Keyboard, Msg, Terminal};
 
 use super::diff;
@@ -19,26 +21,22 @@ use super::watched::Watched;
 use crate::background;
 use crate::error::Result;
 use crate::exit::Exit;
-use client::clock;
 use client::error::Doing as _;
-use client::follow::{Changes, Follow};
-use client::inbox;
-use client::outbox::Outbox;
-use client::repository::{Rejected, journal, settings_or_default};
-use client::submit::{Answer, Submitter};
-use runtime::Place;
-
-/// How often what only the clock changes is drawn, and what tells nobody of its changes is looked at.
-const TICK: Duration = Duration::from_secs(1);
 
 /// The messages of other tasks.
 enum Event {
     /// To be told to the state.
-    Msg(Msg),
-    /// The queue's files were read.
-    Files(Option<Files>, Summaries),
+    Msg(Box<Msg>),
+    /// git was asked about work that no agent described, as it was when the files were read at this row.
+    Summaries(Summaries, BTreeMap<TicketId, String>, u64),
     /// The terminal is gone.
     Gone,
+}
+
+impl Event {
+    fn msg(msg: Msg) -> Self {
+        Self::Msg(Box::new(msg))
+    }
 }
 
 pub(super) struct Shown {
@@ -49,37 +47,13 @@ pub(super) struct Shown {
     _keyboard: Keyboard,
     tell: UnboundedSender<Event>,
     told: UnboundedReceiver<Event>,
-    /// None before anything was ever asked or run here.
-    journal: Option<Tail>,
-    /// The view for reading the queue's files.
-    crew: Snapshot,
+    following: Following,
+    seen: watch::Receiver<Seen>,
     watched: Option<Watched>,
-    tickets: Changes,
-    files: Reading,
-    /// With whoever reads the files, while they are read.
-    summaries: Summaries,
-    engine: Option<Engine>,
-    activities: BTreeMap<AgentName, Activity>,
+    /// None while git is asked.
+    summaries: Option<Summaries>,
     /// How it ended, when it did.
     ended: Option<Exit>,
-}
-
-struct Tail {
-    ledger: Ledger,
-    rows: Follow,
-}
-
-/// How far the reading of the queue's files is.
-#[derive(Debug)]
-struct Reading {
-    /// Something changed since it was last begun.
-    due: bool,
-    /// It is being read.
-    busy: bool,
-    /// When it was last begun.
-    begun: Time,
-    /// The time of the settings file when it was last looked at; none while there is no such file.
-    settings: Option<SystemTime>,
 }
 
 impl Shown {
@@ -92,9 +66,9 @@ impl Shown {
         let size = terminal.size().doing("measure", "the terminal")?;
         let (tell, told) = unbounded_channel();
         let keys = tell.clone();
-        let keyboard = Keyboard::listen(move |msg| keys.send(msg.map_or(Event::Gone, Event::Msg)).is_ok());
+        let keyboard = Keyboard::listen(move |msg| keys.send(msg.map_or(Event::Gone, Event::msg)).is_ok());
+        let following = Following::new(place.clone(), Begin::First);
         Ok(Self {
-            tickets: Changes::of(&place.tickets_dir),
             place,
             submitter,
             app: App::new(options, clock::now(), size),
@@ -102,18 +76,10 @@ impl Shown {
             _keyboard: keyboard,
             tell,
             told,
-            journal: None,
-            crew: Snapshot::default(),
+            seen: following.seen(),
+            following,
             watched: None,
-            files: Reading {
-                due: true,
-                busy: false,
-                begun: Time(0),
-                settings: None,
-            },
-            summaries: Summaries::default(),
-            engine: None,
-            activities: BTreeMap::new(),
+            summaries: Some(Summaries::default()),
             ended: None,
         })
     }
@@ -125,27 +91,19 @@ impl Shown {
             listen(SignalKind::hangup())?,
             listen(SignalKind::interrupt())?,
         ];
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        self.look().await?;
+        let changes = self.following.look().await;
+        self.take(changes).await?;
         self.draw()?;
         loop {
             let is_new = tokio::select! {
                 heard = self.told.recv() => self.hear(heard).await?,
-                () = changed(&mut self.journal) => self.rows().await?,
+                due = self.following.due() => {
+                    let changes = self.following.take(due).await;
+                    self.take(changes).await?
+                }
                 () = printed(&mut self.watched) => self.output().await?,
-                () = self.tickets.wait_at_most(TICK * 60) => {
-                    self.files.due = true;
-                    false
-                }
-                _ = tick.tick() => {
-                    let is_new = self.look().await?;
-                    self.update(Msg::Tick).await?;
-                    is_new || self.app.is_timed()
-                }
                 () = any(&mut ends) => return Ok(Exit::Interrupted),
             };
-            self.read_files();
             if let Some(exit) = self.ended {
                 return Ok(exit);
             }
@@ -164,12 +122,13 @@ impl Shown {
         let mut next = heard;
         while let Some(heard) = next {
             match heard {
-                Event::Msg(msg) => self.update(msg).await?,
-                Event::Files(files, summaries) => {
-                    self.files.busy = false;
-                    self.summaries = summaries;
-                    if let Some(files) = files {
-                        self.update(Msg::Files(files)).await?;
+                Event::Msg(msg) => self.update(*msg).await?,
+                Event::Summaries(summaries, lines, seq) => {
+                    self.summaries = Some(summaries);
+                    self.update(Msg::CommitSummaries(lines)).await?;
+                    let seen = self.seen.borrow().clone();
+                    if seen.files.seq != seq {
+                        self.summarise(&seen);
                     }
                 }
                 Event::Gone => self.ended = Some(Exit::Interrupted),
@@ -179,79 +138,45 @@ impl Shown {
         Ok(true)
     }
 
-    /// Looks at what nobody tells of: whether a journal is there by now, who holds the repository, and
-    /// whether the settings file was edited.
-    async fn look(&mut self) -> Result<bool> {
-        let settings = std::fs::metadata(&self.place.settings_path);
-        let settings = settings.and_then(|metadata| metadata.modified()).ok();
-        self.files.due |= settings != self.files.settings;
-        self.files.settings = settings;
+    /// Takes in what has changed in the repository; whether the screen shows something else.
+    async fn take(&mut self, changes: Vec<Change>) -> Result<bool> {
         let mut is_new = false;
-        if self.journal.is_none()
-            && let Some(ledger) = journal(&self.place).await?
-        {
-            let rows = Follow::new(ledger.clone(), 0);
-            self.journal = Some(Tail { ledger, rows });
-            is_new = self.rows().await?;
-        }
-        let is_other_engine = self.engine().await?;
-        Ok(self.activities().await? || is_other_engine || is_new)
-    }
-
-    /// Looks what runs in the steps of agents; whether that is something else than before.
-    async fn activities(&mut self) -> Result<bool> {
-        let (engine, now) = (self.engine.is_some(), clock::now());
-        let agents = self.crew.agents().into_iter().filter(|agent| agent.running);
-        let found: BTreeMap<AgentName, Activity> = agents
-            .filter_map(|agent| {
-                let activity = client::activity::Activity::of(&self.place, &agent, engine, now)?;
-                let (says, since) = (activity.place(), activity.since);
-                Some((agent.name, Activity { says, since }))
-            })
-            .collect();
-        if found == self.activities {
-            return Ok(false);
-        }
-        self.activities.clone_from(&found);
-        self.update(Msg::Activities(found)).await?;
-        Ok(true)
-    }
-
-    /// Looks who holds the repository; whether that is another than before.
-    async fn engine(&mut self) -> Result<bool> {
-        let engine = client::engine::Engine::of(&self.place)?.map(|engine| Engine {
-            pid: engine.pid,
-            since: engine.since,
-        });
-        if engine == self.engine {
-            return Ok(false);
-        }
-        self.engine.clone_from(&engine);
-        self.files.due = true;
-        self.update(Msg::Engine(engine)).await?;
-        Ok(true)
-    }
-
-    /// Takes in the journal's next rows.
-    async fn rows(&mut self) -> Result<bool> {
-        let mut is_new = false;
-        while let Some(tail) = &mut self.journal {
-            let rows = tail.rows.more().await?;
-            if rows.is_empty() {
-                break;
+        for change in changes {
+            let seen = self.seen.borrow().clone();
+            let is_tick = matches!(change, Change::Tick);
+            let has_rows = matches!(change, Change::Rows(_));
+            let msg = match change {
+                Change::Journal => Msg::Journal,
+                Change::Rows(rows) => Msg::Rows(rows),
+                Change::Files => {
+                    self.summarise(&seen);
+                    Msg::Files(files(&seen))
+                }
+                Change::Engine => Msg::Engine(engine(&seen)),
+                Change::AtWork => Msg::Activities(activities(&seen)),
+                Change::Trouble => Msg::Troubles(seen.troubles().cloned().collect()),
+                Change::Tick => Msg::Tick,
+            };
+            self.update(msg).await?;
+            is_new |= !is_tick || self.app.is_timed();
+            if has_rows {
+                self.output().await?;
             }
-            for row in &rows {
-                self.crew.apply(row.row());
-            }
-            self.update(Msg::Rows(rows)).await?;
-            self.files.due = true;
-            is_new = true;
-        }
-        if is_new {
-            self.engine().await?;
-            self.output().await?;
         }
         Ok(is_new)
+    }
+
+    /// Asks git about work that no agent described, unless it is being asked.
+    fn summarise(&mut self, seen: &Seen) {
+        let Some(mut summaries) = self.summaries.take() else {
+            return;
+        };
+        let (place, seen, tell) = (self.place.clone(), seen.clone(), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            let lines = summaries.look(&seen.crew, &place);
+            // Nobody hears it any more when the person has left.
+            drop(tell.send(Event::Summaries(summaries, lines, seen.files.seq)));
+        });
     }
 
     /// Takes in what the run that is looked at printed.
@@ -294,18 +219,19 @@ impl Shown {
     }
 
     async fn history(&self, ticket: &TicketId) -> Result<Vec<Recorded>> {
-        match &self.journal {
-            Some(tail) => Ok(tail.ledger.history(&Stream::Ticket(ticket.clone())).await?),
+        let ledger = self.seen.borrow().ledger.clone();
+        match ledger {
+            Some(ledger) => Ok(ledger.history(&Stream::Ticket(ticket.clone())).await?),
             None => Ok(Vec::new()),
         }
     }
 
     /// Reads the diff of a ticket, which takes git as long as it takes.
     fn read_diff(&self, ticket: TicketId) {
-        let (place, mut crew, tell) = (self.place.clone(), self.crew.clone(), self.tell.clone());
-        let ledger = self.journal.as_ref().map(|tail| tail.ledger.clone());
+        let (place, seen, tell) = (self.place.clone(), self.seen.borrow().clone(), self.tell.clone());
         tokio::spawn(async move {
-            let restored = match &ledger {
+            let mut crew = Snapshot::clone(&seen.crew);
+            let restored = match &seen.ledger {
                 Some(ledger) => ledger.restore(&mut crew, &ticket, None).await,
                 None => Ok(()),
             };
@@ -313,9 +239,9 @@ impl Shown {
                 let diff = restored
                     .map_err(client::Error::from)
                     .and_then(|()| diff::read(&place, &crew, &ticket))
-                    .map_err(|error| words(&error));
+                    .map_err(|error| error.words());
                 // Nobody hears it any more when the person has left.
-                drop(tell.send(Event::Msg(Msg::Diff { ticket, diff })));
+                drop(tell.send(Event::msg(Msg::Diff { ticket, diff })));
             };
             tokio::task::spawn_blocking(read);
         });
@@ -329,9 +255,9 @@ impl Shown {
                 .submit(&command)
                 .await
                 .map(with_aftermath)
-                .map_err(|error| words(&client::repository::locked_by(&place, error)));
+                .map_err(|error| client::repository::locked_by(&place, error).words());
             // Nobody hears it any more when the person has left.
-            drop(tell.send(Event::Msg(Msg::CommandResult(CommandResult { request, outcome }))));
+            drop(tell.send(Event::msg(Msg::CommandResult(CommandResult { request, outcome }))));
         });
     }
 
@@ -342,7 +268,7 @@ impl Shown {
             let outcome =
                 background::run_detached(&dir).map(|message| model::command::Outcome::Accepted { message });
             // Nobody hears it any more when the person has left.
-            drop(tell.send(Event::Msg(Msg::CommandResult(CommandResult { request, outcome }))));
+            drop(tell.send(Event::msg(Msg::CommandResult(CommandResult { request, outcome }))));
         });
     }
 
@@ -358,52 +284,34 @@ impl Shown {
         self.app.update(Msg::Resized(columns, lines), clock::now());
         Ok(())
     }
+}
 
-    /// Begins to read the queue's files, if it is time for it.
-    fn read_files(&mut self) {
-        let now = clock::now();
-        if !self.files.due || self.files.busy || now.since(self.files.begun) < TICK {
-            return;
-        }
-        self.files = Reading {
-            due: false,
-            busy: true,
-            begun: now,
-            ..self.files
-        };
-        let (place, crew, tell) = (self.place.clone(), self.crew.clone(), self.tell.clone());
-        let mut summaries = std::mem::take(&mut self.summaries);
-        let ledger = self.journal.as_ref().map(|tail| tail.ledger.clone());
-        tokio::spawn(async move {
-            let outbox = Outbox::read(ledger.as_ref()).await.ok();
-            let read = move || {
-                let files = outbox.and_then(|outbox| files(&crew, &place, outbox, &mut summaries, now));
-                // Nobody hears it any more when the person has left.
-                drop(tell.send(Event::Files(files, summaries)));
-            };
-            tokio::task::spawn_blocking(read);
-        });
+/// The facts of the ticket folder, as the dashboard takes them.
+fn files(seen: &Seen) -> Files {
+    Files {
+        unseen: seen.files.unseen.clone(),
+        seq: seen.files.seq,
+        beside: seen.files.beside.clone(),
     }
 }
 
-/// The facts that the queue's files add to the journal, and git's account of work that no agent described;
-/// nothing when the files cannot be read now.
-fn files(
-    crew: &Snapshot,
-    place: &Place,
-    outbox: Outbox,
-    summaries: &mut Summaries,
-    now: Time,
-) -> Option<Files> {
-    let settings = settings_or_default(place);
-    let (mut unseen, beside) = inbox::folder(crew, place, &settings, outbox, now).ok()?;
-    unseen.retain(|id, ticket| crew.tickets.get(id) != Some(ticket));
-    Some(Files {
-        unseen,
-        seq: crew.seq,
-        beside,
-        commit_summaries: summaries.look(crew, place),
+/// The engine that runs; of a dead one only a git is left.
+fn engine(seen: &Seen) -> Option<Engine> {
+    let engine = seen.engine.as_ref().filter(|_| seen.has_engine())?;
+    Some(Engine {
+        pid: engine.pid,
+        since: engine.since,
     })
+}
+
+fn activities(seen: &Seen) -> BTreeMap<AgentName, Activity> {
+    let at_work = seen.at_work.iter();
+    let found = at_work.filter_map(|(agent, at_work)| {
+        let activity = at_work.activity.as_ref()?;
+        let (says, since) = (activity.place(), activity.since);
+        Some((agent.clone(), Activity { says, since }))
+    });
+    found.collect()
 }
 
 /// The answer, with what came of it where it was carried out here.
@@ -422,18 +330,6 @@ fn with_aftermath(answer: Answer) -> model::command::Outcome {
     }
 }
 
-/// An error in a line, with what to do about it.
-pub(super) fn words(error: &client::Error) -> String {
-    let mut words = text::with_causes(error);
-    if let client::Error::Settings { .. } = error {
-        words = format!("{words}: {}", Rejected::of(error).why);
-    }
-    match error.hint() {
-        Some(hint) => format!("{words} ({hint})"),
-        None => words,
-    }
-}
-
 fn listen(kind: SignalKind) -> Result<Signal> {
     Ok(signal(kind).doing("listen for signals to", "crew")?)
 }
@@ -444,13 +340,6 @@ async fn any(signals: &mut [Signal; 3]) {
         _ = first.recv() => {}
         _ = second.recv() => {}
         _ = third.recv() => {}
-    }
-}
-
-async fn changed(journal: &mut Option<Tail>) {
-    match journal {
-        Some(tail) => tail.rows.changed().await,
-        None => std::future::pending().await,
     }
 }
 

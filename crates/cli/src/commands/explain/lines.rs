@@ -1,42 +1,17 @@
 //! The parts of an explanation, each in words.
 
 use client::queue_facts::Facts;
-use model::attempt::{self, Failure};
-use model::journal::{self, Fact, Stream};
-use model::policy::attention::Reason;
+use model::TicketId;
+use model::attempt;
 use model::policy::capacity;
 use model::settings::Settings;
-use model::ticket::{CheckPlan, Event, State, Ticket, Why};
-use model::view::{CheckEnding, Snapshot, Standing, TrainEntry, printed};
-use model::{Look, RunId, TicketId};
-use store::Ledger;
-
-use crate::error::Result;
-
-/// The words of people that its agent gets with the next step.
-pub(super) fn messages(ticket: Option<&Ticket>) -> impl Iterator<Item = String> {
-    let attempt = ticket.and_then(Ticket::attempt);
-    let messages = attempt.into_iter().flat_map(|attempt| {
-        let baited = attempt
-            .baited
-            .iter()
-            .map(|by| format!("{by}: this is your last step"));
-        let said = attempt.messages.iter().skip(attempt.messages_shown as usize);
-        baited.chain(said.map(|one| format!("{}: {}", one.by, one.text)))
-    });
-    messages.map(|one| text::sanitise::line(&one))
-}
+use model::ticket::{CheckPlan, State, Ticket};
+use model::view::{CheckEnding, Snapshot, TrainEntry};
 
 /// What the last attempt of an open ticket came back with, in one line: its next agent is told.
 pub(super) fn came_back_with(ticket: Option<&Ticket>) -> Option<&str> {
     let is_back = |ticket: &&Ticket| matches!(ticket.state, State::Open) && ticket.held.is_none();
     ticket.filter(is_back)?.feedback.last()?.lines().next()
-}
-
-/// Where submitted work stands, in words.
-pub(super) fn submitted(standing: &Standing) -> String {
-    let why = standing.why.as_ref().map(|why| format!(": {why}"));
-    format!("it is submitted, {}{}", standing.word, why.unwrap_or_default())
 }
 
 /// The place of submitted work in the merge train, or before it; none where it is alone.
@@ -90,31 +65,6 @@ pub(super) fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Tick
     })
 }
 
-/// The end of the output of the check for which a ticket is held, and its run.
-pub(super) async fn of_its_check(
-    ledger: &Ledger,
-    ticket: &Ticket,
-) -> Result<(Option<String>, Option<RunId>)> {
-    let (mut last, mut failed, mut ended) = (None, None, None);
-    if ticket.held.is_some() {
-        let stream = Stream::Ticket(ticket.id.clone());
-        let each = |fold: store::Recorded| {
-            let held = match &fold.after {
-                journal::State::Ticket(after) => after.held == ticket.held,
-                journal::State::Project(_) => false,
-            };
-            if let Fact::Ticket(Event::CheckEnded { run, .. }) = &fold.fact {
-                ended = Some(run.clone());
-            }
-            if held && let Some(text) = printed(&fold.fact) {
-                (last, failed) = (Some(text.to_owned()), ended.clone());
-            }
-        };
-        ledger.each_of(&stream, 0, each).await?;
-    }
-    Ok((last, failed))
-}
-
 /// The checks that passed on a ticket's work without any test, by what they printed.
 pub(super) fn without_tests(crew: &Snapshot, settings: &Settings, id: &TicketId) -> Vec<String> {
     let names = CheckPlan::of(settings).names().into_iter();
@@ -125,48 +75,6 @@ pub(super) fn without_tests(crew: &Snapshot, settings: &Settings, id: &TicketId)
         last.is_some_and(|last| last.tests == Some(0) && last.end == CheckEnding::Passed)
     };
     names.filter(is_empty).collect()
-}
-
-/// The failure that holds a ticket whose agent was freed.
-pub(super) fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
-    let ticket = ticket?;
-    match ticket.held.as_ref()?.why {
-        Why::Auth | Why::NoProgress => ticket.attempt()?.conversation.failure.as_ref(),
-        Why::Failed
-        | Why::Blocked
-        | Why::Killed
-        | Why::Reaped
-        | Why::CouldNotRun
-        | Why::Landing
-        | Why::TargetRed
-        | Why::Paths { .. }
-        | Why::Secrets { .. }
-        | Why::Commitments { .. }
-        | Why::Tests { .. }
-        | Why::Conflict
-        | Why::Review
-        | Why::Hold
-        | Why::Diverged
-        | Why::Closed
-        | Why::Budget { .. } => None,
-    }
-}
-
-/// Why the ticket waits for a person, and when it goes on without one.
-pub(super) fn because(reason: &Reason<'_>, look: Look) -> String {
-    let again = reason.until().and_then(|at| match reason {
-        Reason::Question { .. } => Some(format!("goes on without an answer {}", look.due(at)?)),
-        Reason::Proposal { .. } => look.looked_at_again(at),
-        Reason::Held(_)
-        | Reason::Edits(_)
-        | Reason::Failure(_)
-        | Reason::Impossible(_)
-        | Reason::Harness { .. }
-        | Reason::Dependency(_)
-        | Reason::File(_)
-        | Reason::Target(_) => look.tried_again(at),
-    });
-    format!("{reason}{}", look.added(again))
 }
 
 /// The answer that waits for the agent's next step, in words.

@@ -1,10 +1,8 @@
 //! `crew ticket status | start | close | reopen`: a person's word on the status of a ticket.
 
+use client::status::{self, By};
 use client::ticket_folder::{Status, TicketFolder};
-use client::word;
-use model::TicketId;
 use model::command::Outcome;
-use model::ticket::FileStatus;
 use runtime::Place;
 
 use super::Call;
@@ -57,103 +55,16 @@ impl Call<'_> {
                 "`crew retry` has a held ticket tried once more; a person opens one that is over",
             ));
         }
-        let back = match (&whole, status) {
-            (None, Status::Open) => self.bring_back(id)?,
-            (_, _) => None,
+        let person = self.place_of_folder().map(|place| self.context.submitter(place));
+        let by = match &person {
+            Some(person) => By::Person(person),
+            None => By::File {
+                own: self.own_ticket(&folder),
+            },
         };
-        if let Some(message) = back {
-            self.tell_engine(id, status, true)?;
-            return self.print(&format!("{message}\n"));
-        }
-        let follows = match (&whole, status) {
-            (Some(id), Status::Closed) => self.follows_close(id)?,
-            (_, _) => None,
-        };
-        let written = folder.set_status(id, status, self.own_ticket(&folder));
-        let told = self.tell_engine(whole.as_deref().unwrap_or(id), status, written.is_ok())?;
-        match (written, told) {
-            (Ok(text), _) => {
-                let follows = follows.map(|what| format!("{what}\n"));
-                self.print(&format!("{text}{}", follows.unwrap_or_default()))
-            }
-            (Err(_), Some(message)) => self.print(&format!("{message}\n")),
-            (Err(error), None) => Err(error.into()),
-        }
-    }
-
-    /// Writes the file of a ticket anew that crew knows and whose file is gone. Returns what was done; none
-    /// where there is no such ticket.
-    fn bring_back(&mut self, id: &str) -> Result<Option<String>> {
-        let (Ok(id), Some(place)) = (TicketId::new(id), self.place_of_folder()) else {
-            return Ok(None);
-        };
-        let mut back = word::Back::NotLost;
-        wait(async {
-            back = word::bring_back(&place, &id).await?;
-            Ok(Exit::Done)
-        })?;
-        match back {
-            word::Back::NotLost => Ok(None),
-            word::Back::Written(FileStatus::Open) => {
-                Ok(Some(format!("{id} is open, and its file is written anew")))
-            }
-            word::Back::Written(FileStatus::InProgress | FileStatus::Closed) => {
-                Ok(Some(format!("{id} goes on, and its file is written anew")))
-            }
-            word::Back::NoText(status) => {
-                let file = place.tickets_dir.join(format!("{id}.md"));
-                Err(Error::refused(
-                    format!("the file of {id} is gone, and neither git nor a prompt has its text"),
-                    format!(
-                        "write {} by hand: the lines `---`, `id: {id}`, `status: {}`, `---`, `# ` with the title, and \
-                         the text; or give it up: `crew drop {id}`",
-                        file.display(),
-                        status.word()
-                    ),
-                ))
-            }
-        }
-    }
-
-    /// What becomes of the work of a ticket that a person closes, where there is any.
-    fn follows_close(&self, id: &str) -> Result<Option<String>> {
-        let (Ok(id), Some(place)) = (TicketId::new(id), self.place_of_folder()) else {
-            return Ok(None);
-        };
-        let mut follows = None;
-        wait(async {
-            follows = word::on_close(&place, &id).await?;
-            Ok(Exit::Done)
-        })?;
-        Ok(follows)
-    }
-
-    /// Tells crew that a person wants this status, where the file alone does not show that. Returns the
-    /// answer.
-    fn tell_engine(&mut self, id: &str, status: Status, has_file: bool) -> Result<Option<String>> {
-        let status = match status {
-            Status::Open => FileStatus::Open,
-            Status::InProgress => FileStatus::InProgress,
-            Status::Closed => FileStatus::Closed,
-            Status::Unknown => return Ok(None),
-        };
-        let (Ok(id), Some(place)) = (TicketId::new(id), self.place_of_folder()) else {
-            return Ok(None);
-        };
-        let mut answered = None;
-        let submitter = self.context.submitter(place.clone());
-        wait(async {
-            if let Some(command) = word::command(&place, &id, status, has_file).await? {
-                answered = Some(submitter.submit(&command).await?.outcome);
-            }
-            Ok(Exit::Done)
-        })?;
-        match answered {
-            Some(Outcome::Accepted { message }) => Ok(Some(message)),
-            Some(Outcome::Refused { why }) => {
-                Err(Error::refused(why, "`crew explain` shows where it stands"))
-            }
-            None => Ok(None),
+        match wait(async { Ok(status::set(&folder, id, status, by).await?) })?.outcome {
+            Outcome::Accepted { message } => self.print(&format!("{message}\n")),
+            Outcome::Refused { why } => Err(Error::refused(why, "`crew explain` shows where it stands")),
         }
     }
 

@@ -13,6 +13,8 @@ use crate::interrupts::interrupts;
 use crate::ui::Style;
 use client::documents::WebServed;
 use client::error::Doing as _;
+use client::follow;
+use client::repository::journal;
 use runtime::Place;
 
 /// The port unless another is asked for. A browser is paired with the port, too.
@@ -37,6 +39,8 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = self.place(context)?;
+        // What cannot be read is told here, where somebody looks, before any browser is paired.
+        follow::present(journal(&place).await?.as_ref()).await?;
         let state_dir = pairing::state_dir(&context.env)?;
         let mut interrupt = interrupts()?;
         let listener = match Listener::bind(&state_dir, self.port, &place.root).await {
@@ -59,7 +63,8 @@ impl Serve {
         let serving = tokio::spawn(listener.serve(app));
         // What goes wrong with it is one warning, and no matter of the page's.
         let warn = |warning: &str| crate::ui::warn(warning);
-        let notifier = notify::Inside::start(place.clone(), context.whole_env.clone(), warn);
+        let page = url(port).trim_end_matches('/').to_owned();
+        let notifier = notify::Inside::start(place.clone(), context.whole_env.clone(), Some(page), warn);
         self.tell(context, &place, port, &code)?;
         let opened = if self.open {
             browser::open(context, &state_dir, &link(port, &code))?

@@ -69,6 +69,50 @@ together() {
     await "begun-$1" 'reading lib/greet.sh'
 }
 
+# answer: what a person answered, on one line; nothing where the prompt has no answer.
+answer() {
+    if is_told 'The answer to your question:'; then
+        answer=${prompt##*The answer to your question:}
+    elif is_told 'what a person answered'; then
+        answer=${prompt##*Answer: }
+    else
+        return 0
+    fi
+    printf '%s' "${answer%%Go on with ticket*}" | tr -s '\t\r\n ' ' '
+}
+
+# named ANSWER: the version that it names, in whatever words: of several the first, and none that follows a "not".
+# Nothing where it names none.
+named() {
+    words=$(printf '%s' "$1" | tr 'A-Z' 'a-z' | tr -c 'a-z0-9.,+-' ' ')
+    is_not= refused=
+    set -f
+    # A lone 1 is meant; one among other words may count anything.
+    set -- $words
+    [ "$*" != 1 ] || words=v1
+    for word in $words; do
+        while :; do case $word in *[.,-]) word=${word%?} ;; *) break ;; esac; done
+        case $word in
+            0.9 | 0,9 | .9 | v0.9) found=0.9 ;;
+            1.0 | 1,0 | v1.0 | v1) found=1.0 ;;
+            [0-9]*.*[0-9]* | v[0-9]*.*[0-9]*) found=${word#v} ;;
+            not | never | don | isn | than | instead) is_not=yes; continue ;;
+            # Between "not" and what is not: "don't call it 1.0", "instead of 0.9", "not yet 1.0".
+            t | call | it | of | yet | as | version) continue ;;
+            *) is_not=; continue ;;
+        esac
+        if [ -z "$is_not" ] && [ "${#found}" -le 20 ]; then
+            echo "$found"
+            return 0
+        fi
+        is_not= refused=$refused$found
+    done
+    case "$refused $words" in
+        1.0\ * | *'point nine'*) echo 0.9 ;;
+        0.9\ * | *'one point '*) echo 1.0 ;;
+    esac
+}
+
 case $CREW_TICKET_ID in
 t-1)
     say 'reading lib/ and tests/'
@@ -242,13 +286,28 @@ t-7-c2)
     commit 'Test that a text is reversed'
     ;;
 t-8)
-    if ! is_told 'Call it '; then
+    answer=$(answer)
+    if [ -n "$answer" ]; then
+        say "the answer: ${answer# }"
+        version=$(named "$answer")
+        if [ -n "$version" ]; then
+            say "understood: it is version $version"
+        else
+            version=0.9
+            say "it names no version, so this is $version: 1.0 can come any day"
+        fi
+        # Whatever it is told later, this is decided.
+        echo "$version" > "$DEMO/version"
+    elif [ -e "$DEMO/version" ]; then
+        version=$(cat "$DEMO/version")
+    elif once asked; then
         say 'reading the history'
         echo 'QUESTION: Is this 0.9 or 1.0 already?'
         exit 0
+    else
+        version=0.9
+        say "nobody has answered, so this is version $version: 1.0 can come any day"
     fi
-    version=0.9
-    if is_told 'Call it 1.0'; then version=1.0; fi
     say "writing lib/version.sh: $version"
     cat > lib/version.sh <<END
 # version: which one this is.

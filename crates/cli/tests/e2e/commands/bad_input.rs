@@ -187,13 +187,10 @@ fn names_that_are_none_are_refused_before_anything_is_asked() {
 fn words_that_are_no_commands() {
     let repo = Repo::with_crew();
     assert_eq!(repo.crew(&["frobnicate"]).code, 2);
-    for later in ["say", "attach", "web"] {
-        assert_eq!(
-            repo.crew(&[later]).code,
-            2,
-            "{later} comes later, and is not pretended to be there"
-        );
-    }
+    let later = repo.crew(&["attach"]);
+    assert_eq!(later.code, 2, "it is not pretended to be there: {later}");
+    assert_eq!(repo.crew(&["say"]).code, 2, "to whom?");
+    assert_eq!(repo.crew(&["web", "frobnicate"]).code, 2);
     assert_eq!(repo.crew(&["cle"]).code, 2, "`clean` or `cleanup`?");
     repo.crew(&["expl", "--help"]).ok();
     assert_eq!(repo.crew(&["waive", "t-1", "  "]).code, 2);

@@ -71,6 +71,23 @@ fn without_an_engine_a_command_is_carried_out_here() {
 }
 
 #[test]
+fn a_journal_that_is_gone_is_said_and_another_one_is_shown() {
+    let repo = Repo::with_crew();
+    repo.crew(&["spawn", "ada"]).ok();
+    let mut screen = repo.terminal(&["dashboard"], (80, 24));
+    screen.until("○ ada");
+    for file in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+        // The last two are gone where nobody has the journal open.
+        drop(std::fs::remove_file(repo.root.join(".crew").join(file)));
+    }
+    screen.until("! the journal was deleted");
+    repo.crew(&["spawn", "bob"]).ok();
+    screen.until("○ bob");
+    screen.press("q");
+    assert_eq!(screen.left(), (0, true));
+}
+
+#[test]
 fn a_terminal_is_given_back_when_the_dashboard_is_terminated() {
     let repo = Repo::with_crew();
     let mut screen = repo.terminal(&["dashboard"], (80, 24));

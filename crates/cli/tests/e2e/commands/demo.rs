@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use crate::commands::repo::{Repo, Said, env, until};
 use crate::commands::schema;
+use crate::web_board::http::Web;
 
 /// A demonstration in a temporary folder of its own. It does not outlive its test.
 struct Show {
@@ -213,6 +215,145 @@ fn what_it_tells_is_what_the_journal_of_the_kept_repository_has() {
     assert!(version.contains("echo 1.0"), "{version}");
     let greet = fs::read_to_string(kept.join("lib/greet.sh")).unwrap();
     assert!(greet.contains("Bonjour") && greet.contains("Hallo"), "{greet}");
+}
+
+#[test]
+fn a_person_answers_on_the_page_after_all_else_is_done() {
+    let mut show = Show::begin(&[("USER", "jane")], &["--web", "--keep"]);
+    let said = |what: &str| {
+        until(&format!("it says {what:?}"), || {
+            let out = show.repo.read("out");
+            out.contains(what).then_some(out)
+        })
+    };
+    let out = said("/pair#");
+    let link = out.split_whitespace().find(|word| word.contains("/pair#"));
+    let web = Web::paired(link.unwrap(), "textkit");
+    // The wait is told as soon as it begins, as the guides name it, and once more when nothing else is left.
+    let out = said("for your answer on the page");
+    assert!(out.contains("the demo waits 2 minutes for your answer"), "{out}");
+    for guide in [
+        include_str!("../../../../../docs/web.md"),
+        include_str!("../../../../../README.md"),
+    ] {
+        assert!(guide.contains("2 minutes for your answer"));
+    }
+    // The slow check waits for nobody, so that all else is done long before the two minutes are over.
+    let notes = show.repo.root.join("tmp").join(&show.left()[0]).join("notes");
+    fs::write(notes.join("joined"), "").unwrap();
+    let help = show.repo.crew(&["demo", "--help"]).ok().out;
+    let help: Vec<&str> = help.split_whitespace().collect();
+    assert!(
+        help.join(" ").contains("waits 2 minutes for your answer"),
+        "{help:?}"
+    );
+    said("All else is done: the demo waits");
+    let item = until("the page has the question", || {
+        let docs = web.of_repo("/view")["docs"].clone();
+        let mut docs = docs.as_array().unwrap().iter();
+        docs.find(|doc| doc["kind"] == "item")
+            .map(|doc| doc["doc"].clone())
+    });
+    web.act(&item, "it is 1.0, I should think");
+    said("The page shows how it ended");
+    show.signal(Signal::INT);
+    let said = show.end().ok();
+    for told in [
+        "you answered on the page (a test): it is 1.0, I should think",
+        "(8 of 8)",
+        "1 question answered",
+    ] {
+        assert!(said.out.contains(told), "no {told:?} in {said}");
+    }
+    assert_eq!(said.out.matches("asks a person").count(), 1, "{said}");
+    assert!(!said.out.contains("typed it for you"), "{said}");
+    assert_eq!(said.err, "");
+    let kept = show.repo.root.join("tmp").join(&show.left()[0]).join("textkit");
+    let version = fs::read_to_string(kept.join("lib/version.sh")).unwrap();
+    assert!(version.contains("echo 1.0"), "{version}");
+}
+
+/// The agent's next step on its question, in a folder of its own: what it prints.
+fn agent(repo: &Repo, notes: &str, prompt: &str) -> String {
+    let notes = repo.root.join(notes);
+    fs::create_dir_all(&notes).unwrap();
+    // The slow check is under way already.
+    fs::write(notes.join("slow"), "").unwrap();
+    let mut agent = env()
+        .arg("sh")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo/files/agent.sh"))
+        .current_dir(&repo.root)
+        .envs([("CREW_TICKET_ID", "t-8"), ("PACE", "0")])
+        .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "u")))
+        .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "u@example.invalid")))
+        .env("DEMO", &notes)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    agent.stdin.take().unwrap().write_all(prompt.as_bytes()).unwrap();
+    let said = agent.wait_with_output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+    String::from_utf8(said.stdout).unwrap()
+}
+
+#[test]
+fn its_agent_takes_any_answer_and_asks_once() {
+    let repo = Repo::with_crew();
+    for folder in ["lib", "tests"] {
+        fs::create_dir_all(repo.root.join(folder)).unwrap();
+    }
+    let go_on = "\n\nGo on with ticket t-8 (step 2 of 50).\n";
+    for (n, (answer, version)) in [
+        ("Call it 1.0", "1.0"),
+        ("1.0!", "1.0"),
+        ("v1.0 please", "1.0"),
+        ("1", "1.0"),
+        ("I think it's “0.9”.\n\nThanks", "0.9"),
+        ("0.9, 1.0 comes in spring", "0.9"),
+        ("Don't call it 1.0 yet", "0.9"),
+        ("not 0.9 but 1.0", "1.0"),
+        ("zero point nine", "0.9"),
+        ("2.0-beta", "2.0-beta"),
+        ("whatever you like; $(exit 1) `exit 1` * \\", "0.9"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let notes = format!("notes-{n}");
+        let asks = agent(&repo, &notes, "Work on ticket t-8.");
+        assert!(asks.contains("QUESTION: Is this 0.9 or 1.0 already?"), "{asks}");
+        for prompt in [
+            format!("The answer to your question:\n\n{answer}{go_on}"),
+            format!(
+                "Questions on ticket t-8 that were asked before, and what a person answered:\n\n\
+                     Question: Is this 0.9 or 1.0 already?\nAnswer: {answer}\n{go_on}"
+            ),
+        ] {
+            let said = agent(&repo, &notes, &prompt);
+            let understood = match answer.starts_with("whatever") {
+                true => "it names no version, so this is 0.9".to_owned(),
+                false => format!("understood: it is version {version}\n"),
+            };
+            assert!(
+                said.contains(&understood) && said.ends_with("DONE\n"),
+                "{answer}: {said}"
+            );
+        }
+        // Its work has come back: it knows.
+        let said = agent(&repo, &notes, "The checks failed.");
+        assert!(
+            said.contains(&format!("writing lib/version.sh: {version}\n")),
+            "{answer}: {said}"
+        );
+    }
+    // Nobody answered in time, or the answer was lost: it decides by itself.
+    agent(&repo, "unanswered", "Work on ticket t-8.");
+    let said = agent(&repo, "unanswered", "Nobody has answered in time.");
+    assert!(
+        said.contains("so this is version 0.9") && !said.contains("QUESTION"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn of_two_problems_of_a_ticket_each_stands_above_its_own_hint() {
         "no key",
         "hint: `crew retry t-1`",
         "its file is gone",
-        "hint: `crew ticket reopen` or `crew ticket close`",
+        "hint: `crew ticket reopen t-1` or `crew ticket close t-1`",
     ] {
         let at = rest.find(part).unwrap_or_else(|| panic!("{part}: {explained}"));
         rest = &rest[at + part.len()..];

@@ -52,6 +52,8 @@ const COMMANDS: &[&[&str]] = &[
     &["logs", "ada"],
     &["path", "t-1"],
     &["diff", "t-1"],
+    &["web", "--port", "0"],
+    &["notify", "--once"],
 ];
 
 /// What needs no journal; `dashboard`, which asks for a terminal before it looks at anything; and `stop`, for
@@ -142,6 +144,10 @@ fn refused_by_all(change: impl FnOnce(&Path), says: &str) {
         .map(str::to_owned)
         .collect();
     assert_eq!(commands(&world), known);
+    // Without it a notifier has nobody to tell, and looks at nothing.
+    let to = world.path("home/.config/crew/notify.toml");
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    fs::write(to, "[[to]]\ncommand = [\"true\"]\n").unwrap();
     world.ticket("t-1").agent(DONE).write();
     world.drain_all();
     let tips = world.git(&["for-each-ref"]);

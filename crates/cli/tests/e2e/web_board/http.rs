@@ -2,16 +2,17 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::commands::following::Following;
-use crate::commands::repo::Repo;
+use crate::commands::repo::{Repo, env};
 
-/// `crew web`, with a device that is paired. Ended when dropped.
-pub(super) struct Web {
-    _served: Following,
+/// A page that is served, with a device that is paired. `crew web` is ended when this is dropped.
+pub(crate) struct Web {
+    _served: Option<Following>,
     port: u16,
     token: String,
     repo: String,
@@ -39,13 +40,21 @@ impl Web {
     pub(super) fn start(repo: &Repo) -> Self {
         let served = Following::start(repo, &["web", "--port", "0", "--json"]);
         let told: Value = serde_json::from_str(&served.line()).unwrap();
-        let (address, code) = told["pair"].as_str().unwrap().split_once("/pair#").unwrap();
+        let name = repo.root.file_name().unwrap().to_str().unwrap();
+        let mut web = Self::paired(told["pair"].as_str().unwrap(), name);
+        web._served = Some(served);
+        web
+    }
+
+    /// A device that is paired by a link with the page of a repository.
+    pub(crate) fn paired(link: &str, repo: &str) -> Self {
+        let (address, code) = link.split_once("/pair#").unwrap();
         let port = address.rsplit(':').next().unwrap().parse().unwrap();
         let mut web = Self {
-            _served: served,
+            _served: None,
             port,
             token: String::new(),
-            repo: repo.root.file_name().unwrap().to_str().unwrap().to_owned(),
+            repo: repo.to_owned(),
         };
         let body = json!({ "code": code, "name": "a test" }).to_string();
         let head = format!(
@@ -89,9 +98,53 @@ impl Web {
         self.ask(&self.get(path, "Connection: close\r\n"))
     }
 
+    /// What an address of the repository answers to a browser, which takes it compressed; unpacked.
+    #[track_caller]
+    pub(super) fn unpacked(&self, path: &str) -> Vec<u8> {
+        let request = self.get(
+            &format!("/r/{}{path}", self.repo),
+            "Accept-Encoding: gzip\r\nConnection: close\r\n",
+        );
+        let (status, is_chunked, from) = answered(self.connect(&request));
+        assert!(status == 200 && is_chunked, "{path}: {status}");
+        let mut packed = Vec::new();
+        Chunks { from, left: 0 }.read_to_end(&mut packed).unwrap();
+        let mut gzip = env()
+            .args(["gzip", "-dc"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = gzip.stdin.take().unwrap();
+        let writes = std::thread::spawn(move || stdin.write_all(&packed));
+        let unpacked = gzip.wait_with_output().unwrap();
+        writes.join().unwrap().unwrap();
+        assert!(unpacked.status.success(), "{path} does not come whole");
+        unpacked.stdout
+    }
+
+    /// Does the first act of an entry of the inbox.
+    #[track_caller]
+    pub(crate) fn act(&self, item: &Value, text: &str) {
+        let (port, token) = (self.port, &self.token);
+        let verb = &item["acts"][0]["verb"];
+        let body = json!({ "act": 0, "verb": verb, "text": text }).to_string();
+        let path = format!(
+            "/r/{}/inbox/{}/acts/01900000-0000-7000-8000-000000000001",
+            self.repo,
+            item["id"].as_str().unwrap()
+        );
+        let (status, answer) = self.ask(&format!(
+            "PUT /api/v1{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        ));
+        assert_eq!(status, 200, "{answer}");
+    }
+
     /// The document of an address of the repository.
     #[track_caller]
-    pub(super) fn of_repo(&self, path: &str) -> Value {
+    pub(crate) fn of_repo(&self, path: &str) -> Value {
         let (status, body) = self.text(&format!("/r/{}{path}", self.repo));
         assert_eq!(status, 200, "{path}: {body}");
         serde_json::from_str(&body).unwrap_or_else(|error| panic!("{path}: {error} in {body}"))

@@ -10,7 +10,7 @@ import { Empty } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
 import { List } from '../ui/list.js';
 import { useWide } from '../ui/media.js';
-import { Outside } from '../ui/outside.js';
+import { Outside, Said } from '../ui/outside.js';
 import { AgentState } from '../ui/state.js';
 import { Age } from '../ui/time.js';
 import '../style.js';
@@ -56,7 +56,7 @@ const cells = agent => [
     agent.ticket
       ? h('span', { class: 'agent-ticket' }, h('a', { href: at('t', agent.ticket) }, h(Outside, { class: 'id', text: agent.ticket })), ' ', h(Outside, { text: agent.title }))
       : h('span', { class: 'dim' }, agent.totals.landed ? several(agent.totals.landed, 'one ticket landed', '# tickets landed') : 'no ticket yet'),
-    doingOf(agent) && h('span', { class: `agent-doing-line ${agent.quiet || agent.failing.length || agent.errors ? 'waiting' : 'dim'}` }, h(Outside, { text: doingOf(agent) }))),
+    doingOf(agent) && h('span', { class: `agent-doing-line ${agent.quiet || agent.failing.length || agent.errors ? 'waiting' : 'dim'}` }, h(Said, { text: doingOf(agent) }))),
   h('span', { class: 'dim' }, agent.step === 0 && !agent.running ? '' : agent.max_steps ? `${agent.step}/${agent.max_steps}` : String(agent.step)),
   h(Age, { since: agent.since, class: 'dim' }),
   h('span', { class: 'dim' }, agent.usage.input_tokens + agent.usage.output_tokens > 0 ? short(agent.usage.input_tokens + agent.usage.output_tokens) : ''),

@@ -4,7 +4,7 @@ import { Problem, get, path } from '../api.js';
 import { moment, number, time, whole } from '../format.js';
 import { useKeys } from '../keymap.js';
 import { at, query, repo, route } from '../router.js';
-import { cut } from '../store.js';
+import { cut, live } from '../store.js';
 import { several } from '../words.js';
 import { Empty, Failed, Loading } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
@@ -119,13 +119,13 @@ const Journal = ({ stream, kind, opened, under }) => {
         else if (more.length > 0) setEvents(was => [...more, ...(was ?? [])].slice(0, MOST));
         setRead(n => n + 1);
       } catch (error) {
-        // The next cut asks again; the head says that what is shown is stale.
+        // The next cut asks again, and so does the end of a time without the server.
         if (!(error instanceof Problem)) throw error;
       } finally {
         busy.current = false;
       }
     }, 200);
-  }, [seq, events === null, stands, old, read]);
+  }, [seq, events === null, stands, old, read, live.value.state]);
 
   // The event of a link is brought into sight, once.
   const isRead = events !== null;

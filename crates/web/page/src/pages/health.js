@@ -8,7 +8,7 @@ import { several } from '../words.js';
 import { Copy } from '../ui/copy.js';
 import { Failed, Loading } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
-import { Outside, OutsideLines, visible } from '../ui/outside.js';
+import { Outside, Said, SaidLines, visible } from '../ui/outside.js';
 import { Age } from '../ui/time.js';
 import { useGet } from '../ui/use_get.js';
 import '../style.js';
@@ -69,9 +69,9 @@ const Found = ({ it }) => {
     h('span', { class: 'symbol', 'aria-hidden': 'true' }, sign),
     h('div', null,
       h('p', { class: 'finding-head' }, h('span', { class: 'area' }, it.area), h('span', { class: 'unseen' }, `, ${word}: `)),
-      h(OutsideLines, { text: it.says }),
-      it.hint && h('p', { class: 'hint' }, '→ ', h(Outside, { text: it.hint })),
-      it.fix && !it.fixed && h('p', { class: 'hint' }, h(Copy, { line: 'crew doctor --fix' }), ' ', h(Outside, { text: it.fix }))));
+      h(SaidLines, { text: it.says }),
+      it.hint && h('p', { class: 'hint' }, '→ ', h(Said, { text: it.hint })),
+      it.fix && !it.fixed && h('p', { class: 'hint' }, h(Copy, { line: 'crew doctor --fix' }), ' ', h(Said, { text: it.fix }))));
 };
 
 /** @param {{health: any}} props */

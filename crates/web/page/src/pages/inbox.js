@@ -72,6 +72,15 @@ const Latest = ({ id }) => {
     h('h2', null, 'Latest'), part && h(part.History, { key: id, id, most: 14 }));
 };
 
+/** What became of an item that waits no more: few look at one. @param {{id: string}} props */
+const Late = ({ id }) => {
+  const [part, setPart] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    import('../ui/settled.js').then(setPart);
+  }, []);
+  return part && h(part.Settled, { id });
+};
+
 /** The chosen item, and what is known of its ticket. @param {{id: string}} props */
 const Chosen = ({ id }) => {
   // In a narrow window the card is the page: its title is the one heading.
@@ -86,13 +95,7 @@ const Chosen = ({ id }) => {
   if (item) last.current = item;
   else if (last.current?.id !== id) last.current = null;
   const shown = item ?? last.current;
-  if (!shown) {
-    const ticket = id.split(':').find(piece => docs.ticket.value.has(piece));
-    return h(Empty, { title: 'This waits no more.', symbol: '✓' },
-      h('p', null, 'It was dealt with, or what it waited for has come.'),
-      ticket && h('p', null, h('a', { href: at('t', ticket, 'history') }, `What happened to ${ticket}`)),
-      h('p', null, h('a', { href: at('inbox') }, 'What waits now')));
-  }
+  if (!shown) return h(Late, { key: id, id });
   return h('div', { class: 'item-page' },
     h(ItemCard, { key: id, item: shown, gone: !item, heading: narrow ? 'h1' : 'h2', next: next ? at('inbox', next) : null }),
     shown.ticket && h(Latest, { id: shown.ticket }));
@@ -104,7 +107,6 @@ export const Page = () => {
   const kinds = [...new Set(inbox.value.map(item => item.kind))];
   const keys = orders.inbox.value.filter(id => {
     const item = docs.item.value.get(id);
-  const next = orders.inbox.value.find(other => other !== id && docs.item.value.has(other));
     return item && (!kind || item.kind === kind);
   });
   const chosen = params[0] ?? null;
@@ -119,7 +121,23 @@ export const Page = () => {
   /** @param {number} by */
   const step = by => {
     const next = keys[keys.indexOf(chosen ?? '') + by];
-    if (next) go(at('inbox', next) + search, { replace: true });
+    if (!next) return;
+    go(at('inbox', next) + search, { replace: true });
+    // The focus of the list goes along: keys are about the row that has it.
+    const row = document.activeElement?.closest('[data-row]');
+    if (!row) return;
+    const to = [...(row.parentElement?.children ?? [])].find(it => it.getAttribute('data-row') === next)?.querySelector('a');
+    if (to) to.focus();
+    else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  };
+  /** The row that gets the focus is the one that is shown: acts are about both. @param {FocusEvent} event */
+  const onFocusIn = event => {
+    const { target } = event;
+    if (!(target instanceof Element) || !matchMedia('(min-width: 700px)').matches) return;
+    const id = target.closest('[data-row]')?.getAttribute('data-row');
+    // A link that is pressed goes there by itself.
+    if (!id || id === chosen || !(target.matches(':focus-visible') || target instanceof HTMLInputElement)) return;
+    go(at('inbox', id) + search, { replace: true });
   };
   useKeys([
     { key: '[', label: 'Previous item', run: () => step(-1) },
@@ -139,7 +157,7 @@ export const Page = () => {
   useEffect(() => () => { picked.value = new Set(); }, []);
 
   return h('div', { class: `split inbox ${chosen ? 'has-detail' : ''} ${several.length > 0 ? 'is-picking' : ''}` },
-    h('section', { class: 'pane master', 'aria-label': 'What waits' },
+    h('section', { class: 'pane master', 'aria-label': 'What waits', onFocusIn },
       h(PageHead, { title: 'Needs you', beside: keys.length ? String(keys.length) : null },
         kinds.length > 1 && h('select', {
           class: 'end', 'aria-label': 'Kind', value: kind,

@@ -6,7 +6,7 @@ import { money, moment } from '../format.js';
 import { urgencyTone, words } from '../words.js';
 import { Empty } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
-import { Outside } from '../ui/outside.js';
+import { Outside, Said } from '../ui/outside.js';
 import { useStill } from '../ui/still.js';
 import { AgentState, ItemKind, State } from '../ui/state.js';
 import { Age, Moment } from '../ui/time.js';
@@ -49,7 +49,7 @@ const Agents = () => {
             agent.ticket && h('a', { href: at('t', agent.ticket), class: 'id' }, agent.ticket),
             agent.step > 0 && h('span', { class: 'dim' }, agent.max_steps ? `${agent.step}/${agent.max_steps}` : `step ${agent.step}`),
             h(Age, { since: agent.since, class: 'dim end' })),
-          (agent.says || agent.title) && h('div', { class: 'row-more dim' }, h(Outside, { text: agent.says || agent.title }))))));
+          (agent.says || agent.title) && h('div', { class: 'row-more dim' }, h(agent.says ? Said : Outside, { text: agent.says || agent.title }))))));
 };
 
 /** What lands next. */
@@ -66,7 +66,7 @@ const Train = () => {
             h(State, { sign: entry.state === 'landing' ? 'landing' : entry.trial === 'failed' ? 'wrong' : entry.state === 'queued' ? 'queued' : 'verifying', symbol: entry.state === 'queued' ? '◌' : '◍', word: entry.state }),
             h(Age, { since: entry.since, class: 'dim end' })),
           h('a', { href: at('t', key), class: 'open' }, h('span', { class: 'id' }, key, ' '), h(Outside, { text: entry.title })),
-          entry.what && h('div', { class: 'row-more dim' }, h(Outside, { text: entry.what }))))));
+          entry.what && h('div', { class: 'row-more dim' }, h(Said, { text: entry.what }))))));
 };
 
 /** Landings by the hour. @param {{hours: number[]}} props */

@@ -4,7 +4,7 @@ import { sentence } from '../format.js';
 import { Problem, base, pair, session, unpair } from '../api.js';
 import { go, route } from '../router.js';
 import { Copy } from '../ui/copy.js';
-import { Outside } from '../ui/outside.js';
+import { Said } from '../ui/outside.js';
 
 /** The code of a link or of a text that holds one. @param {string} text */
 const codeOf = text => {
@@ -23,7 +23,8 @@ const nameOf = () => {
 // Taken when the page is loaded, before anything is drawn, so that it is in no history.
 let code = route.peek().page === 'pair' ? codeOf(route.peek().hash) : '';
 let wanted = route.peek().page === 'pair' ? base : location.href;
-if (code) history.replaceState(null, '', new URL('pair', base));
+// The route is without it, too: the page would take it for that of another link.
+if (code) go('pair', { replace: true });
 
 export const Page = () => {
   const [text, setText] = useState('');
@@ -56,7 +57,7 @@ export const Page = () => {
   const { hash, page } = route.value;
   useEffect(() => {
     if (page !== 'pair' || !hash) return;
-    history.replaceState(null, '', new URL('pair', base));
+    go('pair', { replace: true });
     wanted = base;
     send(codeOf(hash));
   }, [hash]);
@@ -66,8 +67,8 @@ export const Page = () => {
     h('h1', { tabIndex: -1 }, busy ? 'Pairing…' : state === 'refused' ? 'This browser is not paired any more' : paired ? 'This browser is paired' : 'Pair this browser'),
     state === 'refused' && h('p', null, 'It was revoked, or it has not been used for 90 days.'),
     problem && h('div', { class: 'notice wrong', role: 'alert' },
-      h('p', null, h(Outside, { text: sentence(problem.message) })),
-      problem.hint && h('p', { class: 'dim' }, h(Outside, { text: sentence(problem.hint) }))),
+      h('p', null, h(Said, { text: sentence(problem.message) })),
+      problem.hint && h('p', { class: 'dim' }, h(Said, { text: sentence(problem.hint) }))),
     paired && !problem && h('p', null, h('a', { href: base }, 'Go to what waits for you')),
     h('p', null, 'In a terminal on the machine where crew runs, type'),
     h('p', null, h(Copy, { line: 'crew web pair' })),

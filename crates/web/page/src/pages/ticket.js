@@ -1,18 +1,18 @@
-// One ticket: its text, what it waits for, its attempts, its history and its cost.
+// One ticket: its text, why it stands as it does, what it waits for, its attempts, its history and its cost.
 import { h } from '../h.js';
 import { path } from '../api.js';
-import { refusalOf } from '../filter.js';
-import { cost, number, oid, short } from '../format.js';
+import { cost, number, oid, sentence, short } from '../format.js';
 import { at, repo, route } from '../router.js';
-import { docs, inbox } from '../store.js';
+import { docs, inbox, state } from '../store.js';
 import { tone, words } from '../words.js';
 import { Copy } from '../ui/copy.js';
 import { Empty, Failed, Loading } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
 import { History } from '../ui/history.js';
 import { ItemCard } from '../ui/item.js';
-import { Outside, OutsideLines, OutsideLink, visible } from '../ui/outside.js';
-import { TicketActs } from '../ui/ticket_acts.js';
+import { Outside, OutsideLines, OutsideLink, Said, SaidLines, visible } from '../ui/outside.js';
+import { TicketText } from '../ui/ticket_text.js';
+import { TicketActs, offered } from '../ui/ticket_acts.js';
 import { Moment } from '../ui/time.js';
 import { useGet } from '../ui/use_get.js';
 import { useRows } from '../ui/use_rows.js';
@@ -38,39 +38,49 @@ const Attempts = ({ works }) => (works.length === 0 ? null : h('section', { clas
       h('span', { class: 'dim end' }, h(Moment, { at: work.since }), work.until && [' – ', h(Moment, { key: 'until', at: work.until })])),
     work.commit && h('p', { class: 'dim' }, 'landed as ', h('code', null, oid(work.commit))),
     work.summary && h('blockquote', { class: 'summary' }, h(OutsideLines, { text: work.summary })),
-    work.git && h('ul', { class: 'commits' },
+    work.git && work.git.subjects.length + work.git.changed > 0 && h('ul', { class: 'commits' },
       work.git.subjects.map((subject, n) => h('li', { key: n }, h(Outside, { text: subject }))),
-      h('li', { class: 'dim' }, words.files(work.git.changed), ': ', work.git.files.slice(0, 6).map((file, n) => [n ? ', ' : '', h('code', { key: file }, h(Outside, { text: file }))]),
+      work.git.changed > 0 && h('li', { class: 'dim' }, words.files(work.git.changed), ': ', work.git.files.slice(0, 6).map((file, n) => [n ? ', ' : '', h('code', { key: file }, h(Outside, { text: file }))]),
         work.git.changed > 6 ? ' …' : '')))))));
 
-/**
- * What the ticket itself says of why it stands as it does; null where nothing is in the way.
- * @param {import('../types').Ticket} ticket
- */
-const whyOf = ticket => {
-  const { standing, file_change: change, failing, commitments, pull_request: pull } = ticket;
-  const refusal = refusalOf(ticket);
-  const says = refusal === standing.why ? null : refusal;
-  if (!says && !change && failing.length + commitments.length === 0 && !pull) return null;
-  return { says, file_change: change, failing, commitments, pull_request: pull };
-};
+/** A line to type without the place of a person's own words. @param {string} line */
+const bare = line => line.replace(/ (<[^>]*>|"…")$/, '');
 
-/** What crew says about why it stands as it does. @param {{it: any}} props */
-const Why = ({ it }) => {
-  if (!it) return null;
-  const lines = [...(it.messages ?? []), ...(it.unusable ?? []), ...(it.failing ?? [])];
-  return h('section', { class: 'part' },
-    h('h2', null, 'Why it stands so'),
-    it.says && h('p', null, h(OutsideLines, { text: it.says })),
-    it.waits_for && h('p', { class: 'dim' }, 'Waits for: ', h(Outside, { text: it.waits_for })),
-    it.file_change && h('p', null, h(OutsideLines, { text: it.file_change })),
-    it.review && h('p', { class: 'dim' }, h(Outside, { text: it.review })),
-    it.pull_request && h('p', null, h(OutsideLink, { url: it.pull_request.url }), it.pull_request.says && [' ', h(Outside, { key: 'says', text: it.pull_request.says })]),
-    (it.commitments ?? []).length > 0 && h('ul', { class: 'commitments' }, it.commitments.map((/** @type {any} */ promise) =>
+/**
+ * What helps: in words, with the lines to type that no act above has.
+ * @param {{remedies: import('../types').Explanation['remedies'], had: string[]}} props
+ */
+const Remedies = ({ remedies, had }) => (remedies.length === 0 ? null : h('ul', { class: 'remedies', 'aria-label': 'What helps' },
+  remedies.map(({ says, lines }) => {
+    const rest = lines.filter(line => !had.includes(bare(line)));
+    return h('li', { key: says },
+      h('p', null, h(Said, { text: sentence(says) })),
+      rest.length > 0 && h('p', { class: 'lines-to-type' }, rest.map(line => h(Copy, { key: line, line }))));
+  })));
+
+/** Why it stands as it does, as `crew explain` says it. @param {{it: import('../types').Explanation, ticket: import('../types').Ticket}} props */
+const Why = ({ it, ticket }) => {
+  const { failure, landed, pull_request: pull } = it;
+  const notes = [it.file_change, ...it.failing].filter(text => text && !it.says.includes(text));
+  return h('section', { class: 'part why', 'aria-label': 'Why' },
+    h('h2', null, 'Why'),
+    h('p', null, h(SaidLines, { text: sentence(it.says) })),
+    it.waits_for && it.waits_for !== it.says && h('p', { class: 'dim' }, 'Its agent waits for ', h(Said, { text: it.waits_for }), it.waits_until && [', until ', h(Moment, { key: 'until', at: it.waits_until })]),
+    h(Remedies, { remedies: it.remedies, had: linesOf(ticket).map(bare) }),
+    notes.map(text => h('p', { key: text }, h(Said, { text: sentence(text ?? '') }))),
+    failure && !it.says.includes(failure.message) && h('p', { class: 'dim' }, failure.class.replaceAll('_', ' '), ': ', h(OutsideLines, { text: failure.message })),
+    it.printed && h('pre', { class: 'printed', tabIndex: 0, role: 'group', 'aria-label': 'What was printed' }, h(OutsideLines, { text: it.printed })),
+    landed && h('p', null, 'Landed as ', h('code', null, oid(landed.commit)), ' by ', h('a', { href: at('a', landed.agent) }, h(Outside, { text: landed.agent })),
+      landed.until && [', ', h(Moment, { key: 'until', at: landed.until })], landed.proof && [': ', h(Outside, { key: 'proof', text: landed.proof })]),
+    it.review && h('p', { class: 'dim' }, 'Somebody looks at the work before it lands: ', h(Said, { text: it.review })),
+    pull && h('p', null, h(OutsideLink, { url: pull.url }), pull.says && [' ', h(Said, { key: 'says', text: pull.says })]),
+    it.commitments.length > 0 && h('ul', { class: 'commitments' }, it.commitments.map(promise =>
       h('li', { key: promise.id }, h('span', { class: `chip ${promise.state === 'failed' ? 'wrong' : promise.state === 'passed' ? 'good' : ''}` }, promise.state), ' ', h(Outside, { text: promise.says })))),
-    lines.length > 0 && h('ul', null, lines.map((line, n) => h('li', { key: n }, h(Outside, { text: line })))),
-    it.landed && h('p', null, 'Landed as ', h('code', null, oid(it.landed.commit)), ': ', h(Outside, { text: it.landed.proof })),
-    (it.kept ?? []).map((/** @type {any} */ kept) => h('p', { key: kept.place }, h(Outside, { text: kept.says }), ' ', h(Copy, { line: kept.command }))));
+    it.answer && h('p', null, 'Its agent gets your answer with the next step: ', h(Outside, { text: it.answer })),
+    it.messages.length > 0 && h('ul', { 'aria-label': 'What its next step is told' }, it.messages.map((line, n) => h('li', { key: n }, 'Its next step gets: ', h(Outside, { text: line })))),
+    it.unusable.length > 0 && h('ul', { 'aria-label': 'Lines of its last step that crew could not use' }, it.unusable.map((line, n) => h('li', { key: n }, h(Outside, { text: line })))),
+    it.changed_after.length > 0 && h('p', null, 'After it had submitted, its last step changed ', it.changed_after.map((path, n) => [n ? ', ' : '', h('code', { key: path }, h(Outside, { text: path }))])),
+    it.kept.map(kept => h('p', { key: kept.place }, h(Said, { text: sentence(kept.says) }), ' ', h(Copy, { line: kept.command }))));
 };
 
 /** The text without the title, which stands above it. @param {Read} read */
@@ -79,45 +89,19 @@ const untitled = ({ text, ticket }) => {
   return text?.trimStart().startsWith(title) ? text.trimStart().slice(title.length) : (text ?? '');
 };
 
-/** The text of the ticket's file. @param {{text: string}} props */
-const Text = ({ text }) => h('section', { class: 'part ticket-text', 'aria-label': 'Text' },
-  text.trim() ? blocks(text.trim()).map(({ kind, text: block }, n) => (
-    kind === 'head' ? h('h2', { key: n, class: 'text-head' }, h(Outside, { text: block }))
-      : kind === 'code' ? h('pre', { key: n, class: 'printed' }, h(OutsideLines, { text: block }))
-        : h('div', { key: n }, h(OutsideLines, { text: block })))) : h('p', { class: 'dim' }, 'The ticket has no text.'));
+/** What waits for a person about a ticket. @param {import('../types').Ticket} ticket */
+const itemsOf = ticket => inbox.value.filter(item => item.ticket === ticket.id);
 
-/**
- * A text in blocks: its headings and its code are set apart, all else stays as it was written.
- * @param {string} text
- */
-const blocks = text => {
-  /** @type {{kind: 'head' | 'code' | 'text', text: string}[]} */
-  const found = [];
-  let fenced = false;
-  /** @type {string[]} */
-  let rest = [];
-  const close = () => {
-    const block = rest.join('\n').replace(/^\n+|\s+$/g, '');
-    if (block) found.push({ kind: fenced ? 'code' : 'text', text: block });
-    rest = [];
-  };
-  for (const line of text.split('\n')) {
-    const head = fenced ? null : /^#{1,6}\s+(.*)$/.exec(line);
-    if (/^\s*(```|~~~)/.test(line)) {
-      close();
-      fenced = !fenced;
-    } else if (head) {
-      close();
-      found.push({ kind: 'head', text: head[1] });
-    } else rest.push(line);
-  }
-  close();
-  return found;
+/** The lines to type of the acts that the page offers on a ticket. @param {import('../types').Ticket} ticket */
+const linesOf = ticket => {
+  const acts = itemsOf(ticket).flatMap(item => item.acts);
+  const buttons = offered(ticket, acts.map(act => act.verb));
+  return [...acts.map(act => act.typed), ...buttons.map(button => button.line)].flatMap(line => line ?? []);
 };
 
 /** What waits for a person, and what can be done. @param {{ticket: import('../types').Ticket}} props */
 const Needs = ({ ticket }) => {
-  const items = inbox.value.filter(item => item.ticket === ticket.id);
+  const items = itemsOf(ticket);
   const had = items.flatMap(item => item.acts.map(act => act.verb));
   return h('div', { class: 'ticket-needs' },
     items.map(item => h('div', { key: item.id, class: 'card' }, h(ItemCard, { item, linked: false }))),
@@ -127,10 +111,10 @@ const Needs = ({ ticket }) => {
 /** @param {{read: Read, id: string}} props */
 const Facts = ({ read, id }) =>
   h('div', { class: 'facts-column' },
+    h(Why, { it: read.explanation, ticket: docs.ticket.value.get(id) ?? read.ticket }),
     read.runs.length > 0 && h('section', { class: 'part' }, h('h2', null, 'Output'),
       h('ul', { class: 'ticket-runs' }, read.runs.slice(-8).reverse().map(run => h('li', { key: run.run },
         h('a', { href: `${at('t', id, 'output')}?run=${encodeURIComponent(run.run)}` }, h(Outside, { text: run.title })), ' ', h(Moment, { at: run.since, class: 'dim' }))))),
-    h(Why, { it: read.explanation ?? whyOf(docs.ticket.value.get(id) ?? read.ticket) }),
     h(Relations, { title: 'Waits for', all: read.deps }),
     h(Relations, { title: 'Waited for by', all: read.dependants }),
     h(Attempts, { works: read.works }));
@@ -157,11 +141,17 @@ const CostPart = ({ read }) => {
   h('p', { class: 'dim' }, '~ marks a cost that is estimated, where the client named no price.'));
 };
 
+/**
+ * What the reason depends on beside the ticket's own rows: it may wait for others. Spans of time in words are left out.
+ * @param {import('../types').Ticket} ticket
+ */
+const reasonOf = ({ refusal, file_change: change, failing, deps }) => JSON.stringify([refusal, change, failing, deps.map(dep => docs.ticket.value.get(dep)?.state)]);
+
 export const Page = () => {
   const [id = '', tab = ''] = route.value.params;
   const known = docs.ticket.value.get(id);
   const grown = useRows(`ticket/${id}`);
-  const { data, problem, retry } = useGet(path('r', repo.value ?? '', 'tickets', id), [grown, known?.state]);
+  const { data, problem, retry } = useGet(path('r', repo.value ?? '', 'tickets', id), [grown, known?.state, known && reasonOf(known), Boolean(state.value?.engine)]);
   /** @type {Read | null} */
   const read = data;
   const ticket = known ?? read?.ticket ?? null;
@@ -180,7 +170,7 @@ export const Page = () => {
     h(TicketHead, { id, tab, ticket }),
     h('div', { class: `ticket-body pad ${tab === '' ? '' : 'is-tab'}` },
       ticket && tab === '' && h(Needs, { ticket }),
-      h('div', { class: 'ticket-left' }, body ?? h(Text, { text: untitled(/** @type {Read} */ (read)) })),
+      h('div', { class: 'ticket-left' }, body ?? h(TicketText, { text: untitled(/** @type {Read} */ (read)) })),
       h('div', { class: 'ticket-right' },
         tab === 'history' ? h(History, { id })
           : read === null ? null

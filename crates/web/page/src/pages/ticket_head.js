@@ -5,7 +5,7 @@ import { at } from '../router.js';
 import { docs } from '../store.js';
 import { words } from '../words.js';
 import { PageHead } from '../ui/head.js';
-import { Outside } from '../ui/outside.js';
+import { Outside, Said } from '../ui/outside.js';
 import { Standing } from '../ui/state.js';
 import { Age } from '../ui/time.js';
 
@@ -29,7 +29,7 @@ export const TicketHead = ({ id, tab, ticket }) => {
       it.cost_micro_usd > 0 && h('span', { class: 'dim' }, money(it.cost_micro_usd)),
       h('span', { class: 'dim' }, `priority ${it.priority}`),
       it.tags.map(tag => h('a', { key: tag, class: 'chip', href: `${at('tickets')}?q=${encodeURIComponent(`tag:${tag}`)}` }, h(Outside, { text: tag })))),
-    it?.standing.why && h('p', { class: 'ticket-why' }, h(Outside, { text: it.standing.why })),
+    it?.standing.why && h('p', { class: 'ticket-why' }, h(it.standing.sign === 'asks' ? Outside : Said, { text: it.standing.why })),
     h('nav', { class: 'tabs', 'aria-label': `Parts of ${id}` },
       tabs.map(([word, label]) => h('a', { key: word, href: at('t', id, word), 'aria-current': tab === word ? 'page' : undefined }, label))));
 };

@@ -10,7 +10,7 @@ import { words } from '../words.js';
 import { Empty, Failed, Loading } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
 import { List } from '../ui/list.js';
-import { Outside, visible } from '../ui/outside.js';
+import { Outside, Said, visible } from '../ui/outside.js';
 import { Standing, State } from '../ui/state.js';
 import { Age, Moment } from '../ui/time.js';
 
@@ -28,7 +28,7 @@ const cells = ticket => {
     h('a', { href: at('t', ticket.id), class: 'open' }, h(Outside, { text: ticket.title }),
       ticket.tags.length > 0 && h('span', { class: 'tags dim' }, ticket.tags.map(tag => h('span', { key: tag }, ' #', h(Outside, { text: tag }))))),
     h(Standing, { standing: ticket.standing }),
-    h('span', { class: 'dim', title: visible(why) || undefined }, why ? [h(Outside, { text: why }), ' · '] : '', h(Age, { since: ticket.since })),
+    h('span', { class: 'dim', title: visible(why) || undefined }, why ? [h(ticket.standing.sign === 'asks' ? Outside : Said, { text: why }), ' · '] : '', h(Age, { since: ticket.since })),
     ticket.agent ? h('a', { href: at('a', ticket.agent) }, h(Outside, { text: ticket.agent })) : h('span', { class: 'dim' }, '–'),
     h('span', { class: 'dim' }, h('span', { class: 'unseen' }, 'priority '), ticket.priority),
     h('span', { class: 'dim' }, ticket.cost_micro_usd ? money(ticket.cost_micro_usd) : '–'),

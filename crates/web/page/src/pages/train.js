@@ -8,7 +8,7 @@ import { several } from '../words.js';
 import { Gantt } from '../plots/gantt.js';
 import { Empty, Failed, Loading } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
-import { Outside } from '../ui/outside.js';
+import { Outside, Said } from '../ui/outside.js';
 import { Age, Moment } from '../ui/time.js';
 import { useGet } from '../ui/use_get.js';
 import '../style.js';
@@ -56,12 +56,12 @@ const One = ({ entry }) => {
         h('a', { href: at('a', entry.agent), class: 'dim' }, h(Outside, { text: entry.agent }))),
       h('p', { class: 'entry-state' }, h('span', { class: tone }, h(Outside, { text: entry.state })), ' ', h(Age, { since: entry.since, class: 'dim' }),
         word && word !== entry.state && h('span', { class: 'dim' }, ` · ${word}`),
-        entry.what && [' · ', h(Outside, { text: entry.what })]),
+        entry.what && [' · ', h(Said, { text: entry.what })]),
       h('p', { class: 'entry-merge dim' },
         entry.commit
           ? ['on ', entry.on ? h('a', { href: at('t', entry.on) }, h(Outside, { class: 'id', text: entry.on })) : h(Outside, { text: repository.value?.target ?? 'the target' }), ' → ', h('code', { title: entry.commit }, oid(entry.commit)), entry.slot !== null && ` · checkout ${entry.slot}`]
           : entry.on ? ['behind ', h('a', { href: at('t', entry.on) }, h(Outside, { class: 'id', text: entry.on }))] : null),
-      entry.uncoupled && h('p', { class: 'entry-merge waiting' }, 'taken out ', entry.uncoupled_at && [h(Age, { since: entry.uncoupled_at }), ' ago: '], h(Outside, { text: entry.uncoupled }))));
+      entry.uncoupled && h('p', { class: 'entry-merge waiting' }, 'taken out ', entry.uncoupled_at && [h(Age, { since: entry.uncoupled_at }), ' ago: '], h(Said, { text: entry.uncoupled }))));
 };
 
 /** The latest landings. */

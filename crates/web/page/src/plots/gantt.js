@@ -7,7 +7,7 @@ import { Figure, useMarks, useWidth } from './figure.js';
 import { shareOf, timeTicks } from './scale.js';
 
 /** @typedef {'prepare' | 'work' | 'wait' | 'queue' | 'check' | 'review' | 'land' | 'held'} Phase */
-/** @typedef {{state: Phase, from: string, until: string | null, ended: 'landed' | 'sent_back' | 'failed' | null}} Segment */
+/** @typedef {{state: Phase, agent: string | null, from: string, until: string | null, ended: 'landed' | 'sent_back' | 'failed' | null}} Segment */
 /** @typedef {{ticket: string, title: string, agent: string | null, segments: Segment[]}} Row */
 
 /** The words of the phases, in the order of the legend.
@@ -109,7 +109,7 @@ const THICK = { prepare: 6, work: 16, wait: 4, queue: 4, check: 16, review: 16, 
 const sentence = (row, segment, begin, end) => {
   const ended = segment.ended && ENDS[segment.ended]?.[1];
   const until = segment.until === null ? 'goes on' : `until ${time(end)}`;
-  return `${row.ticket}${row.agent ? ` (${row.agent})` : ''}: ${PHASES[segment.state] ?? segment.state} for ${span(end - begin)}, `
+  return `${row.ticket}${segment.agent ? ` (${segment.agent})` : ''}: ${PHASES[segment.state] ?? segment.state} for ${span(end - begin)}, `
     + `from ${moment(begin)}, ${until}${ended ? `, then ${ended}` : ''}.`;
 };
 
@@ -120,12 +120,12 @@ const factsOf = (rows, now) => {
     head: ['Ticket', 'Agent', 'State', 'From', 'Until', 'For', 'Ended'],
     numbers: [5],
     rows: all.map(({ row, segment }) => [
-      row.ticket, row.agent, PHASES[segment.state] ?? segment.state, moment(segment.from),
+      row.ticket, segment.agent ?? '–', PHASES[segment.state] ?? segment.state, moment(segment.from),
       segment.until === null ? 'goes on' : moment(segment.until),
       span((segment.until === null ? now : Date.parse(segment.until)) - Date.parse(segment.from)),
       (segment.ended && ENDS[segment.ended]?.[1]) ?? null,
     ]),
     csvHead: ['ticket', 'title', 'agent', 'state', 'from_utc', 'until_utc', 'ended'],
-    csvRows: all.map(({ row, segment }) => [row.ticket, row.title, row.agent, segment.state, segment.from, segment.until, segment.ended]),
+    csvRows: all.map(({ row, segment }) => [row.ticket, row.title, segment.agent ?? '', segment.state, segment.from, segment.until, segment.ended]),
   };
 };

@@ -5,7 +5,7 @@ import { at } from '../router.js';
 import { docs, inbox, orders } from '../store.js';
 import { Copy } from './copy.js';
 import { ask } from './dialog.js';
-import { Outside } from './outside.js';
+import { Said } from './outside.js';
 
 /** @typedef {import('../types').Agent} Agent */
 
@@ -25,8 +25,9 @@ export const AgentActs = ({ agent }) => {
   } else {
     buttons.push({ verb: 'assign', label: 'Assign…', key: 's', run: () => assign(agent, subject) });
   }
+  if (agent.role === 'worker' && !agent.running && agent.state !== 'verifying') buttons.push({ verb: 'cleanup', label: 'Clean up…', danger: true, run: () => cleanup(agent, subject) });
   return h('div', { class: 'agent-acts' },
-    waiting && h('p', { class: 'notice waiting' }, 'It waits for you: ', h('a', { href: at('inbox', waiting.id) }, h(Outside, { text: waiting.why }))),
+    waiting && h('p', { class: 'notice waiting' }, 'It waits for you: ', h('a', { href: at('inbox', waiting.id) }, h(Said, { text: waiting.why }))),
     h(Acts, { subject, seen: `${name} ${agent.ticket} ${agent.attempt}`, buttons: buttons.map(it => ({ ...it, line: null })) }));
 };
 
@@ -46,6 +47,16 @@ const kill = async ({ name, ticket }, subject) => {
     title: `Kill ${name}?`, says: `Its step is stopped. Its work is kept, and ${ticket} is held.`, yes: 'Kill', danger: true, line: `crew kill ${name}`,
   });
   if (text !== undefined) await command({ command: 'kill', agent: name }, subject, seen);
+};
+
+/** @param {Agent} agent @param {string} subject */
+const cleanup = async ({ name, ticket }, subject) => {
+  const seen = seenOf({ agent: name });
+  const text = await confirm({
+    title: `Clean up after ${name}?`, says: ticket ? `Its workspace is removed. Its work is kept, and ${ticket} is held.` : 'Its workspace is removed, if it has one left.',
+    yes: 'Clean up', danger: true, line: `crew cleanup ${name}`,
+  });
+  if (text !== undefined) await command({ command: 'cleanup', agent: name }, subject, seen);
 };
 
 /** @param {Agent} agent @param {string} subject */
@@ -94,6 +105,8 @@ const Spawn = ({ close }) => {
   h('h2', null, 'Spawn agents'),
   h('label', { class: 'field' }, 'How many, or the name of one',
     h('input', { value: text, autofocus: true, required: true, maxLength: 40, autocapitalize: 'off', spellcheck: false,
+      // A name that is typed takes the number's place.
+      onFocus: (/** @type {Event & {currentTarget: HTMLInputElement}} */ event) => event.currentTarget.select(),
       onInput: (/** @type {Event & {currentTarget: HTMLInputElement}} */ event) => setText(event.currentTarget.value) })),
   h('p', { class: 'dim' }, many > 5 ? `${many} agents work at once, and each costs what its steps cost.` : 'Each takes the next ticket that is ready.'),
   h('div', { class: 'dialog-acts' }, h(Copy, { line: `crew spawn ${text.trim() || '1'}` }),

@@ -7,7 +7,7 @@ import { several } from '../words.js';
 import { AgentActs } from './agent_acts.js';
 import { Empty, Failed } from './empty.js';
 import { OutputView } from './output.js';
-import { Outside, OutsideLines } from './outside.js';
+import { Outside, OutsideLines, Said } from './outside.js';
 import { AgentState } from './state.js';
 import { Age, Moment, Until } from './time.js';
 import { useGet } from './use_get.js';
@@ -41,8 +41,8 @@ const Troubles = ({ agent }) => {
   const { failing, failure, errors, quiet } = agent;
   if (failing.length === 0 && !quiet && !failure && errors === 0) return null;
   return h('div', { class: `notice ${agent.state === 'stuck' || failing.length ? 'wrong' : 'waiting'}` },
-    quiet && h('p', null, h(Outside, { text: quiet.says }), ', silent for ', h(Age, { since: quiet.since }), '.'),
-    failing.map(text => h('p', { key: text }, h('span', { class: 'symbol', 'aria-hidden': 'true' }, '! '), h(Outside, { text }))),
+    quiet && h('p', null, h(Said, { text: quiet.says }), ', silent for ', h(Age, { since: quiet.since }), '.'),
+    failing.map(text => h('p', { key: text }, h('span', { class: 'symbol', 'aria-hidden': 'true' }, '! '), h(Said, { text }))),
     failure && h('div', null,
       h('p', null, errors > 0 ? several(errors, 'Its last step failed: ', 'Its last # steps failed; the latest: ') : 'Its service asked it to wait: ',
         h('b', null, h(Outside, { text: failure.class.replaceAll('_', ' ') })),
@@ -54,8 +54,8 @@ const Troubles = ({ agent }) => {
 const Doing = ({ agent }) => {
   const { activity, setting_up: setUp, progress, waits_for: waitsFor, waits_until: until, says } = agent;
   return h('dl', { class: 'facts agent-doing' },
-    waitsFor ? row('Waits for', [h(Outside, { text: waitsFor }), until && [', ', h(Until, { until }), ' left at most']])
-      : says && !setUp && !activity && row('Now', h(Outside, { text: says })),
+    waitsFor ? row('Waits for', [h(Said, { text: waitsFor }), until && [', ', h(Until, { until }), ' left at most']])
+      : says && !setUp && !activity && row('Now', h(Said, { text: says })),
     setUp && row('Sets up', [h('code', null, h(Outside, { text: setUp.command })), setUp.since && [' for ', h(Age, { since: setUp.since })]]),
     activity && row('Runs', [h('code', null, h(Outside, { text: activity.what })), activity.since && [' for ', h(Age, { since: activity.since })]]),
     progress && row('It reports', [h('q', null, h(Outside, { text: progress.text })), ' ', h('span', { class: 'dim' }, h(Age, { since: progress.at }), ' ago')]));

@@ -4,7 +4,7 @@ import { h, useState } from '../h.js';
 import { confirm, outcomes, sendAct } from '../acts.js';
 import { inert } from '../shell.js';
 import { several, verbs } from '../words.js';
-import { Outside } from './outside.js';
+import { Outside, Said } from './outside.js';
 import { announce } from './toast.js';
 
 /** @typedef {import('../types').Item} Item */
@@ -64,7 +64,7 @@ export const Bulk = ({ items, clear }) => {
       return h('li', { key: item.id },
         accepted === null ? h('span', { class: 'moving' }, '◌ ') : accepted ? h('span', { class: 'good' }, '✓ ') : h('span', { class: 'wrong' }, '! '),
         h(Outside, { text: named(item) }),
-        h('span', { class: 'dim' }, accepted === null ? ' – not answered yet' : accepted ? ' – done' : [' – ', h(Outside, { key: 'why', text: outcome?.message ?? 'refused' })]));
+        h('span', { class: 'dim' }, accepted === null ? ' – not answered yet' : accepted ? ' – done' : [' – ', h(Said, { key: 'why', text: outcome?.message ?? 'refused' })]));
     })),
     results.length > 0 && h('button', { type: 'button', class: 'quiet small', onClick: () => setResults([]) }, 'Close'));
 };

@@ -3,7 +3,7 @@
 import { h, useRef, useState } from '../h.js';
 import { Copy } from './copy.js';
 import { ask } from './dialog.js';
-import { Outside, OutsideLines, visible } from './outside.js';
+import { Outside, SaidLines, visible } from './outside.js';
 
 /**
  * @typedef {object} Question
@@ -37,7 +37,7 @@ const Confirm = ({ title, says, label, required, yes, danger, line, close }) => 
     },
   },
   h('h2', null, h(Outside, { text: title })),
-  says && h('p', null, h(OutsideLines, { text: says })),
+  says && h('p', null, h(SaidLines, { text: says })),
   label && h('label', { class: 'field' }, label,
     h('textarea', {
       ref: field, value: text, rows: 3, dir: 'auto', autofocus: true, 'aria-invalid': missing ? 'true' : undefined,

@@ -2,7 +2,7 @@
 import { h, useEffect, useState } from '../h.js';
 import { sentence } from '../format.js';
 import { Copy } from './copy.js';
-import { Outside } from './outside.js';
+import { Said } from './outside.js';
 
 /**
  * Nothing is there: says so, and what to type where that helps.
@@ -10,7 +10,7 @@ import { Outside } from './outside.js';
  */
 export const Empty = ({ title, children, type = [], symbol }) => h('div', { class: 'empty' },
   symbol && h('div', { class: 'empty-symbol', 'aria-hidden': 'true' }, symbol),
-  h('p', { class: 'empty-title' }, h(Outside, { text: sentence(title) })),
+  h('p', { class: 'empty-title' }, h(Said, { text: sentence(title) })),
   children && h('div', { class: 'empty-more' }, children),
   type.map(line => h('p', { key: line }, h(Copy, { line }))));
 
@@ -31,6 +31,6 @@ export const Loading = ({ rows = 5, label = 'Loading' }) => {
  * @param {{problem: {message: string, title?: string, hint?: string | null}, retry?: () => void}} props
  */
 export const Failed = ({ problem, retry }) => h('div', { class: 'notice wrong', role: 'group', 'aria-label': 'Error' },
-  h('p', null, h('span', { class: 'symbol', 'aria-hidden': 'true' }, '! '), h(Outside, { text: sentence(problem.message || problem.title || '') })),
-  problem.hint && h('p', { class: 'dim' }, h(Outside, { text: problem.hint })),
+  h('p', null, h('span', { class: 'symbol', 'aria-hidden': 'true' }, '! '), h(Said, { text: sentence(problem.message || problem.title || '') })),
+  problem.hint && h('p', { class: 'dim' }, h(Said, { text: problem.hint })),
   retry && h('button', { type: 'button', onClick: retry }, 'Try again'));

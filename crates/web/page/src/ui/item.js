@@ -4,9 +4,8 @@ import { Acts, Refusal, buttonOf, dismiss, outcomes, sendAct } from '../acts.js'
 import { looksOnly } from '../api.js';
 import { at, repo } from '../router.js';
 import { inert } from '../shell.js';
-import { verbs } from '../words.js';
-import { Copy } from './copy.js';
-import { Outside, OutsideLines } from './outside.js';
+import { agentsWords, verbs } from '../words.js';
+import { Outside, OutsideLines, Said, SaidLines } from './outside.js';
 import { ItemKind } from './state.js';
 import { Age, Until } from './time.js';
 import { announce } from './toast.js';
@@ -68,6 +67,21 @@ const Answer = ({ item, text, setText, send, field }) => h('label', { class: 'fi
     },
   }));
 
+// The verbs that decide about work: the work is at hand beside them; that of an approval without asking.
+const deciding = ['approve', 'reject', 'waive', 'merge'];
+
+/** What a person decides about; loaded after the card. @param {{item: Item}} props */
+const Work = ({ item }) => {
+  const decides = item.ticket !== null && item.acts.some(it => it.typed !== null && deciding.includes(it.verb));
+  const [part, setPart] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    if (decides && !part) import('./change.js').then(setPart);
+  }, [decides]);
+  return decides && part && h(part.Change, {
+    key: item.id, id: item.ticket, seen: item.acts.map(it => it.typed).join(), open: item.acts.some(it => it.verb === 'approve'),
+  });
+};
+
 /**
  * @param {{item: Item, heading?: string, gone?: boolean, linked?: boolean, next?: string | null}} props
  *   `heading`: the element of its title. `gone`: it waits no more; `next`: then the address of what to look
@@ -102,9 +116,7 @@ export const ItemCard = ({ item, heading = 'h2', gone = false, linked = true, ne
   const asks = item.acts.find(it => it.verb === 'answer');
   const typed = item.acts.filter(it => it.typed !== null);
   const byHand = item.acts.filter(it => it.by_hand !== null);
-  // What is done to a ticket's file by its own line.
-  const inFile = typed.filter(it => it.verb === 'reopen' || it.verb === 'close');
-  const buttons = typed.filter(it => !inFile.includes(it)).map(it => {
+  const buttons = typed.map(it => {
     if (it.verb !== 'answer') return buttonOf(item, it);
     return { ...verbs.answer, verb: 'answer', line: it.typed, run: () => (text.trim() ? send() : field.current?.focus()) };
   });
@@ -121,18 +133,17 @@ export const ItemCard = ({ item, heading = 'h2', gone = false, linked = true, ne
     gone && h('div', { class: 'notice good', role: 'status' },
       h('p', null, 'This waits no more. ', item.ticket && h('a', { href: at('t', item.ticket, 'history') }, 'What happened'),
         next && [' · ', h('a', { key: 'next', href: next }, 'Next item')])),
-    item.why && !asksOnly(item) && h('p', { class: 'item-why' }, h(OutsideLines, { text: item.why })),
+    item.why && !asksOnly(item) && h('p', { class: 'item-why' }, h(agentsWords.has(item.kind) ? OutsideLines : SaidLines, { text: item.why })),
     item.question && h('figure', { class: 'question' },
       h('figcaption', { class: 'dim' }, h(Outside, { text: item.agent ?? 'the agent' }), ' asks'),
       h('blockquote', { class: 'quote' }, h(OutsideLines, { text: item.question }))),
     item.printed && h(Printed, { text: item.printed }),
     item.until && !gone && h('p', { class: 'dim' }, 'It moves on by itself in ', h(Until, { until: item.until }), '.'),
     byHand.length > 0 && !gone && h('ul', { class: 'by-hand' }, byHand.map(it =>
-      h('li', { key: it.by_hand }, h('span', { class: 'chip' }, 'by hand'), ' ', h(Outside, { text: it.by_hand })))),
-    inFile.length > 0 && !gone && h('ul', { class: 'by-hand' }, inFile.map(it =>
-      h('li', { key: it.typed }, h(Copy, { line: it.typed ?? '' })))),
+      h('li', { key: it.by_hand }, h('span', { class: 'chip' }, 'by hand'), ' ', h(Said, { text: it.by_hand })))),
     asks && !looksOnly() && (!gone || text !== '') && h(Answer, { item, text, setText: type, send, field }),
     gone && h(Refusal, { subject: item.id }),
+    !gone && h(Work, { item }),
     !gone && buttons.length > 0 && h(Acts, { subject: item.id, seen: item, buttons }),
     item.ticket && linked && h('p', { class: 'item-links' },
       h('a', { href: at('t', item.ticket) }, 'Ticket'),

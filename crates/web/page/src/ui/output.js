@@ -1,7 +1,7 @@
 // The output of a run: it follows the end until somebody scrolls, reads older lines when they are looked at, and
 // finds text on the server. Only a window of it is in the page.
 import { h, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../h.js';
-import { Problem, get, path, send } from '../api.js';
+import { Problem, file, get, path, send } from '../api.js';
 import { number, time } from '../format.js';
 import { useKeys } from '../keymap.js';
 import { MOST_LINES, append, hasFolds, prepend, reachesEnd, shown } from '../output_window.js';
@@ -187,7 +187,7 @@ export const OutputView = ({ run, from = null, label = 'Output', part = false })
 
   const raw = async () => {
     try {
-      save(`${run}.log`, await (await send('GET', call(run, 'raw'))).blob());
+      save(`${run}.log`, await file(call(run, 'raw')));
     } catch (error) {
       toast(problemOf(error).message, { tone: 'wrong' });
     }
@@ -288,12 +288,14 @@ const follow = (run, place, take, setLost) => {
       const response = await send('GET', call(run, `follow?from=${place()}`), undefined, mine.signal);
       tries = 0;
       setLost(false);
-      await messages(response, ({ event, data }) => {
-        if (event === 'lines') take(JSON.parse(data));
-        else if (event === 'done') {
-          done = true;
-          take({ lines: [], end: place(), done: true });
-        }
+      await messages(response, {
+        take: ({ event, data }) => {
+          if (event === 'lines') take(JSON.parse(data));
+          else if (event === 'done') {
+            done = true;
+            take({ lines: [], end: place(), done: true });
+          }
+        },
       });
     } catch (error) {
       if (!(error instanceof Problem) && !mine.signal.aborted && !(error instanceof TypeError)) throw error;

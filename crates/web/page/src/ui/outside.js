@@ -1,14 +1,11 @@
-// Text from outside: tickets, agents, git, the system. It is always a text node, kept apart in `<bdi>`.
+// Text: what comes from outside, such as from tickets, agents, git and the system, and what crew says itself. It is always
+// a text node, kept apart in `<bdi>`. In crew's own sentences, what stands between backticks is code, and moments are in the
+// zone of whoever reads; the words of others stay as they are.
 import { h } from '../h.js';
+import { pieces, visible } from '../format.js';
+import { Moment } from './time.js';
 
-// Characters that would hide, reorder or fake text: shown as escapes, as everywhere in crew.
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
-
-/** @param {string} text */
-export const visible = text => text.replace(hidden, c => {
-  const code = /** @type {number} */ (c.codePointAt(0));
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
-});
+export { visible };
 
 /**
  * One line of text from outside.
@@ -32,3 +29,22 @@ export const OutsideLink = ({ url }) =>
   (/^https?:\/\//.test(url)
     ? h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, h(Outside, { text: url }))
     : h(Outside, { text: url }));
+
+/** @param {string} text */
+const parts = text => pieces(text).map(({ kind, text: piece }, n) => {
+  if (kind === 'code') return h('code', { key: n }, visible(piece));
+  return kind === 'moment' ? h(Moment, { key: n, at: piece }) : visible(piece);
+});
+
+/**
+ * A sentence of crew, in one line.
+ * @param {{text: string | null | undefined, class?: string}} props
+ */
+export const Said = ({ text, ...rest }) => h('bdi', { dir: 'auto', ...rest }, parts((text ?? '').replace(/\s*\n\s*/g, ' ')));
+
+/**
+ * Sentences of crew, in lines as they are.
+ * @param {{text: string | null | undefined, class?: string}} props
+ */
+export const SaidLines = ({ text, ...rest }) =>
+  h('bdi', { dir: 'auto', ...rest, class: `lines ${rest.class ?? ''}` }, parts(text ?? ''));

@@ -1,7 +1,8 @@
 // What can be done about a ticket beside what its items in the inbox offer.
 import { h, useState } from '../h.js';
-import { Acts, command, confirm, seenOf } from '../acts.js';
+import { Acts, command, confirm, questionOfStatus, seenOf, setStatus } from '../acts.js';
 import { docs, orders } from '../store.js';
+import { verbs } from '../words.js';
 import { ask } from './dialog.js';
 
 /** @typedef {import('../types').Ticket} Ticket */
@@ -40,7 +41,7 @@ const Choose = ({ title, names, close }) => {
  * @param {Ticket} ticket
  * @param {string[]} had Verbs that an item offers already.
  */
-const offered = (ticket, had) => {
+export const offered = (ticket, had) => {
   const { id, agent } = ticket;
   const machine = ticket.state.split('/')[0];
   const at = agent ? docs.agent.value.get(agent) : undefined;
@@ -87,6 +88,14 @@ const offered = (ticket, had) => {
       },
     });
   }
+  const says = machine === 'done' ? 'reopen' : 'close';
+  buttons.push({
+    verb: says, label: verbs[says].label, key: verbs[says].key, line: `crew ticket ${says} ${id}`,
+    run: async () => {
+      const text = await confirm(questionOfStatus(says, id, `crew ticket ${says} ${id}`));
+      if (text !== undefined) setStatus(ticket, says === 'reopen' ? 'open' : 'closed');
+    },
+  });
   if (machine !== 'done') {
     buttons.push({
       verb: 'drop', label: 'Drop…', key: 'D', danger: true, line: `crew drop ${id}`,

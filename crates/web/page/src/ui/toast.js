@@ -1,6 +1,6 @@
 // Outcomes: a toast for what was accepted, and the one polite live region, joined over five seconds.
 import { h, signal } from '../h.js';
-import { Outside, visible } from './outside.js';
+import { Said, visible } from './outside.js';
 
 /** @typedef {{id: number, text: string, to?: string, tone?: string}} Shown */
 
@@ -49,5 +49,5 @@ export const Toasts = () => h('div', { class: 'toasts' },
   h('div', { role: 'status', 'aria-live': 'polite', class: 'unseen' }, spoken.value),
   shown.value.map(it => h('div', { key: it.id, class: `toast ${it.tone ?? 'good'}`, 'data-toast': it.id },
     h('span', { class: 'symbol', 'aria-hidden': 'true' }, it.tone === 'wrong' ? '!' : '✓'),
-    it.to ? h('a', { href: it.to }, h(Outside, { text: it.text })) : h(Outside, { text: it.text }),
+    it.to ? h('a', { href: it.to }, h(Said, { text: it.text })) : h(Said, { text: it.text }),
     h('button', { type: 'button', class: 'quiet small', 'aria-label': 'Close', onClick: () => close(it.id) }, '×'))));

@@ -1,10 +1,11 @@
 // Reading something of the server for a part of a page.
 import { useEffect, useState } from '../h.js';
 import { Problem, get } from '../api.js';
+import { live } from '../store.js';
 
 /**
- * The answer of a call; it is read anew when the path or `deps` change. What was read stays while it is
- * read anew.
+ * The answer of a call; it is read anew when the path or `deps` change, and when the server is there again
+ * that could not be reached. What was read stays while it is read anew.
  * @param {string | null} path Below `api/v1/`; null for none.
  * @param {unknown[]} [deps]
  * @returns {{data: any, problem: Problem | null, retry: () => void}}
@@ -26,6 +27,11 @@ export const useGet = (path, deps = []) => {
     );
     return () => abort.abort();
   }, [path, again, ...deps]);
+  const isLost = answer.problem?.lost ?? false;
+  const isLive = live.value.state === 'live';
+  useEffect(() => {
+    if (isLost && isLive) setAgain(n => n + 1);
+  }, [isLost, isLive]);
   const same = answer.path === path;
   return {
     data: same ? answer.data : null, problem: same ? answer.problem : null, retry: () => setAgain(n => n + 1),

@@ -1,12 +1,12 @@
 //! The document of the facts that hold for the whole repository.
 
 use client::documents;
-use client::engine::stopping;
+use client::engine::{Trouble, stopping, trouble};
 use model::view::{Counts, Snapshot};
 use model::{Look, Moment, Time};
 use serde::Serialize;
 
-use super::{Engine, Seen, landings_since};
+use super::{Engine, Sources, landings_since};
 
 /// Milliseconds of an hour.
 const HOUR: i64 = 60 * 60 * 1000;
@@ -15,12 +15,14 @@ const HOURS: usize = 24;
 
 /// The facts that hold for the whole repository.
 #[derive(Debug, Serialize)]
-pub(super) struct State<'a> {
+pub(super) struct State {
     /// The last row of the journal that the documents include.
     seq: u64,
     /// The time of that row; `null` before the first.
     at: Option<Moment>,
-    engine: Option<&'a Engine>,
+    engine: Option<Engine>,
+    /// What is wrong with the engine, and what to type.
+    trouble: Option<Trouble>,
     /// What an engine that was asked to stop waits for, in words.
     stopping: Option<String>,
     counts: Counts,
@@ -47,16 +49,16 @@ pub(super) struct State<'a> {
     landings_by_hour: Vec<usize>,
 }
 
-impl<'a> State<'a> {
-    /// The document. `crew` has the tickets of the ticket folder too.
-    pub(super) fn of(seen: &Seen<'a>, crew: &Snapshot, look: Look) -> Self {
-        let (files, now) = (seen.files, look.now);
-        let counts = crew.counts();
+impl State {
+    /// The document. `counts` has the tickets of the ticket folder too.
+    pub(super) fn of(of: &Sources<'_>, counts: Counts, look: Look) -> Self {
+        let (seen, files, now) = (of.seen, &of.seen.files, look.now);
+        let crew = &*seen.crew;
         let today = now.day().begins();
         let charges = crew.charges.iter().filter(|charge| charge.at >= today);
         let paid = crew.paid();
         let paused = crew.project.paused.iter().filter(|(_, pause)| pause.holds(now));
-        let mut problems = seen.troubles.to_vec();
+        let mut problems = seen.troubles().cloned().collect::<Vec<_>>();
         problems.extend(files.beside.refuses_work.clone());
         let unwritable = files.beside.unwritable.as_ref();
         problems.extend(unwritable.map(|why| format!("no ticket's file can be written: {why}")));
@@ -64,8 +66,9 @@ impl<'a> State<'a> {
         Self {
             seq: crew.seq,
             at: Some(crew.at).filter(|at| *at > Time(0)).map(Moment),
-            engine: seen.engine,
-            stopping: seen.engine.and_then(|_| stopping(crew)),
+            engine: seen.engine.as_ref().map(Engine::of),
+            trouble: trouble(seen.engine.as_ref(), crew),
+            stopping: seen.engine.as_ref().and_then(|_| stopping(crew)),
             counts,
             count_words: counts.words(),
             obstacles: crew.obstacles(look),

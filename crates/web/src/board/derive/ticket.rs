@@ -1,18 +1,21 @@
-//! The documents of tickets, and a cache of them: of thousands only those that moved are written again.
+//! The documents of tickets: of thousands only those that may have changed are looked at, and only those that
+//! have are written again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use client::documents;
 use model::command::Seen as SeenMark;
+use model::policy::attention::{Need, Reason, attention};
 use model::policy::route::Refusal;
-use model::ticket::{State, Ticket};
-use model::view::{Charge, Context, Snapshot, Standing};
+use model::ticket::{Done, State, Ticket};
+use model::view::{Charge, Context, Counts, Snapshot, Standing};
 use model::{Look, Moment, TicketId, Time};
 use serde::Serialize;
 
-use super::Seen;
-use crate::board::document::{Documents, Kind, json};
+use super::Sources;
+use super::over::Changed;
+use crate::board::document::{Kind, Patch, json};
 
 /// A ticket, with where it stands.
 #[derive(Debug, Serialize)]
@@ -133,7 +136,7 @@ impl Inputs<'_> {
     }
 }
 
-/// A document, and what it was derived from.
+/// What a document was derived from.
 #[derive(Debug)]
 struct Kept {
     /// Held, so that no other ticket comes to stand at its place in memory.
@@ -143,87 +146,151 @@ struct Kept {
     failing: Vec<String>,
     changed_at: Option<Time>,
     numbers: (u64, u32, usize, bool),
-    json: Arc<str>,
 }
 
 /// The documents of tickets as they were derived last.
-#[derive(Debug, Default)]
-pub(crate) struct Tickets {
+#[derive(Debug)]
+pub(super) struct Tickets {
     kept: BTreeMap<TicketId, Kept>,
+    /// The tickets that time or another ticket may change: they are looked at in each cut. All that wait for
+    /// a person are among them.
+    watched: BTreeMap<TicketId, Arc<Ticket>>,
     costs: CostsOfTickets,
+    pub(super) counts: Counts,
+    /// The keys of the documents in order, as JSON.
+    order: Arc<str>,
 }
 
-/// The cost of each ticket, summed up again when another step was charged.
+impl Default for Tickets {
+    fn default() -> Self {
+        Self {
+            kept: BTreeMap::new(),
+            watched: BTreeMap::new(),
+            costs: CostsOfTickets::default(),
+            counts: Counts::default(),
+            order: Arc::from("[]"),
+        }
+    }
+}
+
+/// The cost of each ticket.
 #[derive(Debug, Default)]
 struct CostsOfTickets {
-    /// The number of charges, and the last of them.
+    /// The number of charges that are summed up, and the last of them.
     of: (usize, u64),
     sums: BTreeMap<TicketId, u64>,
 }
 
 impl CostsOfTickets {
     fn look(&mut self, charges: &[Charge]) {
-        let of = (charges.len(), charges.last().map_or(0, |charge| charge.seq));
-        if of == self.of {
-            return;
+        let (known, last) = self.of;
+        let is_longer = known
+            .checked_sub(1)
+            .is_none_or(|at| charges.get(at).is_some_and(|one| one.seq == last));
+        if !is_longer {
+            // Tickets were archived, or restored.
+            *self = Self::default();
         }
-        self.of = of;
-        self.sums.clear();
-        for charge in charges {
+        for charge in charges.iter().skip(self.of.0) {
             *self.sums.entry(charge.ticket.clone()).or_default() += charge.usage.cost_micro_usd;
         }
+        self.of = (charges.len(), charges.last().map_or(0, |charge| charge.seq));
     }
 }
 
 impl Tickets {
-    /// Puts the tickets that are not over in; gives their keys in order.
-    pub(super) fn put(
+    /// Writes the documents of tickets that are not over anew, as far as they may have changed. `crew` has
+    /// the tickets of the ticket folder too.
+    pub(super) fn look(
         &mut self,
-        documents: &mut Documents,
-        seen: &Seen<'_>,
+        patch: &mut Patch,
+        of: &Sources<'_>,
         crew: &Snapshot,
+        changed: &Changed,
         look: Look,
-    ) -> Vec<TicketId> {
-        self.costs.look(&crew.charges);
-        let beside = &seen.files.beside;
-        let mut kept = BTreeMap::new();
-        let mut keys = Vec::new();
-        for ticket in crew.order() {
-            let Some(ticket) = crew.tickets.get(&ticket.id) else {
-                continue;
-            };
-            let id = &ticket.id;
-            let inputs = Inputs {
-                ticket,
-                standing: Standing::of(ticket, beside.facts(id), look),
-                refusal: beside.refusals.get(id),
-                failing: match beside.failing.is_empty() {
-                    true => Vec::new(),
-                    false => client::inbox::why_of(&beside.failing, id),
-                },
-                changed_at: seen.files.changed_at.get(id).copied(),
-                cost: self.costs.sums.get(id).copied().unwrap_or_default(),
-                max_steps: seen.files.settings.run.max_steps,
-                depth: crew.depth(ticket),
-                is_seen: seen.crew.tickets.contains_key(id),
-            };
-            let one = match self.kept.remove(id).filter(|kept| inputs.is_as(kept)) {
-                Some(known) => known,
-                None => Kept {
-                    ticket: Arc::clone(ticket),
-                    standing: inputs.standing.clone(),
-                    refusal: inputs.refusal.cloned(),
-                    failing: inputs.failing.clone(),
-                    changed_at: inputs.changed_at,
-                    numbers: (inputs.cost, inputs.max_steps, inputs.depth, inputs.is_seen),
-                    json: json(&inputs.document()),
-                },
-            };
-            documents.put(Kind::Ticket, id.as_str(), Arc::clone(&one.json));
-            keys.push(id.clone());
-            kept.insert(id.clone(), one);
+    ) {
+        self.costs.look(&of.seen.crew.charges);
+        let watched: Vec<TicketId> = self.watched.keys().cloned().collect();
+        let others = watched.iter().filter(|id| !changed.tickets.contains(*id));
+        for id in changed.tickets.iter().chain(others) {
+            self.look_at(patch, of, crew, id, look);
         }
-        self.kept = kept;
-        keys
+        if changed.has_moved {
+            self.counts = crew.counts();
+            let order: Vec<&TicketId> = crew.order().into_iter().map(|ticket| &ticket.id).collect();
+            self.order = json(&order);
+        }
     }
+
+    fn look_at(&mut self, patch: &mut Patch, of: &Sources<'_>, crew: &Snapshot, id: &TicketId, look: Look) {
+        let beside = &of.seen.files.beside;
+        let ticket = crew.tickets.get(id);
+        match ticket.filter(|ticket| is_watched(ticket, beside)) {
+            Some(ticket) => self.watched.insert(id.clone(), Arc::clone(ticket)),
+            None => self.watched.remove(id),
+        };
+        let key = || (Kind::Ticket, id.as_str().into());
+        let Some(ticket) = ticket.filter(|ticket| ticket.is_listed()) else {
+            if self.kept.remove(id).is_some() {
+                patch.insert(key(), None);
+            }
+            return;
+        };
+        let inputs = Inputs {
+            ticket,
+            standing: Standing::of(ticket, beside.facts(id), look),
+            refusal: beside.refusals.get(id),
+            failing: client::inbox::why_of(&beside.failing, id),
+            changed_at: of.seen.files.changed_at.get(id).copied(),
+            cost: self.costs.sums.get(id).copied().unwrap_or_default(),
+            max_steps: of.seen.files.settings.run.max_steps,
+            depth: crew.depth(ticket),
+            is_seen: of.seen.crew.tickets.contains_key(id),
+        };
+        if self.kept.get(id).is_some_and(|kept| inputs.is_as(kept)) {
+            return;
+        }
+        let kept = Kept {
+            ticket: Arc::clone(ticket),
+            standing: inputs.standing.clone(),
+            refusal: inputs.refusal.cloned(),
+            failing: inputs.failing.clone(),
+            changed_at: inputs.changed_at,
+            numbers: (inputs.cost, inputs.max_steps, inputs.depth, inputs.is_seen),
+        };
+        patch.insert(key(), Some(json(&inputs.document())));
+        self.kept.insert(id.clone(), kept);
+    }
+
+    /// The tickets that may wait for a person.
+    pub(super) fn watched(&self) -> &BTreeMap<TicketId, Arc<Ticket>> {
+        &self.watched
+    }
+
+    /// The keys of the documents in order, as JSON.
+    pub(super) fn order(&self) -> Arc<str> {
+        Arc::clone(&self.order)
+    }
+}
+
+/// Whether time or another ticket may change the document of a ticket, or it may wait for a person.
+fn is_watched(ticket: &Ticket, beside: &Context) -> bool {
+    let is_lively = || match &ticket.state {
+        State::InProgress(_) | State::Verify(_) => true,
+        State::Done(done) => matches!(done, Done::Failed { .. }),
+        State::New | State::Open => {
+            let need = attention(ticket, beside.facts(&ticket.id));
+            // The target has one entry of its own, for all tickets.
+            let asks = matches!(&need, Need::Person(reason) if !matches!(reason, Reason::Target(_)));
+            asks || ticket.delegated().is_some()
+        }
+    };
+    let is_failing = || beside.failing.iter().any(|failing| failing.ticket == ticket.id);
+    let is_bad = || {
+        beside
+            .files
+            .iter()
+            .any(|file| file.ticket.as_ref() == Some(&ticket.id))
+    };
+    ticket.held.is_some() || ticket.unheeded.is_some() || is_lively() || is_failing() || is_bad()
 }

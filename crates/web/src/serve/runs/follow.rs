@@ -2,14 +2,13 @@
 
 use std::convert::Infallible;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use client::conversation::Placing;
 use client::follow::Changes;
-use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Duration, timeout};
@@ -18,6 +17,7 @@ use super::{OutputLine, kept};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::serve::given;
+use crate::serve::streamed::streamed;
 
 /// The time after which a comment shows that the stream is alive.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -54,12 +54,11 @@ pub(super) async fn follow(
         is_over: false,
         goes_on: true,
     };
-    let body = Body::from_stream(stream::unfold(followed, more));
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    Ok((headers, body).into_response())
+    Ok((headers, streamed(followed, more)).into_response())
 }
 
 /// The next part of the stream.

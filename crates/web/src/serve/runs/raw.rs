@@ -1,16 +1,16 @@
 //! `GET …/raw`: the bytes of an output, as a file.
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 
 use super::kept;
 use crate::app::App;
 use crate::problem::Problem;
+use crate::serve::streamed::streamed;
 
 /// Bytes that are read at a time.
 const PIECE: usize = 64 << 10;
@@ -27,7 +27,7 @@ pub(super) async fn raw(
             "it is here as soon as the run prints",
         )
     })?;
-    let pieces = stream::unfold(file, |mut file| async move {
+    let pieces = streamed(file, |mut file| async move {
         let mut bytes = vec![0; PIECE];
         match file.read(&mut bytes).await {
             Ok(0) => None,
@@ -46,5 +46,5 @@ pub(super) async fn raw(
             format!("attachment; filename=\"{}.txt\"", kept.run),
         ),
     ];
-    Ok((headers, Body::from_stream(pieces)).into_response())
+    Ok((headers, pieces).into_response())
 }

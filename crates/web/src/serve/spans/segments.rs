@@ -2,7 +2,7 @@
 
 use model::journal::State as After;
 use model::ticket::{Done, Stage, State, Ticket};
-use model::{Moment, Time, attempt};
+use model::{AgentName, Moment, Time, attempt};
 use serde::Serialize;
 use store::Recorded;
 
@@ -33,6 +33,8 @@ pub(super) enum Ended {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Segment {
     state: Doing,
+    /// The agent that had the ticket; `null` where none had it.
+    agent: Option<AgentName>,
     from: Moment,
     /// `null` while it goes on.
     until: Option<Moment>,
@@ -56,7 +58,9 @@ impl Segments {
 
     fn state(&mut self, ticket: &Ticket, at: Time) {
         let doing = doing(ticket);
-        if self.open.as_ref().map(|open| open.state) == doing {
+        let agent = ticket.attempt().map(|attempt| &attempt.claim.agent);
+        let open = self.open.as_ref();
+        if open.map(|open| open.state) == doing && open.is_none_or(|open| open.agent.as_ref() == agent) {
             return;
         }
         if let Some(mut open) = self.open.take() {
@@ -66,6 +70,7 @@ impl Segments {
         }
         self.open = doing.map(|state| Segment {
             state,
+            agent: agent.cloned(),
             from: Moment(at),
             until: None,
             ended: None,
@@ -119,7 +124,8 @@ fn ended(state: Doing, next: Option<Doing>, ticket: &Ticket) -> Option<Ended> {
         (State::Done(Done::Landed { .. }), _) => Some(Ended::Landed),
         (State::Done(Done::Failed { .. }), _) => Some(Ended::Failed),
         (_, Some(Doing::Prepare | Doing::Work | Doing::Wait) | None) if is_submitted => Some(Ended::SentBack),
-        (State::Open, None) => Some(Ended::Failed),
+        // A person may have sent held work back.
+        (State::Open, None) if state != Doing::Held => Some(Ended::Failed),
         (_, _) => None,
     }
 }
@@ -136,7 +142,7 @@ mod tests {
         ticket.state = State::Open;
         let mut segments = Segments::default();
         segments.state(&ticket, Time(1));
-        ticket.held = Some(Box::new(Held {
+        let held = Box::new(Held {
             why: Why::Killed,
             note: String::new(),
             since: Time(2),
@@ -144,9 +150,16 @@ mod tests {
             may_pass: false,
             for_all: false,
             output: None,
-        }));
+        });
+        ticket.held = Some(held.clone());
         segments.state(&ticket, Time(2));
         segments.state(&ticket, Time(3));
+        ticket.held = None;
+        segments.state(&ticket, Time(5));
+        assert_eq!(segments.over[0].ended, None, "it is open again");
+        segments.over.clear();
+        ticket.held = Some(held.clone());
+        segments.state(&ticket, Time(2));
         ticket.held = None;
         ticket.state = State::Done(Done::Failed {
             reason: String::new(),
@@ -154,6 +167,7 @@ mod tests {
         segments.state(&ticket, Time(9));
         let held = Segment {
             state: Doing::Held,
+            agent: None,
             from: Moment(Time(2)),
             until: Some(Moment(Time(9))),
             ended: Some(Ended::Failed),

@@ -6,6 +6,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use client::documents;
+use client::following::Files;
 use model::view::{Charge, Sign, Snapshot, Standing, Summaries};
 use model::{Moment, Oid, TicketId, Time};
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,6 @@ use store::Ledger;
 
 use super::{is_over, look};
 use crate::app::App;
-use crate::board::Files;
 use crate::problem::Problem;
 use crate::serve::given;
 

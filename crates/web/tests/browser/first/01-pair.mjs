@@ -11,7 +11,9 @@ scenario("(1) a link pairs one browser, once", async scene => {
   const first = await scene.device(world, { pair: false, size: PHONE });
   await first.goto(link);
   await live(first);
-  // The code is nowhere to be found any more.
+  // The code is sent once, and to be found nowhere any more.
+  const sent = first.watched.requests.filter(request => request.method() === "POST" && request.url().endsWith("/api/v1/pair"));
+  assert.equal(sent.length, 1);
   const code = new URL(link).hash.slice(1);
   assert.equal(first.url().includes(code), false);
   await first.goBack().catch(() => {});
@@ -32,6 +34,25 @@ scenario("(1) a link pairs one browser, once", async scene => {
   await second.getByRole("button", { name: "Pair", exact: true }).click();
   await live(second);
   assert.equal((await world.json("web", "devices")).devices.length, 2);
+});
+
+scenario("(1) a browser that keeps nothing is paired for as long as the page is there, and says so", async scene => {
+  const world = await scene.world();
+  const page = await scene.device(world, { pair: false });
+  await page.addInitScript(() =>
+    Object.defineProperty(globalThis, "localStorage", {
+      get: () => {
+        throw new DOMException("Access is denied", "SecurityError");
+      },
+    }),
+  );
+  await page.goto(world.theWeb.pair);
+  await live(page);
+  const says = page.getByText("This browser keeps nothing: it is paired until this tab is closed or loaded anew.");
+  await says.waitFor();
+  await page.goto(world.at());
+  await page.getByRole("heading", { name: "Pair this browser" }).waitFor();
+  assert.equal(await says.count(), 0);
 });
 
 scenario("(1) a code that is unknown, and one that is too old, pair nobody", async scene => {

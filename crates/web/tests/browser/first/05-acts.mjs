@@ -1,11 +1,11 @@
 // Acts: each as a person does it on the page, and what becomes of it in the repository.
 import assert from "node:assert/strict";
 import { PHONE, scenario } from "../harness.mjs";
-import { button, dialog, palette, press, refusal, row, visit } from "../ui.mjs";
+import { assertFits, button, dialog, palette, press, refusal, row, visit } from "../ui.mjs";
 import { until } from "../wait.mjs";
 import { BUSY, DONE } from "../world.mjs";
 
-const TOUCHES = 'work crew.toml "$(cat crew.toml; echo \\# more)"\necho DONE\n';
+const TOUCHES = 'seq 1 1200 > a.txt\ngit add a.txt\nwork crew.toml "$(cat crew.toml; echo \\# "<b>more</b>")"\necho DONE\n';
 
 scenario("(5) what changes sensitive paths is approved, and lands", async scene => {
   const world = await scene.world({}, { engine: true });
@@ -13,6 +13,13 @@ scenario("(5) what changes sensitive paths is approved, and lands", async scene 
   const item = await world.item("t-1", "paths");
   const page = await scene.device(world, { size: PHONE });
   await visit(page, world, `inbox/${item.id}`);
+  // What is approved stands on the card: the path that asks for it first, also where the change is long.
+  const change = page.getByRole("group", { name: "The change of t-1" });
+  await change.getByText("+# <b>more</b>").waitFor();
+  assert.match(await change.locator(".patch-line").first().innerText(), /^diff --git a\/crew\.toml/);
+  await page.getByText("sensitive", { exact: true }).waitFor();
+  await page.getByText(/^\d+ more lines/).waitFor();
+  await assertFits(page, "a change");
   await press(button(page, /^Approve/));
   // It says what is approved: the paths, and the tip.
   await dialog(page).getByText("crew.toml").first().waitFor();
@@ -82,12 +89,71 @@ scenario("(7) an agent is killed, a ticket is dropped, agents are spawned, the e
   await dialog(page).getByRole("button", { name: /^Spawn/ }).click();
   await row(page, "zoe").waitFor();
   assert.deepEqual((await world.json("ps")).agents.map(one => one.name).sort(), ["ada", "zoe"]);
+  // Clean up: an agent without a ticket has nothing that could have changed but that.
+  await visit(page, world, "a/zoe");
+  await press(button(page, /^Clean up/));
+  await dialog(page).getByRole("button", { name: /^Clean up/ }).click();
+  await page.locator(".toast").getByText("zoe is idle").first().waitFor();
+  await page.locator(".toast").getByText("crew reap zoe", { exact: true }).first().waitFor();
   // Stop: a choice, and the engine ends.
   await palette(page, "stop the engine");
   await dialog(page).getByRole("radio").first().waitFor();
   await dialog(page).getByRole("button", { name: /^Stop/ }).click();
   await world.theEngine.ended;
   await page.getByText("no engine").first().waitFor();
+});
+
+scenario("(7) a ticket that was given up is opened again where it is waited for", async scene => {
+  const world = await scene.world({}, { engine: true });
+  world.ticket("t-1", { title: "Lacks something", script: "echo 'BLOCKED: there is no key'\n" });
+  world.ticket("t-2", { title: "Waits for it", deps: ["t-1"] });
+  await world.item("t-1", "blocked");
+  world.script("t-1", DONE);
+  await world.must("drop", "t-1");
+  const item = await world.item("t-2", "dependency_failed");
+  const page = await scene.device(world);
+  await visit(page, world, `inbox/${item.id}`);
+  await press(button(page, /^Reopen/));
+  await dialog(page).getByText("crew ticket reopen t-1").first().waitFor();
+  await dialog(page).getByRole("button", { name: /^Reopen/ }).click();
+  for (const id of ["t-1", "t-2"]) await world.landed(id);
+  assert.equal((await world.rows()).filter(one => one.kind === "reopened").length, 1);
+});
+
+scenario("(7) a ticket is closed on its page and opened again, each once, and not when it has moved on", async scene => {
+  const world = await scene.world();
+  world.ticket("t-1", { title: "Nobody wants it" });
+  const page = await scene.device(world);
+  const file = () => world.read(".tickets/t-1.md");
+  await visit(page, world, "t/t-1");
+  await press(button(page, /^Close/));
+  await dialog(page).getByRole("button", { name: /^Close/ }).click();
+  await until("its file is closed", () => file().includes("\nstatus: closed\n"));
+  // No engine has seen any of it: the file is all there is, and no page of it.
+  await world.must("ticket", "reopen", "t-1");
+  world.engine();
+  await world.landed("t-1");
+  await visit(page, world, "t/t-1");
+  world.script("t-1", "echo 'BLOCKED: again'\n");
+  await press(button(page, /^Reopen/));
+  await dialog(page).getByRole("button", { name: /^Reopen/ }).click();
+  const blocked = await world.item("t-1", "blocked");
+  // A program that asks with what it saw before is told what is so now; one that asks again has asked once.
+  await world.pairProgram();
+  const put = (uuid, body) => world.api(`r/${world.name}/tickets/t-1/status/${uuid}`, { method: "PUT", body });
+  const { seen } = (await world.api(`r/${world.name}/tickets/t-1`)).json.ticket;
+  const [one, other] = ["0197a000-0000-7000-8000-000000000001", "0197a000-0000-7000-8000-000000000002"];
+  const stale = await put(one, { status: "closed", seen: "1.1" });
+  assert.equal(stale.json.state, "refused");
+  assert.match(stale.json.message, /t-1 has moved on since you looked at it/);
+  assert.equal((await put(one, { status: "closed", seen })).json.state, "refused", "an id is asked once");
+  const wrong = await put("0197a000-0000-7000-8000-000000000003", { status: "open", seen });
+  assert.match(wrong.json.message, /^t-1 is .* already$/);
+  assert.equal((await world.item("t-1", "blocked")).id, blocked.id);
+  const closed = await put(other, { status: "closed", seen });
+  assert.equal(closed.json.state, "accepted", closed.text);
+  assert.deepEqual((await put(other, { status: "closed", seen })).json, closed.json);
+  await world.settled("t-1");
 });
 
 scenario("(8) where no engine runs, an act is carried out here", async scene => {
@@ -104,4 +170,6 @@ scenario("(8) where no engine runs, an act is carried out here", async scene => 
   await world.settled("t-1");
   await visit(page, world, "tickets");
   await row(page, "t-1").getByText(/ready/i).first().waitFor();
+  // An engine that was stopped in good order is not missed, whatever commands did since.
+  assert.equal(await page.getByText(/gone without a word/).count(), 0);
 });

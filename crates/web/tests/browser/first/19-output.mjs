@@ -1,5 +1,6 @@
 // Output: its end is followed, what comes while a person reads stays below, and a large one is shown in parts.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { scenario } from "../harness.mjs";
 import { taken, visit } from "../ui.mjs";
 import { until } from "../wait.mjs";
@@ -61,4 +62,24 @@ scenario("(19) of an output of 10 MB the end is shown, and any part is found", a
   await find.fill("000042 a line");
   await find.press("Enter");
   await page.getByText(/^000042 a line/).first().waitFor();
+  // All of it is a file, and a download that breaks off is said.
+  const raw = page.getByRole("button", { name: "Raw" });
+  const [download] = await Promise.all([page.waitForEvent("download"), raw.click()]);
+  const saved = readFileSync(await download.path(), "utf8").split("\n");
+  assert.equal(saved.filter(line => /^\d{6} a line/.test(line)).length, 100_000);
+  await page.route(/\/raw$/, route => route.abort());
+  await raw.click();
+  await page.getByText("Nothing answers at").first().waitFor();
+  await page.unroute(/\/raw$/);
+  // The line is lost in the middle: the head was there.
+  await page.evaluate(() => {
+    const real = globalThis.fetch;
+    globalThis.fetch = async (...asked) => {
+      const answer = await real(...asked);
+      if (!String(asked[0]).endsWith("/raw")) return answer;
+      return new Response(new ReadableStream({ start: body => body.error(new TypeError("network error")) }));
+    };
+  });
+  await raw.click();
+  await page.getByText("The answer broke off before its end").first().waitFor();
 });

@@ -58,6 +58,15 @@ scenario("(20) what is over, and what never was, is said at its address", async 
   await page.getByText("It landed").first().waitFor();
   await visit(page, world, `inbox/${item.id}`);
   await page.getByText("This waits no more").first().waitFor();
+  // How, by whom and when, from the history.
+  const dropped = (await world.rows()).find(one => one.kind === "dropped");
+  await page.locator("main").getByText(dropped.says.slice(1)).first().waitFor();
+  await page.locator(`main time[datetime="${dropped.at}"]`).first().waitFor();
+  await page.getByRole("link", { name: "Ticket t-2" }).first().waitFor();
+  for (const never of ["held:t-404:1", "held:t-2:1", "nonsense", "question:t-1:5"]) {
+    await visit(page, world, `inbox/${never}`);
+    await page.getByText("Nothing ever waited here").first().waitFor();
+  }
   await visit(page, world, "t/t-404");
   await page.getByText(/t-404/).first().waitFor();
   await page.getByText(/no ticket|never|not known|no such/i).first().waitFor();
@@ -67,6 +76,33 @@ scenario("(20) what is over, and what never was, is said at its address", async 
   await page.getByText(/no such page|not found|nothing/i).first().waitFor();
   await page.goto(`${world.theWeb.url}r/another/tickets`);
   await page.getByText(/no such repository/i).first().waitFor();
+});
+
+scenario("(20) the page of a ticket says why it stands so, and what helps", async scene => {
+  const world = await scene.world({}, { engine: true });
+  world.ticket("t-1", { title: "It landed" });
+  world.ticket("t-2", { title: "Lacks something", script: "echo 'BLOCKED: there is no key'\n" });
+  world.ticket("t-3", { title: "Waits for it", deps: ["t-2"] });
+  await world.landed("t-1");
+  await world.item("t-2", "blocked");
+  const page = await scene.device(world);
+  const why = page.getByRole("region", { name: "Why" });
+  const said = async id => (await world.json("explain", id)).says;
+  await visit(page, world, "t/t-3");
+  await why.getByText(await said("t-3"), { exact: false }).first().waitFor();
+  await visit(page, world, "t/t-2");
+  await why.getByText("there is no key").first().waitFor();
+  // What helps: the words of the command line, their lines set apart as code; the acts of the page have them to copy.
+  const helps = why.getByRole("list", { name: "What helps" });
+  await helps.getByText("crew retry t-2", { exact: true }).first().waitFor();
+  assert.equal(await helps.locator("code").first().textContent(), "crew retry t-2");
+  assert.equal((await helps.textContent()).includes("`"), false);
+  // The reason changes with what it waits for.
+  await visit(page, world, "t/t-3");
+  await world.must("drop", "t-2");
+  await why.getByRole("list", { name: "What helps" }).getByText("crew ticket reopen t-2", { exact: true }).first().waitFor();
+  await visit(page, world, "t/t-1");
+  await why.getByText("Landed as").first().waitFor();
 });
 
 scenario("the first page keeps to its budget of requests, bytes and elements", async scene => {

@@ -1,8 +1,9 @@
 // Keys: the palette, those of one letter, and when they rest.
 import assert from "node:assert/strict";
-import { scenario } from "../harness.mjs";
-import { dialog, visit } from "../ui.mjs";
+import { PHONE, scenario } from "../harness.mjs";
+import { button, dialog, press, visit } from "../ui.mjs";
 import { until } from "../wait.mjs";
+import { ASKS } from "../world.mjs";
 
 scenario("(21) the palette goes anywhere, and keys rest where a person types or has switched them off", async scene => {
   const world = await scene.world();
@@ -57,4 +58,59 @@ scenario("(21) the palette goes anywhere, and keys rest where a person types or 
   await page.keyboard.press("Control+k");
   await dialog(page).waitFor();
   assert.match(page.url(), /\/tickets$/);
+});
+
+scenario("(21) keys that act are about the row that has the focus", async scene => {
+  const world = await scene.world({ agents: "count = 2" }, { engine: true });
+  world.ticket("t-1", { title: "Choose a store", script: ASKS("Which store?") });
+  world.ticket("t-2", { title: "Choose a shelf", script: ASKS("Which shelf?") });
+  const items = { [(await world.item("t-1", "question")).id]: "Which store?", [(await world.item("t-2", "question")).id]: "Which shelf?" };
+  const page = await scene.device(world);
+  await visit(page, world, "inbox");
+  const card = page.getByRole("region", { name: "The chosen item" });
+  await card.getByText(/^Which/).first().waitFor();
+  /** The row with the focus, where it is the item that is shown. */
+  const focused = async () => {
+    const id = await page.evaluate(() => document.activeElement?.closest("[data-row]")?.getAttribute("data-row"));
+    return (await card.getByText(items[id], { exact: true }).count()) > 0 && id;
+  };
+  await page.locator("[data-row]").first().getByRole("link").focus();
+  const first = await until("the first row is shown", focused);
+  await page.keyboard.press("j");
+  await until("the next row is shown", async () => ![false, first].includes(await focused()));
+  // What goes along the items takes the focus of the list with it.
+  await page.keyboard.press("[");
+  await until("the first row is shown again", async () => (await focused()) === first);
+});
+
+scenario("(21) a name that is typed for a new agent takes the place of the number", async scene => {
+  const world = await scene.world({}, { engine: true });
+  const page = await scene.device(world);
+  await visit(page, world, "agents");
+  await press(button(page, /^Spawn/));
+  await dialog(page).getByRole("textbox").waitFor();
+  await page.keyboard.type("zoe");
+  assert.equal(await dialog(page).getByRole("textbox").inputValue(), "zoe");
+});
+
+scenario("(21) on a phone everything that keys lead to is reached without them", async scene => {
+  const world = await scene.world({}, { engine: true });
+  world.ticket("t-1", { title: "Choose a store", script: ASKS("Which store?") });
+  await world.item("t-1", "question");
+  const page = await scene.device(world, { size: PHONE });
+  await visit(page, world, "");
+  const more = page.getByRole("navigation").getByRole("button", { name: "More" });
+  await more.click();
+  await dialog(page).getByRole("button", { name: "Search" }).click();
+  await dialog(page).getByRole("combobox").fill("t-1");
+  await dialog(page).getByRole("option", { name: "Choose a store" }).click();
+  await until("the ticket is shown", () => page.url().endsWith("/t/t-1"));
+  await more.click();
+  await dialog(page).getByRole("button", { name: "Stop the engine…" }).click();
+  await dialog(page).getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByText("no engine").first().waitFor();
+  // Where none runs there is none to stop.
+  await more.click();
+  await dialog(page).getByRole("button", { name: "Search" }).waitFor();
+  assert.equal(await dialog(page).getByRole("button", { name: /^Stop/ }).count(), 0);
 });

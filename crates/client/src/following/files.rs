@@ -3,42 +3,45 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use client::outbox::Outbox;
-use client::queue_facts::Facts;
-use client::repository::{Rejected, settings_or_default};
-use client::{Place, inbox};
 use model::settings::Settings;
 use model::ticket::Ticket;
 use model::view::{Context, Snapshot};
 use model::{TicketId, Time};
 
+use crate::error::Result;
+use crate::inbox;
+use crate::outbox::Outbox;
+use crate::queue_facts::Facts;
+use crate::repository::{Rejected, settings_or_default};
+use runtime::Place;
+
 /// The facts beside the journal.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Files {
+pub struct Files {
     /// Whether they were read at all.
-    pub(crate) is_read: bool,
+    pub is_read: bool,
     /// The tickets that stand otherwise in their files than in the journal.
-    pub(crate) unseen: BTreeMap<TicketId, Arc<Ticket>>,
+    pub unseen: BTreeMap<TicketId, Arc<Ticket>>,
     /// The last row that was folded when they were read.
-    pub(crate) seq: u64,
+    pub seq: u64,
     /// What the inbox depends on.
-    pub(crate) beside: Context,
+    pub beside: Context,
     /// The time of the last change of each file by another hand than crew's.
-    pub(crate) changed_at: BTreeMap<TicketId, Time>,
+    pub changed_at: BTreeMap<TicketId, Time>,
     /// The faults of files, in words.
-    pub(crate) problems: Vec<String>,
+    pub problems: Vec<String>,
     /// The settings; the defaults where the file cannot be used.
-    pub(crate) settings: Settings,
+    pub settings: Settings,
     /// The fault of a settings file that cannot be used.
-    pub(crate) rejected: Option<Rejected>,
+    pub rejected: Option<Rejected>,
 }
 
 impl Files {
-    /// Reads them. It takes as long as it takes: the caller waits on a thread of its own.
+    /// Reads them. Blocks.
     ///
     /// # Errors
     /// The ticket folder cannot be read.
-    pub(crate) fn read(crew: &Snapshot, place: &Place, outbox: Outbox, now: Time) -> client::Result<Self> {
+    pub(super) fn read(crew: &Snapshot, place: &Place, outbox: Outbox, now: Time) -> Result<Self> {
         let (settings, rejected) = settings_or_default(place);
         let facts = Facts::gather(crew, place, &settings, &outbox.unwritten, now)?;
         let mut beside = inbox::context(crew, place, &settings, &facts, outbox.failing, now)?;
@@ -60,7 +63,7 @@ impl Files {
     }
 
     /// Leaves the tickets that no engine has seen as they were: the time of their reading is no change.
-    pub(crate) fn keep_times(&mut self, before: &Self) {
+    pub(super) fn keep_times(&mut self, before: &Self) {
         for (id, ticket) in &mut self.unseen {
             let Some(known) = before.unseen.get(id) else {
                 continue;
@@ -75,14 +78,17 @@ impl Files {
         }
     }
 
-    /// The tickets whose files count: what the journal has of a ticket is newer than a file that was read
-    /// before.
-    pub(crate) fn unseen<'a>(
-        &'a self,
-        crew: &'a Snapshot,
-    ) -> impl Iterator<Item = (&'a TicketId, &'a Arc<Ticket>)> {
-        let is_present = self.seq == crew.seq;
-        let counts = move |(id, _): &(&TicketId, &Arc<Ticket>)| is_present || !crew.tickets.contains_key(*id);
-        self.unseen.iter().filter(counts)
+    /// The ticket as its file has it, where that counts: what the journal has of a ticket is newer than a
+    /// file that was read before.
+    #[must_use]
+    pub fn unseen_at(&self, id: &TicketId, crew: &Snapshot) -> Option<&Arc<Ticket>> {
+        let counts = self.seq == crew.seq || !crew.tickets.contains_key(id);
+        self.unseen.get(id).filter(|_| counts)
+    }
+
+    /// The tickets whose files count, as [`unseen_at`](Self::unseen_at) gives them.
+    pub fn unseen<'a>(&'a self, crew: &'a Snapshot) -> impl Iterator<Item = (&'a TicketId, &'a Arc<Ticket>)> {
+        let ids = self.unseen.keys();
+        ids.filter_map(|id| Some((id, self.unseen_at(id, crew)?)))
     }
 }

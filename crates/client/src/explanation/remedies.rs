@@ -1,29 +1,146 @@
 //! What a person can do about a ticket that does not move.
 
-use client::queue_facts::Facts;
+use std::collections::BTreeSet;
+
+use model::command::Question;
+use model::policy::attention::Reason;
 use model::policy::route::Refusal;
-use model::ticket::{Ticket, Why};
-use model::view::UNSEEN;
+use model::ticket::{Ticket, Why, remedy};
+use model::view::{MEND, UNSEEN};
 use model::{Look, TicketId};
 
-use crate::ui;
+use super::Explained;
+use crate::clock;
+use crate::documents::Remedy;
+use crate::queue_facts::Facts;
 
-/// What a person can say about a change of the ticket's file that crew cannot explain.
-pub(super) fn file_hint(is_done: bool) -> &'static str {
-    match is_done {
-        true => "`crew ticket close` leaves it done, `crew ticket reopen` has it done again",
-        false => "`crew ticket reopen` or `crew ticket close` says what you want, `crew drop` gives it up",
+/// The label of what a person can do; every other one is of a fact.
+const HINT: &str = "hint";
+
+/// Further help about a ticket: a person's remedy, or a fact that tells more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Help {
+    /// `hint`, or what the fact is about.
+    pub label: String,
+    /// The help in words; lines to type stand between backticks.
+    pub says: String,
+}
+
+impl Help {
+    /// A person's remedy.
+    pub fn hint(says: impl Into<String>) -> Self {
+        Self::fact(HINT, says)
+    }
+
+    fn fact(label: impl Into<String>, says: impl Into<String>) -> Self {
+        Self {
+            label: label.into(),
+            says: says.into(),
+        }
+    }
+
+    fn is_hint(&self) -> bool {
+        self.label == HINT
     }
 }
 
+impl Explained<'_> {
+    /// The state of the tickets that it waits for, and a person's remedies.
+    #[must_use]
+    pub fn helps(&self) -> Vec<Help> {
+        let id = &self.of.id;
+        let mut helps = next(id, self.of.refusal.as_ref(), &self.of.facts, self.of.look);
+        if let Some(Reason::Edits(waiting)) = self.reason() {
+            let what = remedy(&waiting.paths);
+            helps.push(Help::hint(format!("{what}; `crew merge {id}` tries at once")));
+        }
+        if let Some(asked) = self.ticket.and_then(Question::of) {
+            let number = asked.number;
+            helps.push(Help::hint(format!(
+                "`crew answer {id} --question {number} <text>` answers it"
+            )));
+        }
+        if let Some(Reason::Impossible(_)) = self.reason() {
+            helps.push(Help::hint(format!(
+                "`crew ticket reopen {id}` has it done after all, once the ticket says what it lacked; `crew drop {id}` \
+                 gives it up"
+            )));
+        }
+        helps
+    }
+
+    /// All remedies, each once.
+    pub(super) fn remedies(&self) -> Vec<Remedy> {
+        let (id, beside) = (&self.of.id, &self.of.beside);
+        let mut hints: Vec<String> = self
+            .helps()
+            .into_iter()
+            .filter(Help::is_hint)
+            .map(|help| help.says)
+            .collect();
+        let changed = self.ticket.filter(|ticket| ticket.unheeded.is_some());
+        hints.extend(changed.map(|ticket| file_hint(id, ticket.is_done())));
+        // Where no file can be written, one thing is to be mended, and it is no ticket's.
+        let is_its_own = |failing: &&model::view::Failing| {
+            failing.ticket == *id && !(failing.is_file && beside.unwritable.is_some())
+        };
+        hints.extend(beside.failing.iter().find(is_its_own).map(|_| MEND.to_owned()));
+        if self
+            .ticket
+            .is_some_and(|ticket| ticket.why_promises_wait().is_some())
+        {
+            hints.push(promises_hint(id));
+        }
+        if self
+            .ticket
+            .and_then(Ticket::answerable)
+            .is_some_and(|asked| asked.answer.is_some())
+        {
+            hints.push(answer_hint(id));
+        }
+        let mut known = BTreeSet::new();
+        hints.retain(|says| known.insert(says.clone()));
+        hints.into_iter().map(remedy_of).collect()
+    }
+}
+
+/// The document of a remedy. Its lines are the commands of crew in it that name what they act on: `crew
+/// retry`, of whichever ticket, is none.
+fn remedy_of(says: String) -> Remedy {
+    let pieces = says.split('`').skip(1).step_by(2);
+    let is_line = |piece: &&str| piece.starts_with("crew ") && piece.split(' ').count() > 2;
+    let lines = pieces.filter(is_line).map(str::to_owned).collect();
+    Remedy { says, lines }
+}
+
+/// What a person can say about a change of the ticket's file that crew cannot explain.
+#[must_use]
+pub fn file_hint(id: &TicketId, is_done: bool) -> String {
+    match is_done {
+        true => {
+            format!("`crew ticket close {id}` leaves it done, `crew ticket reopen {id}` has it done again")
+        }
+        false => format!(
+            "`crew ticket reopen {id}` or `crew ticket close {id}` says what you want, `crew drop {id}` gives it up"
+        ),
+    }
+}
+
+/// What a person can do while an answer waits for the agent's next step.
+#[must_use]
+pub fn answer_hint(id: &TicketId) -> String {
+    format!("`crew answer {id} <text>` replaces it until then")
+}
+
+/// What a person can do about promises that do not count yet.
+#[must_use]
+pub fn promises_hint(id: &TicketId) -> String {
+    format!("`crew approve {id}` lets them count")
+}
+
 /// Further help: the state of the tickets that it waits for, and a person's remedies.
-pub(super) fn next(
-    id: &TicketId,
-    refusal: Option<&Refusal>,
-    facts: &Facts,
-    look: Look,
-) -> Vec<(String, String)> {
-    let hint = |text: String| vec![("hint".to_owned(), text)];
+fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts, look: Look) -> Vec<Help> {
+    let hint = |says: String| vec![Help::hint(says)];
     match refusal {
         Some(Refusal::WaitsFor { ids }) => ids
             .iter()
@@ -32,7 +149,7 @@ pub(super) fn next(
                     .tickets
                     .get(dep)
                     .map_or_else(|| "unreadable".to_owned(), |ticket| ticket.state_name());
-                (dep.to_string(), state)
+                Help::fact(dep.to_string(), state)
             })
             .collect(),
         Some(cycle @ Refusal::Cycle { .. }) => hint(match cycle.dependencies_of_cycle().first() {
@@ -48,12 +165,12 @@ pub(super) fn next(
         Some(Refusal::DependencyFailed {
             id: failed, since, ..
         }) => {
-            let since = ("since".to_owned(), ui::local(*since));
+            let since = Help::fact("since", clock::local(*since));
             let remedies = format!(
                 "`crew ticket reopen {failed}` has it done after all, `crew ticket undep {id} {failed}` goes on \
                  without it, `crew drop {id}` gives this one up"
             );
-            vec![since, ("hint".to_owned(), remedies)]
+            vec![since, Help::hint(remedies)]
         }
         Some(Refusal::NotSetUp { id: shows }) => {
             hint(format!("`crew explain {shows}` says what is to be mended"))
@@ -86,7 +203,7 @@ pub(super) fn next(
             let remedy = target.and_then(|target| target.remedy(look)).unwrap_or_default();
             let mut lines = hint(format!("{remedy}; `crew run --anyway` starts them all the same"));
             let again = target.and_then(|target| target.again(look));
-            let again = again.map(|again| ("next look".to_owned(), again));
+            let again = again.map(|again| Help::fact("next look", again));
             lines.extend(again);
             lines
         }
