@@ -9,7 +9,6 @@ const ANSWERS: &[&str] = &[
     "/api/v1/repos",
     "/api/v1/devices",
     "/api/v1/r/repo/view",
-    "/api/v1/r/repo/tickets",
     "/api/v1/r/repo/tickets?over=true",
     "/api/v1/r/repo/tickets/t-1",
     "/api/v1/r/repo/tickets/t-1/history",
@@ -57,10 +56,7 @@ fn what_is_secret_is_in_no_answer_log_or_notification() {
     repo.commit("secrets");
     // A notifier that keeps all that it is told.
     let told = repo.home().join("told");
-    let program = format!(
-        "[[to]]\ncommand = [\"sh\", \"-c\", \"cat >> {0}; echo {{title}} {{body}} >> {0}\"]\n",
-        told.display()
-    );
+    let program = format!("[[to]]\ncommand = [\"tee\", \"-a\", \"{}\"]\n", told.display());
     let folder = repo.home().join(".config/crew");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("notify.toml"), program).unwrap();
