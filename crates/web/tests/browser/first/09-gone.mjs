@@ -62,7 +62,9 @@ scenario("(9) a page that is opened while no server runs says so, once crew was 
   const isKept = async () => {
     await navigator.serviceWorker.ready;
     const kept = await Promise.all((await caches.keys()).map(async name => (await (await caches.open(name)).keys()).map(({ url }) => url)));
-    return kept.flat().some(url => url.endsWith("/src/main.js"));
+    // All of it: a page of which a module is missing shows nothing.
+    const loaded = performance.getEntriesByType("resource").map(({ name }) => name).filter(url => new URL(url).pathname.startsWith("/a/"));
+    return loaded.length > 0 && loaded.every(url => kept.flat().includes(url));
   };
   await until("the page is kept", () => page.evaluate(isKept));
   await world.theWeb.kill("SIGKILL");
