@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use git::{Branch, CommitInfo, Id, Oid, Repository};
+use git::{Branch, CommitInfo, Id, Oid, Repository, TicketCommit};
 use model::TicketId;
 use model::settings::Settings;
 use model::view::{AttemptSummary, Snapshot};
@@ -123,6 +123,16 @@ pub fn landed_as(place: &Place, settings: &Settings, ticket: &TicketId) -> Optio
 pub fn graph(place: &Place, branch: &str, most: usize) -> Result<Vec<String>> {
     let tip = place.repository.resolve(&format!("refs/heads/{branch}"))?;
     Ok(place.repository.graph(&tip, most)?)
+}
+
+/// Those of the last commits of a branch that came with a ticket, the newest first; `most` commits are looked
+/// at.
+///
+/// # Errors
+/// There is no such branch, or git fails.
+pub fn of_tickets(place: &Place, branch: &str, most: usize) -> Result<Vec<TicketCommit>> {
+    let tip = place.repository.resolve(&format!("refs/heads/{branch}"))?;
+    Ok(place.repository.of_tickets(&tip, most)?)
 }
 
 fn oid(oid: &model::Oid) -> Option<Oid> {

@@ -9,7 +9,7 @@ pub use brought::Brought;
 pub use git::{FileChange, FileChangeKind, PatchForm};
 use git::{Id, KeptKind, Limits, Oid, Present, Repository, Workspace};
 use model::settings::Settings;
-use model::ticket::{Done, State, Ticket, Why};
+use model::ticket::{Done, Secret, State, Ticket, Why};
 use model::view::{Role, Snapshot};
 use model::{AgentName, TicketId};
 use runtime::Place;
@@ -64,6 +64,8 @@ pub struct Diff {
     pub commit: Option<Oid>,
     /// Files of the workspace that cannot be read, and that the diff does not have.
     pub unread: Vec<String>,
+    /// What looks like secrets in it, and waits for a person's word.
+    pub secrets: Vec<Secret>,
     /// The commit or tree that is compared.
     new: Oid,
     repository: Repository,
@@ -83,7 +85,11 @@ impl Diff {
             crew,
             id,
         };
-        looking.diff()
+        let ticket = crew.tickets.get(id);
+        Ok(Self {
+            secrets: ticket.map_or_else(Vec::new, |ticket| ticket.secrets_to_approve().to_vec()),
+            ..looking.diff()?
+        })
     }
 
     /// The change as a patch for reading. Values that look like secrets are masked in it.
@@ -120,6 +126,17 @@ impl Diff {
     /// git fails.
     pub fn files(&self) -> Result<Vec<FileChange>> {
         Ok(self.repository.files_changed(&self.old, &self.new)?)
+    }
+
+    /// What a person is to know before the lines: what the diff does not have, and each thing in it that
+    /// looks like a secret, with its place and kind.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let unread = self.unread.iter();
+        let unread = unread.map(|path| format!("{path} cannot be read, and is not in this diff"));
+        let secrets = self.secrets.iter();
+        let secrets = secrets.map(|secret| format!("looks like a secret: {}", secret.words()));
+        unread.chain(secrets).collect()
     }
 
     /// What the diff is of and what it is compared with, as a line for people. `target`: the branch.
@@ -334,6 +351,7 @@ impl Looking<'_> {
                 .clone()
                 .filter(|_| present.has_uncommitted == Some(false)),
             unread: present.unread.iter().map(shown).collect(),
+            secrets: Vec::new(),
             new: present.tree.clone(),
             repository: present.repository.clone(),
             _present: Some(present),
@@ -378,6 +396,7 @@ impl Looking<'_> {
             old,
             commit: Some(new.clone()),
             unread: Vec::new(),
+            secrets: Vec::new(),
             new,
             repository: self.repository().clone(),
             _present: None,

@@ -41,7 +41,7 @@ pub use event::{Event, Events, Notices, Warning, state_name};
 pub use explain::{Explanation, KeptWork, LandedWork, Remedy};
 pub use finding::{Area, Doctor, Finding, Level};
 pub use history::{History, HistoryEvent, Past};
-pub use item::{Inbox, Item, News};
+pub use item::{FoundSecret, Inbox, Item, News};
 pub use listed::{ListedTicket, ListedTickets, ShownTicket};
 pub use machine::{Machine, Machines};
 pub use notified::Notified;

@@ -86,15 +86,15 @@ impl Follow {
     pub async fn written(&mut self) {
         loop {
             self.changed().await;
-            // What cannot be read is told where it is read.
-            let is_same = self
-                .ledger
-                .tail(self.after, 1)
-                .await
-                .is_ok_and(|rows| rows.is_empty());
-            if self.writes.was_noticed() || !is_same {
+            if self.writes.was_noticed() {
                 return;
             }
+            // A notice may be lost. What cannot be read is told where it is read.
+            let rows = self.ledger.tail(self.after, 1).await;
+            if rows.is_ok_and(|rows| rows.is_empty()) {
+                continue;
+            }
+            return;
         }
     }
 }

@@ -138,8 +138,16 @@ impl Setting<'_> {
             By::File { own } => own,
             By::Person(_) => None,
         };
+        // An engine that sees the file before it is told does not know who opens the ticket.
+        let before = match (&whole, self.status) {
+            (Some(id), Status::Open) => self.tell(id, true).await?,
+            (_, _) => None,
+        };
         let written = self.folder.set_status(id, self.status, own);
-        let told = self.tell(whole.as_deref().unwrap_or(id), written.is_ok()).await?;
+        let told = match before {
+            Some(told) => Some(told),
+            None => self.tell(whole.as_deref().unwrap_or(id), written.is_ok()).await?,
+        };
         match (written, told) {
             (Ok(text), told) => {
                 let follows = follows.map(|what| format!("\n{what}")).unwrap_or_default();

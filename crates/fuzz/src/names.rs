@@ -1,5 +1,7 @@
-//! Target `names`: a valid name is valid to git, is one component of a path, and never looks like an option.
+//! Target `names`: a valid name is valid to git, is one component of a path, and never looks like an option;
+//! and the mark of a ticket that was seen is read as it was written.
 
+use model::command::Seen;
 use model::journal::Stream;
 use model::settings::branch_name;
 use model::{AgentName, TicketId};
@@ -36,6 +38,10 @@ pub(crate) fn check(bytes: &[u8]) {
     match branch_name(&text) {
         Ok(()) => assert!(is_branch(&text), "{text:?} is no branch to git"),
         Err(why) => shown::one_line(why),
+    }
+    let seen = |mark: &str| Seen::from_mark(TicketId::new("t-1").ok()?, mark);
+    if let Some(mark) = seen(&text) {
+        assert_eq!(seen(&mark.mark()), Some(mark), "{text:?}");
     }
     if let Some(Stream::Ticket(id)) = Stream::parse(&text) {
         assert_eq!(format!("ticket/{id}"), text);

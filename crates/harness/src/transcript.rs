@@ -93,10 +93,11 @@ impl Entry {
     /// A line of plain text.
     pub(crate) fn of_text(line: &Line<'_>) -> Self {
         let source = String::from_utf8_lossy(line.bytes);
-        // A line that overwrote itself is shown as a terminal leaves it; a very long one is no such line.
+        // A line that overwrote itself is shown as a terminal leaves it, however often it did.
+        let source = sanitise::shown(&source);
         let mut text = match source.len() <= sanitise::EXCERPT {
-            true => Excerpt::one_line(sanitise::indented_line(&source)),
-            false => Excerpt::shown(&source),
+            true => Excerpt::one_line(sanitise::indented_line(source)),
+            false => Excerpt::shown(source),
         };
         text.left_out += line.dropped;
         Content::Text { text }.into()

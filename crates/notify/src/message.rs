@@ -255,6 +255,7 @@ impl Facts<'_> {
             why: text::sanitise::excerpt(&item.why),
             // Checks may print what is in their environment.
             printed: None,
+            secrets: Vec::new(),
             acts: acts.collect(),
             ..item.clone()
         };

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use client::{Error, Place};
 use model::settings::Diagnostic;
-use model::ticket::Why;
 use model::view::{Item, Kind, Urgency};
 use sha2::{Digest as _, Sha256};
 
@@ -141,25 +140,8 @@ pub(crate) fn urgency(urgency: Urgency) -> &'static str {
 
 /// All names that `kinds` may have.
 fn kinds() -> BTreeSet<&'static str> {
-    let kinds = [
-        Kind::Question,
-        Kind::Checkout,
-        Kind::PullRequest,
-        Kind::Unwritten,
-        Kind::Harness,
-        Kind::Dependency,
-        Kind::DependencyFailed,
-        Kind::Impossible,
-        Kind::File,
-        Kind::Failing,
-        Kind::Target,
-        Kind::Disk,
-        Kind::Settings,
-        Kind::Stuck,
-    ];
     let urgencies = [Urgency::Everyone, Urgency::Word, Urgency::Parked].map(urgency);
-    let kinds = kinds.iter().map(Kind::name).chain(Why::NAMES);
-    kinds.chain(urgencies).collect()
+    Kind::names().chain(urgencies).collect()
 }
 
 /// The file of a person's settings; none where neither `XDG_CONFIG_HOME` nor `HOME` says where it may be.

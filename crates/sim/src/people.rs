@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use model::attempt::Mode;
-use model::command::{Command, OnStop, Question};
+use model::command::{Command, OnStop, Question, Seen};
 use model::ticket::{Done, FileStatus, Spec, State, Ticket, Unheeded, Why};
-use model::{AgentName, TicketId, Time};
+use model::{AgentName, Fence, TicketId, Time};
 
 use crate::bound::HELPS;
 use crate::files::File;
@@ -281,8 +281,22 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
     let command = match (rng.below(100), agent) {
         (0..14, Some(agent)) => Command::Assign { agent, ticket },
         (14..30, Some(agent)) => Command::Kill { agent },
-        (30..36, Some(agent)) => Command::Cleanup { agent },
-        (36..50, _) => Command::Retry { ticket: on_held },
+        (30..33, Some(agent)) => Command::Cleanup { agent },
+        // As the web page asks.
+        (33..36, Some(agent)) => Command::IfIdle {
+            agent: agent.clone(),
+            then: Box::new(Command::Cleanup { agent }),
+        },
+        (36..43, _) => Command::Retry { ticket: on_held },
+        (43..50, _) => {
+            let Some(seen) = witness.tickets.get(&on_held) else {
+                return did("nothing");
+            };
+            Command::IfSeen {
+                seen: late_look(Seen::of(seen), rng),
+                then: Box::new(Command::Retry { ticket: on_held }),
+            }
+        }
         (50..56, _) => Command::Drop { ticket, reason },
         (56..62, _) => Command::Waive {
             ticket: on_held,
@@ -372,6 +386,14 @@ fn late(mut question: Question, rng: &mut Rng) -> Question {
         question.number = question.number.saturating_sub(1);
     }
     question
+}
+
+/// Now and then what the person looked at is what was there before the last claim.
+fn late_look(mut seen: Seen, rng: &mut Rng) -> Seen {
+    if rng.percent(30) {
+        seen.fence = Fence(seen.fence.0.saturating_sub(1));
+    }
+    seen
 }
 
 /// The command with which a person who wants the queue to drain helps a ticket; `asked` is the number of

@@ -34,7 +34,7 @@ pub fn indented_line(source: &str) -> String {
 }
 
 /// The part of a line of output that is left on a terminal.
-fn shown(source: &str) -> &str {
+pub fn shown(source: &str) -> &str {
     let parts = source.trim_end_matches(['\r', '\n']).rsplit('\r');
     parts
         .into_iter()

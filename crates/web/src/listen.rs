@@ -1,5 +1,6 @@
 //! Listening on loopback: one server for a port, and the connections that it serves.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,7 +8,6 @@ use std::io::{self, Read as _, Write as _};
 use std::net::Ipv4Addr;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use client::error::Doing as _;
@@ -18,8 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustix::fs::FlockOperation;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 use crate::app::App;
 use crate::edge::{Peer, Timed, Turns};
@@ -31,7 +30,8 @@ const HEADER: usize = 16 * 1024;
 const IDLE: Duration = Duration::from_secs(75);
 /// The name of the file of a port, before its number.
 const MARK: &str = "serving-";
-/// The most connections at once: others wait until one ends.
+/// The most connections at once. One more ends the oldest on which nothing was asked yet; where there is
+/// none, it waits until one ends.
 const CONNECTIONS: usize = 128;
 /// The wait after the system had no connection to give, as when no more files can be open.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -116,21 +116,26 @@ impl Listener {
     /// Serves the page until the future is dropped, which ends all connections.
     pub async fn serve(self, app: App) -> Infallible {
         let router = serve::router(app);
-        let free = Arc::new(Semaphore::new(CONNECTIONS));
         let mut connections = JoinSet::new();
+        // Those on which nothing was asked yet, the oldest first.
+        let mut silent: VecDeque<(Turns, AbortHandle)> = VecDeque::new();
         loop {
-            // It is never closed.
-            let permit = free.clone().acquire_owned().await;
             let Ok((stream, address)) = self.listener.accept().await else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let served = serve_connection(stream, Peer(address.ip()), router.clone());
-            connections.spawn(async move {
-                served.await;
-                drop(permit);
-            });
             while connections.try_join_next().is_some() {}
+            silent.retain(|(turns, task)| turns.is_unasked() && !task.is_finished());
+            if connections.len() >= CONNECTIONS {
+                // Connections that ask for nothing keep nobody out.
+                if let Some((_, task)) = silent.pop_front() {
+                    task.abort();
+                }
+                connections.join_next().await;
+            }
+            let turns = Turns::default();
+            let served = serve_connection(stream, Peer(address.ip()), router.clone(), turns.clone());
+            silent.push_back((turns, connections.spawn(served)));
         }
     }
 }
@@ -161,8 +166,7 @@ impl Serving {
 }
 
 /// Answers the requests of one connection.
-async fn serve_connection(stream: TcpStream, peer: Peer, router: axum::Router) {
-    let answering = Turns::default();
+async fn serve_connection(stream: TcpStream, peer: Peer, router: axum::Router, answering: Turns) {
     let service = TowerToHyperService::new(router);
     let answer = {
         let answering = answering.clone();

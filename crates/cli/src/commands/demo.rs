@@ -8,7 +8,9 @@ use clap::Args;
 use model::view::{Landed, Snapshot};
 use runtime::{Options, Place};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use web::{Listener, pairing};
 
+use crate::commands::web::refused;
 use crate::context::Context;
 use crate::demo::{self, Ground, LEAVES_IT, Meeting, Page, Person, Story, THINKS, Tally, in_words, waits};
 use crate::engine_log::Filter;
@@ -27,6 +29,9 @@ pub(crate) struct Demo {
     /// there; the page stays until Ctrl-C.
     #[arg(long)]
     web: bool,
+    /// The port of 127.0.0.1 for the page, instead of any that is free.
+    #[arg(long, value_name = "PORT", requires = "web")]
+    port: Option<u16>,
 }
 
 impl Demo {
@@ -35,6 +40,13 @@ impl Demo {
         // Before there is anything to take away.
         let mut interrupts = Interrupts::listen()?;
         let ground = Ground::make(context)?;
+        let listener = match self.listen(&ground).await {
+            Ok(listener) => listener,
+            Err(error) => {
+                ground.remove()?;
+                return Err(error);
+            }
+        };
         let began = begin(context, &ground, self.keep);
         quiet(context, began)?;
         let (ground, made) = make(ground).await?;
@@ -43,8 +55,10 @@ impl Demo {
             return Ok(Exit::Interrupted);
         }
         let ended = match made {
-            Ok(place) if self.web => play_on_page(context, &ground, &place, &mut interrupts).await,
-            Ok(place) => play(context, &ground, &place, None, &mut interrupts).await,
+            Ok(place) => match listener {
+                Some(listener) => play_on_page(context, &ground, &place, listener, &mut interrupts).await,
+                None => play(context, &ground, &place, None, &mut interrupts).await,
+            },
             Err(error) => Err(error),
         };
         let is_well = matches!(ended, Ok(Ended { exit: Exit::Done, .. }));
@@ -91,6 +105,17 @@ impl Demo {
         }
         Ok(ended.exit)
     }
+
+    /// Where the page is to be served, if there is to be one. Unless a port is asked for it is any that is
+    /// free, and not that of `crew web`, so that a browser that is paired there stays so.
+    async fn listen(&self, ground: &Ground) -> Result<Option<Listener>> {
+        if !self.web {
+            return Ok(None);
+        }
+        let state_dir = pairing::state_dir(&ground.env)?;
+        let bound = Listener::bind(&state_dir, self.port.unwrap_or(0), &ground.repository()).await;
+        bound.map(Some).map_err(|taken| refused(taken, "crew demo --web"))
+    }
 }
 
 /// The same with a page, which stays after the end until a person has seen enough of it.
@@ -98,9 +123,10 @@ async fn play_on_page(
     context: &mut Context,
     ground: &Ground,
     place: &Place,
+    listener: Listener,
     interrupts: &mut Interrupts,
 ) -> Result<Ended> {
-    let page = Page::serve(context, ground, place).await?;
+    let page = Page::serve(context, ground, place, listener)?;
     let ended = play(context, ground, place, Some(LEAVES_IT), interrupts).await?;
     if ended.exit != Exit::Interrupted {
         if !context.json {

@@ -49,8 +49,7 @@ impl Diff {
         let terminal = context.out.terminal;
         let head = ui::clean(&change.words(&settings.project.target));
         let mut text = format!("{}\n", terminal.paint(&head, Style::Dim));
-        for path in &change.unread {
-            let line = format!("{path} cannot be read, and is not in this diff");
+        for line in change.warnings() {
             text.push_str(&format!("{}\n", terminal.paint(&line, Style::Yellow)));
         }
         for line in change.brought()?.words() {

@@ -55,7 +55,7 @@ impl Ps {
                 engine.as_ref(),
                 (queue, rejected),
                 (&locks, &failed_hooks, &waiting_hooks),
-                now,
+                look,
             ))?;
             return Ok(Exit::Done);
         }
@@ -224,13 +224,13 @@ fn document(
     engine: Option<&Engine>,
     (queue, rejected): (Counts, Option<Rejected>),
     (locks, hooks, waiting): (&[PathBuf], &[(&'static str, FailedHook)], &[WaitingHook]),
-    now: Time,
+    look: Look,
 ) -> documents::Ps {
     let one = |agent: Agent| {
         let of_it = agent.ticket.as_ref().map(|ticket| inbox::why_of(failing, ticket));
         let setting_up = setting_up(place, crew, &agent);
-        let activity = Activity::of(place, &agent, engine.is_some(), now);
-        documents::Agent::of(agent, of_it.unwrap_or_default(), setting_up, activity)
+        let activity = Activity::of(place, &agent, look.engine, look.now);
+        documents::Agent::of(agent, look, of_it.unwrap_or_default(), setting_up, activity)
     };
     let failed = failed_set_ups(crew);
     documents::Ps {
@@ -241,7 +241,7 @@ fn document(
         engine: engine.map(documents::Engine::of),
         queue,
         rejected_settings: rejected.map(|rejected| rejected.why),
-        paused: paused(crew, now)
+        paused: paused(crew, look.now)
             .map(|(harness, pause)| documents::Paused::of(harness, pause))
             .collect(),
         usage: documents::Usage::of(crew.paid()),
@@ -251,7 +251,7 @@ fn document(
             .map(|(hook, failed)| documents::FailedHook::of(hook, failed))
             .collect(),
         waiting_hooks: waiting.iter().map(documents::WaitingHook::of).collect(),
-        pause: pause(crew, now).map(documents::Pause::of),
+        pause: pause(crew, look.now).map(documents::Pause::of),
         target: crew.project.target.as_deref().map(documents::Target::of),
         seq: crew.seq,
     }

@@ -82,7 +82,7 @@ impl Queue {
                 let is_seen = crew.tickets.contains_key(&ticket.id);
                 let since = standing_since(ticket).filter(|_| is_seen);
                 let lasts = since.map(|since| now.since(since));
-                row(&mut table, (ticket, seen.depth(ticket)), &standing, lasts);
+                row(&mut table, (ticket, ticket.depth() as usize), &standing, lasts);
             }
             context.out.table(&table)?;
         }

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 
-pub(crate) use serve::link;
+pub(crate) use serve::{link, refused};
 
 /// Show crew in a browser: what waits for you, the tickets, agents, train and costs
 ///

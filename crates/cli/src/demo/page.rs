@@ -1,11 +1,11 @@
 //! The demonstration in a browser: the page of its repository, with devices of its own.
 
-use web::{App, Listener, Options, Scope, Taken, pairing};
+use web::{App, Listener, Options, Scope, pairing};
 
 use super::Ground;
 use crate::commands::web::link;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ui::Style;
 use client::documents::WebServed;
 use runtime::Place;
@@ -21,15 +21,18 @@ impl Drop for Page {
 }
 
 impl Page {
-    /// Serves the page on a free port, and says how a browser is paired. The port is not that of `crew web`,
-    /// so that a browser that is paired there stays so.
-    pub(crate) async fn serve(context: &mut Context, ground: &Ground, place: &Place) -> Result<Self> {
+    /// Serves the page, and says how a browser is paired.
+    ///
+    /// # Errors
+    ///
+    /// The folder of the pairing, or the repository, cannot be used.
+    pub(crate) fn serve(
+        context: &mut Context,
+        ground: &Ground,
+        place: &Place,
+        listener: Listener,
+    ) -> Result<Self> {
         let state_dir = pairing::state_dir(&ground.env)?;
-        let listener = match Listener::bind(&state_dir, 0, &place.root).await {
-            Ok(listener) => listener,
-            Err(Taken::Failed(error)) => return Err(error.into()),
-            Err(taken) => return Err(Error::refused(taken.to_string(), "try it again")),
-        };
         let port = listener.port();
         let code = pairing::give(&state_dir, Scope::Act, None)?;
         let app = App::start(Options {

@@ -64,7 +64,10 @@ fn the_documents_are_those_of_the_commands_at_the_same_row() {
         let tickets = in_order(&web.of_repo("/view"), "ticket", "tickets");
         (tickets.len() == 3).then_some(tickets)
     });
-    assert_eq!(tickets[0]["is_seen"], false);
+    assert_eq!(
+        (&tickets[0]["is_seen"], &tickets[0]["assignable"]),
+        (&json!(false), &json!(false))
+    );
     assert_eq!(tickets[1]["deps"], json!(["t-1"]));
     let engine = Engine::start(&repo, &[]);
     until("two have landed and one asks", || {
@@ -131,6 +134,17 @@ fn the_documents_are_those_of_the_commands_at_the_same_row() {
     );
     let history = web.of_repo("/tickets/t-1/history");
     assert_eq!(history, repo.crew(&["history", "t-1", "--json"]).ok().json());
+    // A commit that is found leads to the ticket that brought it. One of a person leads nowhere, and is not
+    // found.
+    let commits = |q: &str| {
+        let found = web.of_repo(&format!("/search?q={q}"));
+        let hits = found["hits"].as_array().unwrap().iter();
+        let commits = hits.filter(|hit| hit["kind"] == "commit");
+        commits.map(|hit| hit["link"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(commits("work%20on%20t-1"), [json!("t/t-1")]);
+    let by_hand = repo.git(&["log", "--max-parents=0", "--format=%h"]);
+    assert_eq!(commits(by_hand.trim()), Vec::<Value>::new());
     let cost = web.of_repo("/cost?by=agent");
     assert_eq!(cost, repo.crew(&["cost", "--by", "agent", "--json"]).ok().json());
     let over = web.of_repo("/tickets?over=true&q=WAIT");
@@ -194,6 +208,9 @@ fn the_page_of_a_ticket_says_why_it_stands_so_as_explain_does() {
             (page == said && is_so(&page)).then_some(page)
         })
     };
+    until("the page has all three", || {
+        (of_kind(&web.of_repo("/view"), "ticket").len() == 3).then_some(())
+    });
     // Before an engine ever ran.
     same("t-3", &|why| why["refusal"]["why"] == "waits_for");
     let engine = Engine::start(&repo, &[]);

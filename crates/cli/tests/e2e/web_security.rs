@@ -714,6 +714,20 @@ fn who_sends_too_much_or_too_slowly_is_not_waited_for() {
     drop(held);
     drop(waits);
 
+    // Very many connections that begin a request and do not end it keep nobody out: the oldest of them end.
+    let begun = |_| {
+        let mut stream = page.connect();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: ").unwrap();
+        stream
+    };
+    let mut half_open: Vec<TcpStream> = (0..257).map(begun).collect();
+    assert_eq!(page.get("/api/v1/repos", &token).status, 200);
+    let late = &mut half_open[200];
+    late.set_nonblocking(true).unwrap();
+    let ended = late.read(&mut [0]).map_err(|error| error.kind());
+    assert_eq!(ended, Err(ErrorKind::WouldBlock), "it was not waited for");
+    drop(half_open);
+
     // A header, and a body, of which a byte comes now and then.
     let head = format!("GET / HTTP/1.1\r\nHost: localhost:{}\r\nX-Slow: ", page.port);
     let (method, act) = ACTS[0];

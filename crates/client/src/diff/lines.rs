@@ -76,7 +76,13 @@ pub fn those_first(lines: Vec<Line>, paths: &[String]) -> Vec<Line> {
     }
     let is_named = |file: &Vec<Line>| {
         let head = file.first().map_or("", |line| line.text.as_str());
-        paths.iter().any(|path| head.ends_with(&format!(" b/{path}")))
+        let quoted = head.strip_suffix('"').and_then(|head| head.rsplit_once(" \"b/"));
+        let quoted = quoted.map(|(_, path)| git::unquoted(path));
+        let is_of = |path: &String| match &quoted {
+            Some(quoted) => quoted == path,
+            None => head.ends_with(&format!(" b/{path}")),
+        };
+        paths.iter().any(is_of)
     };
     let (mut first, others): (Vec<_>, Vec<_>) = files.into_iter().partition(is_named);
     first.extend(others);
@@ -106,5 +112,14 @@ mod tests {
         assert_eq!(lines[0].text, "diff --git a/lib/crew.toml b/lib/crew.toml");
         assert_eq!(lines[1].text, "old mode 100644");
         assert_eq!(lines[2].text, "diff --git a/a b/a");
+    }
+
+    #[test]
+    fn a_named_file_comes_first_also_where_git_puts_its_name_in_quotes() {
+        let other = "diff --git a/a b/a\nold mode 100644\n";
+        let quoted = "diff --git \"a/caf\\303\\251\\t/crew.toml\" \"b/caf\\303\\251\\t/crew.toml\"\n";
+        let patch = format!("{other}{quoted}");
+        let lines = those_first(lines(&patch).collect(), &["café\t/crew.toml".to_owned()]);
+        assert!(lines[0].text.starts_with("diff --git \"a/caf"), "{lines:?}");
     }
 }

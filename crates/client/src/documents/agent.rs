@@ -2,7 +2,7 @@
 
 use model::attempt::{self, Mode};
 use model::view::{self, Role, Status};
-use model::{AgentName, Moment, RunId, SessionId, TicketId, session};
+use model::{AgentName, Look, Moment, RunId, SessionId, TicketId, session};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct Agent {
     /// Its role. A gatekeeper is listed while it is at a review, and the fields about its work belong to
     /// that.
     role: Role,
-    /// Its state.
+    /// Its state. Between two steps it is `waiting` while no engine runs.
     state: Status,
     /// The same as a symbol: `○` idle, `◐` preparing or ready, `●` working, `◌` waiting, `◍` verifying, `◎`
     /// reviewing, `✓` done, `!` stuck.
@@ -157,10 +157,12 @@ impl Agent {
     /// The document of an agent in the snapshot; `failing` are the orders for its ticket that fail.
     pub fn of(
         agent: view::Agent,
+        look: Look,
         failing: Vec<String>,
         setting_up: Option<outputs::SettingUp>,
         activity: Option<activity::Activity>,
     ) -> Self {
+        let state = agent.status_at(look);
         let (waits_for, waits_until) = match agent.waits {
             Some(waits) => (Some(waits.what), waits.until),
             None => (None, None),
@@ -168,8 +170,8 @@ impl Agent {
         Self {
             name: agent.name,
             role: agent.role,
-            state: agent.status,
-            symbol: agent.status.symbol(),
+            state,
+            symbol: state.symbol(),
             ticket: agent.ticket,
             title: agent.title,
             attempt: agent.attempt,

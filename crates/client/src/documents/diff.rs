@@ -4,6 +4,7 @@ use model::{AgentName, Oid, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::FoundSecret;
 use crate::diff::{self, FileChangeKind};
 use crate::error::{Error, Result};
 
@@ -33,6 +34,8 @@ pub struct Diff {
     removed: u64,
     /// Files of the workspace that cannot be read: they are not among the files.
     unread: Vec<String>,
+    /// What looks like secrets in it, and waits for a person's word: each file, line and kind.
+    secrets: Vec<FoundSecret>,
     /// The commits that it brings to the target, newest first, without crew's merge; at most 1,000, and none
     /// of work that is under way or did not land.
     commits: Vec<BroughtCommit>,
@@ -137,6 +140,7 @@ impl Diff {
             removed: sum(|file| file.removed),
             files,
             unread: diff.unread.clone(),
+            secrets: diff.secrets.iter().map(FoundSecret::of).collect(),
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The items that wait for a person.
 
-use model::ticket::Why;
+use model::ticket::Secret;
 use model::view::{self, Act as Done, Kind, Urgency};
-use model::{AgentName, Moment, TicketId};
+use model::{AgentName, Moment, Oid, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -50,10 +50,57 @@ pub struct Item {
     /// The end of what the check printed for which the ticket is held, and on the last line how that ended;
     /// `null` where it is held for another reason.
     printed: Option<String>,
+    /// What looks like secrets in the work, and waits for a person's word; empty where it waits for another
+    /// one.
+    secrets: Vec<FoundSecret>,
     /// The time at which it moves by itself, if nobody does anything and an engine runs.
     until: Option<Moment>,
     /// The acts that a person can do, the likeliest first; never empty.
     acts: Vec<Act>,
+}
+
+/// What looks like a secret in work that would land: the place and the kind. The whole value is never here.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FoundSecret {
+    /// The file, relative to the repository's root; `null` for one in the message of a commit.
+    path: Option<String>,
+    /// The line in which it begins, from 1; `null` for a file whose name says that it has secrets.
+    line: Option<u32>,
+    /// The kind, by gitleaks' name, such as `github-pat`; `null` for a file whose name says that it has
+    /// secrets.
+    rule: Option<String>,
+    /// The commit that has it, where that is not the last one of the branch.
+    commit: Option<Oid>,
+    /// All of that in words, with the beginning of a long value.
+    says: String,
+}
+
+impl FoundSecret {
+    /// The document of a find.
+    pub fn of(secret: &Secret) -> Self {
+        let (path, line, rule, commit) = match secret {
+            Secret::Value {
+                path,
+                line,
+                rule,
+                masked: _,
+                taken_away,
+            } => (Some(path), Some(*line), Some(rule), taken_away.as_ref()),
+            Secret::File { path, taken_away } => (Some(path), None, None, taken_away.as_ref()),
+            Secret::Message {
+                commit,
+                rule,
+                masked: _,
+            } => (None, None, Some(rule), Some(commit)),
+        };
+        Self {
+            path: path.cloned(),
+            line,
+            rule: rule.cloned(),
+            commit: commit.cloned(),
+            says: secret.words(),
+        }
+    }
 }
 
 /// An act that a person can do.
@@ -83,6 +130,7 @@ impl Item {
             since: item.since.map(Moment),
             why: item.why.clone(),
             printed: item.printed.clone(),
+            secrets: item.secrets.iter().map(FoundSecret::of).collect(),
             until: item.until.map(Moment),
             acts: item.acts.iter().map(Act::of).collect(),
         }
@@ -117,20 +165,5 @@ impl Act {
 }
 
 fn kinds() -> Vec<&'static str> {
-    let others = [
-        Kind::Question,
-        Kind::Checkout,
-        Kind::PullRequest,
-        Kind::Unwritten,
-        Kind::Harness,
-        Kind::Dependency,
-        Kind::DependencyFailed,
-        Kind::Impossible,
-        Kind::File,
-        Kind::Failing,
-        Kind::Disk,
-        Kind::Settings,
-        Kind::Stuck,
-    ];
-    others.iter().map(Kind::name).chain(Why::NAMES).collect()
+    Kind::names().collect()
 }

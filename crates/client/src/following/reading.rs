@@ -7,7 +7,8 @@ use model::view::Snapshot;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::{Files, TICK, on_disk};
+use super::look::on_disk;
+use super::{Files, TICK};
 use crate::clock;
 use crate::error::Result;
 use crate::follow::Changes;

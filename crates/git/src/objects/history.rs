@@ -1,6 +1,6 @@
 //! History of a branch, for people.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
 use crate::repository::Repository;
@@ -33,6 +33,17 @@ pub struct LandedMerge {
     pub agent: String,
     /// Its `Attempt:` trailer; empty if there is none.
     pub attempt: String,
+}
+
+/// A commit that came to a branch with a ticket: of its work, or the merge that crew landed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TicketCommit {
+    /// Its id.
+    pub commit: Oid,
+    /// The first line of its message.
+    pub subject: String,
+    /// The `Ticket:` trailer of the merge that brought it.
+    pub ticket: String,
 }
 
 const COMMIT: &str = "--format=%H%n%ct%n%an%n%s";
@@ -268,6 +279,48 @@ impl Repository {
         Ok(merges)
     }
 
+    /// Those of the newest commits of `tip` that came with a ticket, the newest first; at most `limit` are
+    /// looked at.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn of_tickets(&self, tip: &Oid, limit: usize) -> Result<Vec<TicketCommit>> {
+        let format = "--format=%H%n%P%n%(trailers:key=Ticket,valueonly,unfold,separator=%x20)%n%s";
+        let commits = self.log(&[format, "--topo-order"], &[tip.as_str()], limit, of_graph)?;
+        let known: BTreeMap<&Oid, &Commit> = commits.iter().map(|it| (&it.id, it)).collect();
+        let mut line = Vec::new();
+        let mut next = known.get(tip);
+        while let Some(commit) = next {
+            line.push(*commit);
+            next = commit.parents.first().and_then(|parent| known.get(parent));
+        }
+        let mut brought: BTreeMap<&Oid, &str> = line.iter().map(|it| (&it.id, "")).collect();
+        // The oldest merge that has a commit is the one that brought it.
+        for merge in line.into_iter().rev() {
+            let ticket = match merge.parents.len() {
+                2 => merge.ticket.as_str(),
+                _ => "",
+            };
+            brought.insert(&merge.id, ticket);
+            let mut open: Vec<&Oid> = merge.parents.iter().skip(1).collect();
+            while let Some(commit) = open.pop().and_then(|id| known.get(id)) {
+                if !brought.contains_key(&commit.id) {
+                    brought.insert(&commit.id, ticket);
+                    open.extend(&commit.parents);
+                }
+            }
+        }
+        let of_ticket = |it: &Commit| {
+            let ticket = brought.get(&it.id).filter(|ticket| !ticket.is_empty())?;
+            Some(TicketCommit {
+                commit: it.id.clone(),
+                subject: it.subject.clone(),
+                ticket: (*ticket).to_owned(),
+            })
+        };
+        Ok(commits.iter().filter_map(of_ticket).collect())
+    }
+
     /// The commits of this list that no ref leads to: git deletes them some day. A commit that is gone
     /// already is left out.
     ///
@@ -349,6 +402,27 @@ fn commit(record: &str) -> Result<CommitInfo> {
         commit: Oid::parse(commit)?,
         author: author.to_owned(),
         at: Time(at.parse().map_err(|_| Error::unreadable("log", record))?),
+        subject: subject.to_owned(),
+    })
+}
+
+/// A commit with its parents.
+struct Commit {
+    id: Oid,
+    parents: Vec<Oid>,
+    ticket: String,
+    subject: String,
+}
+
+fn of_graph(record: &str) -> Result<Commit> {
+    let [commit, parents, ticket, subject] = lines(record)?;
+    Ok(Commit {
+        id: Oid::parse(commit)?,
+        parents: parents
+            .split_whitespace()
+            .map(Oid::parse)
+            .collect::<Result<_>>()?,
+        ticket: ticket.to_owned(),
         subject: subject.to_owned(),
     })
 }

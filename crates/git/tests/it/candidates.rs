@@ -47,6 +47,34 @@ fn the_same_input_gives_the_same_merge_commit_and_touches_nothing() {
 }
 
 #[test]
+fn a_commit_is_of_the_ticket_whose_merge_brought_it() {
+    let world = World::new();
+    let branch = |name: &str| {
+        world.git(&["checkout", "-q", "-b", name]);
+        world.write(&format!("{name}.txt"), name);
+        world.commit_all(&format!("work on {name}"));
+        world.git(&["checkout", "-q", "main"]);
+    };
+    let repository = world.open();
+    branch("side");
+    let landed = merged(&repository, &world.head(), &world.oid("side"));
+    world.git(&["reset", "-q", "--hard", landed.commit.as_str()]);
+    world.write("README", "by hand\n");
+    world.commit_all("by hand");
+    // A merge that crew did not land brings what no ticket has.
+    branch("other");
+    world.git(&["merge", "-q", "--no-ff", "-m", "by hand too", "other"]);
+    let found = |limit| {
+        let found = repository.of_tickets(&world.head(), limit).unwrap();
+        let shown = found.into_iter().map(|it| (it.subject, it.ticket));
+        shown.collect::<Vec<_>>()
+    };
+    let of = |subject: &str| (subject.to_owned(), "t-1".to_owned());
+    assert_eq!(found(100), [of("Land t-1"), of("work on side")]);
+    assert_eq!(found(3), []);
+}
+
+#[test]
 fn a_branch_without_commits_is_no_candidate() {
     let world = World::new();
     world.git(&["branch", "side"]);

@@ -69,6 +69,15 @@ fn signal(text: &str) -> Content {
 }
 
 #[test]
+fn a_line_that_overwrote_itself_is_its_last_state_however_often_it_did() {
+    let progress: String = (0..=10_000).map(|n| format!("\r{n} of 10000")).collect();
+    assert_eq!(
+        contents(&format!("first\n{progress}\n{progress}\r\r\nlast")),
+        ["first", "10000 of 10000", "10000 of 10000", "last"].map(plain)
+    );
+}
+
+#[test]
 fn a_programs_lines_are_text_and_its_lines_for_crew_are_what_they_mean() {
     let output = "plain \u{1b}[31mred\n\n10 %\r20 %\n\
                   {\"crew\":\"usage\",\"input_tokens\":100,\"output_tokens\":20,\"cost_usd\":0.003}\n\

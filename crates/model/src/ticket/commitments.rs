@@ -1,7 +1,7 @@
 //! The commitments of a ticket: which of them its work has still to meet, and what a person is asked about
 //! them.
 
-use super::{CheckCommand, CheckTask, Checks, Clearance, Fingerprint, Stage, State, Ticket, Why};
+use super::{CheckCommand, CheckTask, Checks, Clearance, Fingerprint, Secret, Stage, State, Ticket, Why};
 use crate::commitment::{self, By, Commitment, Promise};
 use crate::{Oid, TicketId};
 
@@ -209,6 +209,15 @@ impl Ticket {
         match self.held.as_ref().map(|held| &held.why) {
             Some(Why::Paths { tip, .. } | Why::Secrets { tip, .. } | Why::Tests { tip, .. }) => Some(tip),
             Some(_) | None => self.candidate().map(|candidate| &candidate.tip),
+        }
+    }
+
+    /// What looks like secrets in its work, and waits for a person's word.
+    #[must_use]
+    pub fn secrets_to_approve(&self) -> &[Secret] {
+        match self.held.as_ref().map(|held| &held.why) {
+            Some(Why::Secrets { secrets, .. }) => secrets,
+            Some(_) | None => &[],
         }
     }
 

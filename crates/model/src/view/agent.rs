@@ -8,7 +8,7 @@ use serde::Serialize;
 
 pub use self::status::Status;
 pub use self::waits::{EndedBy, Waits};
-pub(super) use self::waits::{after_failure, for_process};
+pub(super) use self::waits::{after_failure, for_engine, for_process};
 use super::{Member, Snapshot};
 use crate::attempt::{Failure, Mode, Progress, Quiet, Usage};
 use crate::conversation::Conversation;
@@ -144,15 +144,7 @@ impl Agent {
         };
         // A step that runs ends without an engine too.
         if !look.engine && !self.running {
-            let due = match waits.ended_by {
-                EndedBy::Person => String::new(),
-                EndedBy::Target => format!(", and goes on {}", look.by_itself()),
-                EndedBy::Engine => {
-                    let due = look.due(waits.until.unwrap_or(look.now));
-                    format!(", and goes on {}", due.unwrap_or_default())
-                }
-            };
-            return Some(format!("waits for {}{due}", waits.what));
+            return Some(waits.without_engine(look));
         }
         let until = waits.until.filter(|until| *until > look.now);
         // Between two steps a wait has an end; other waits end earlier when what they wait for comes.

@@ -18,7 +18,7 @@ use crate::policy::attention::Facts;
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
 use crate::target::Target;
-use crate::ticket::Ticket;
+use crate::ticket::{Secret, Ticket, Why};
 use crate::{AgentName, Look, TicketId, Time};
 use of_ticket::{no_set_up, of_ticket};
 use other::{
@@ -47,6 +47,8 @@ pub struct Item {
     pub why: String,
     /// The end of what the check printed for which a ticket is held: made fit to be shown, of several lines.
     pub printed: Option<String>,
+    /// What looks like secrets in the work, and waits for a person's word.
+    pub secrets: Vec<Secret>,
     /// When it moves by itself, if nobody does anything: an answer's deadline, a timed retry.
     pub until: Option<Time>,
     /// The acts that a person can take, the likeliest first. Never empty.
@@ -162,6 +164,26 @@ impl Kind {
             Kind::Settings => "settings",
             Kind::Stuck => "stuck",
         }
+    }
+
+    /// The names of all kinds: those of held tickets are the names of the reasons, `target_red` among them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let others = [
+            Kind::Question,
+            Kind::Checkout,
+            Kind::PullRequest,
+            Kind::Unwritten,
+            Kind::Harness,
+            Kind::Dependency,
+            Kind::DependencyFailed,
+            Kind::Impossible,
+            Kind::File,
+            Kind::Failing,
+            Kind::Disk,
+            Kind::Settings,
+            Kind::Stuck,
+        ];
+        others.into_iter().map(|kind| kind.name()).chain(Why::NAMES)
     }
 }
 

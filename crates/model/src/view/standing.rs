@@ -1,6 +1,6 @@
 //! Standing: the state of a ticket in a word or two, and the reason.
 
-use super::agent::{after_failure, for_process};
+use super::agent::{after_failure, for_engine, for_process};
 use super::checking::checking;
 use crate::attempt::{self, Attempt};
 use crate::policy::attention::{Facts, Need, Others, Reason, attention, unfinished};
@@ -177,6 +177,13 @@ fn new(sign: Sign, word: &'static str, why: Option<String>) -> Standing {
 
 /// `children`: those of its children that are not over, where that is known.
 fn of_attempt(attempt: &Attempt, children: Option<&[TicketId]>, look: Look) -> Standing {
+    if let Some(waits) = for_engine(attempt).filter(|_| !look.engine) {
+        let why = Some(waits.without_engine(look));
+        return match attempt.is_between_steps() {
+            true => new(Sign::Waits, "waits", why),
+            false => new(Sign::Preparing, attempt.state.name(), why),
+        };
+    }
     let failure = || {
         let failure = attempt.conversation.failure.as_ref();
         failure.map(|failure| format!("{}: {}", failure.class.name(), failure.message))

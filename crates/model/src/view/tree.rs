@@ -17,14 +17,6 @@ pub fn branch(depth: usize) -> String {
 }
 
 impl Snapshot {
-    /// The number of tickets above one, which were delegated one by another.
-    #[must_use]
-    pub fn depth(&self, ticket: &Ticket) -> usize {
-        let parent = |ticket: &Ticket| ticket.delegated().and_then(|it| self.tickets.get(&it.by));
-        let first = parent(ticket).map(AsRef::as_ref);
-        std::iter::successors(first, |ticket| parent(ticket).map(AsRef::as_ref)).count()
-    }
-
     /// The agents as [`Snapshot::agents`] has them, those at work on a child below the one that has delegated
     /// it; each with its depth.
     #[must_use]
@@ -89,6 +81,8 @@ fn in_trees<T>(
             .and_then(|(ticket, _)| below.remove(ticket));
         open.extend(children.into_iter().flatten().rev().map(|at| (depth + 1, at)));
     }
+    // A damaged journal may have parents in a circle, below none that is first.
+    ordered.extend(things.into_iter().flatten().map(|thing| (0, thing)));
     ordered
 }
 
@@ -114,6 +108,8 @@ mod tests {
             ("c1", Some("a")),
             ("a", None),
             ("d", Some("gone")),
+            ("e", Some("f")),
+            ("f", Some("e")),
         ];
         let place = |(ticket, parent): &(&str, Option<&str>)| Some((id(ticket), parent.map(id)));
         let ordered = in_trees(things, place);
@@ -123,7 +119,16 @@ mod tests {
             .collect();
         assert_eq!(
             words,
-            [(0, "b"), (0, "a"), (1, "c2"), (1, "c1"), (2, "c1-c1"), (0, "d")]
+            [
+                (0, "b"),
+                (0, "a"),
+                (1, "c2"),
+                (1, "c1"),
+                (2, "c1-c1"),
+                (0, "d"),
+                (0, "e"),
+                (0, "f")
+            ]
         );
     }
 }

@@ -39,6 +39,7 @@ impl Rig {
             since: Some(self.now),
             why: "why".to_owned(),
             printed: None,
+            secrets: Vec::new(),
             until: None,
             acts: Vec::new(),
         };

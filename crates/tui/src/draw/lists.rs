@@ -162,7 +162,7 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
 
 /// How deep in a tree of children a ticket stands.
 fn depth(app: &App, id: &TicketId) -> usize {
-    app.ticket(id).map_or(0, |ticket| app.crew.depth(ticket))
+    app.ticket(id).map_or(0, |ticket| ticket.depth() as usize)
 }
 
 /// The last work of an idle agent: its summary, else the title of the ticket.

@@ -69,6 +69,17 @@ const decided = (id, at) => new Promise(resolve => {
   });
 });
 
+/** Subjects that have no place of their own on every page, where the words of a refusal would stand. */
+const placeless = new Set(['engine', 'spawn']);
+
+/** Say that an act was not done. @param {string} subject @param {Outcome} outcome @param {boolean} [isGone] */
+const refused = (subject, outcome, isGone = false) => {
+  note(subject, outcome);
+  if (isGone || placeless.has(subject)) toast(outcome.message, { tone: 'wrong' });
+  else announce(outcome.message);
+  return false;
+};
+
 /**
  * Ask the server to do something, and follow it to its outcome.
  * @param {string} subject @param {string} verb
@@ -95,11 +106,8 @@ const perform = async (subject, verb, to, body) => {
       const message = error.lost
         ? 'crew did not answer. Whether this was done is not known: look again when it is live.'
         : error.message;
-      note(subject, { verb, state: error.lost ? 'unknown' : 'refused', message, hint: error.hint });
       // What it was about may be gone, and the place for the words with it.
-      if (error.status === 409) toast(message, { tone: 'wrong' });
-      else announce(message);
-      return false;
+      return refused(subject, { verb, state: error.lost ? 'unknown' : 'refused', message, hint: error.hint }, error.status === 409);
     }
   }
   if (asked.state === 'pending') asked = await decided(id, own);
@@ -108,10 +116,7 @@ const perform = async (subject, verb, to, body) => {
     toast(asked.message || 'Done.');
     return true;
   }
-  const message = asked.message || 'crew refused it.';
-  note(subject, { verb, state: 'refused', message, hint: asked.hint });
-  announce(message);
-  return false;
+  return refused(subject, { verb, state: 'refused', message: asked.message || 'crew refused it.', hint: asked.hint });
 };
 
 /** Do what an item offers. @param {Item} item @param {Act} it @param {string} [text] */
@@ -211,7 +216,7 @@ export const act = async (item, act) => {
 };
 
 /** Whether what an act is about has stood still for long enough to be pressed. @param {unknown} seen */
-export const useSettled = seen => {
+const useSettled = seen => {
   const [settled, setSettled] = useState(false);
   const first = useRef(seen);
   useEffect(() => {
@@ -265,10 +270,11 @@ export const Refusal = ({ subject }) => {
 
 /**
  * Buttons for acts on one subject, each with its key and the line to type, and what became of the last one.
- * @param {{subject: string, seen: unknown, buttons: Button[], label?: string}} props
- *   `seen`: what is shown of the subject; the acts rest for a moment when it changes.
+ * @param {{subject: string, seen: unknown, buttons: Button[], label?: string, keyless?: boolean}} props
+ *   `seen`: what is shown of the subject; the acts rest for a moment when it changes. `keyless`: whether keys are
+ *   about something else now.
  */
-export const Acts = ({ subject, seen, buttons, label = 'Acts' }) => {
+export const Acts = ({ subject, seen, buttons, label = 'Acts', keyless = false }) => {
   const settled = useSettled(seen);
   const outcome = outcomes.value.get(subject);
   const why = inert();
@@ -277,8 +283,8 @@ export const Acts = ({ subject, seen, buttons, label = 'Acts' }) => {
     if (why) announce(why);
     else if (settled && !pending) it.run();
   };
-  useKeys(looksOnly() ? [] : buttons.filter(it => it.key).map(it => ({ key: it.key ?? '', label: it.label, run: () => press(it), inert: why })),
-    [subject, seen, settled, pending, why, buttons.map(it => it.label).join()]);
+  useKeys(looksOnly() || keyless ? [] : buttons.filter(it => it.key).map(it => ({ key: it.key ?? '', label: it.label, run: () => press(it), inert: why })),
+    [subject, seen, settled, pending, why, keyless, buttons.map(it => it.label).join()]);
   if (looksOnly()) return h('p', { class: 'dim' }, words.looksOnly);
   return h('section', { class: 'acts-part', 'aria-label': label },
     h(Refusal, { subject }),
@@ -288,10 +294,10 @@ export const Acts = ({ subject, seen, buttons, label = 'Acts' }) => {
           type: 'button',
           class: `${it.main ? 'main' : ''} ${it.danger ? 'danger' : ''} ${!settled && !why && !pending ? 'rests' : ''}`,
           'aria-disabled': why || pending || !settled ? 'true' : undefined,
-          'aria-keyshortcuts': it.key || undefined,
+          'aria-keyshortcuts': (!keyless && it.key) || undefined,
           title: why ?? undefined,
           onClick: () => press(it),
-        }, it.label, it.key && h('kbd', { 'aria-hidden': 'true' }, it.key)),
+        }, it.label, it.key && !keyless && h('kbd', { 'aria-hidden': 'true' }, it.key)),
         it.line && h(Copy, { line: it.line })))),
     pending && h('p', { class: 'pending', role: 'status' }, h('span', { 'aria-hidden': 'true' }, '◌'), `Asked: ${outcome.verb}. crew has not answered yet.`),
     why && h('p', { class: 'dim' }, why),

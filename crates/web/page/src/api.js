@@ -1,5 +1,6 @@
 // Calls to the server: the token of this device, and the problems that it answers.
 import { signal } from './h.js';
+import { keep, kept } from './prefs.js';
 
 /** @typedef {import('./types').ProblemBody} ProblemBody */
 /** @typedef {import('./types').Device} Device */
@@ -33,36 +34,15 @@ export class Problem extends Error {
   }
 }
 
-/** @param {string} key */
-const read = key => {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-};
-
-/** @param {string} key @param {string | null} value @returns {boolean} Whether this browser keeps it. */
-const write = (key, value) => {
-  try {
-    if (value === null) localStorage.removeItem(key);
-    else localStorage.setItem(key, value);
-    return true;
-  } catch {
-    // Without storage the device is paired for this page.
-    return false;
-  }
-};
-
 /** Whether the token is in this page alone: the browser keeps nothing. */
 export const forgets = signal(false);
 
-let token = read(TOKEN);
+let token = kept(TOKEN);
 
 /** @returns {Device | null} */
 const storedDevice = () => {
   try {
-    return JSON.parse(read(DEVICE) ?? 'null');
+    return JSON.parse(kept(DEVICE) ?? 'null');
   } catch {
     return null;
   }
@@ -159,7 +139,7 @@ export const get = async (path, abort) => json(await send('GET', path, undefined
 /** @param {string} path @param {unknown} body @returns {Promise<any>} */
 export const put = async (path, body) => json(await send('PUT', path, body));
 /** @param {string} path @param {unknown} body @returns {Promise<any>} */
-export const post = async (path, body) => json(await send('POST', path, body));
+const post = async (path, body) => json(await send('POST', path, body));
 /** @param {string} path @returns {Promise<any>} */
 export const del = async path => json(await send('DELETE', path));
 
@@ -170,7 +150,7 @@ export const path = (...pieces) => pieces.map(encodeURIComponent).join('/');
 export const pair = async (code, name) => {
   const answer = await post('pair', { code, name });
   token = answer.token;
-  forgets.value = !write(TOKEN, token);
+  forgets.value = !keep(TOKEN, token);
   know(answer.device);
   session.value = { state: 'paired', why: null };
 };
@@ -178,19 +158,20 @@ export const pair = async (code, name) => {
 /** Keep what is known of this device. @param {Device | null} it */
 export const know = it => {
   device.value = it;
-  write(DEVICE, it && JSON.stringify(it));
+  keep(DEVICE, it && JSON.stringify(it));
 };
 
 /** Forget the token, as after a revocation. */
 export const unpair = () => {
   token = null;
-  write(TOKEN, null);
+  keep(TOKEN, null);
   know(null);
   session.value = { state: 'none', why: null };
 };
 
-// Another tab pairs or forgets this browser.
+// Another tab pairs or forgets this browser, or learns what it may do.
 addEventListener('storage', event => {
+  if (event.key === DEVICE) device.value = storedDevice();
   if (event.key !== TOKEN) return;
   token = event.newValue;
   session.value = { state: token ? 'paired' : 'none', why: null };

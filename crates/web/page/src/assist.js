@@ -1,7 +1,7 @@
 // What comes once the first page is there: keys, the palette, the service worker, notifications.
 import { effect, h, render, signal } from './h.js';
 import { Presses, bindings, counting, nameOf } from './keymap.js';
-import { prefs } from './prefs.js';
+import { NOTIFY, kept, prefs } from './prefs.js';
 import { at, go } from './router.js';
 import { base } from './api.js';
 import { mayStop, places } from './shell.js';
@@ -95,14 +95,9 @@ const heard = event => {
 /** The sequence that was begun, in a corner. */
 const Begun = () => begun.value && h('div', { class: 'begun', 'aria-hidden': 'true' }, begun.value.split(' ').map(key => h('kbd', { key }, key)), ' …');
 
-/** Whether this device tells what waits; the page Device sets it. */
-const NOTIFY = 'crew.notify';
-
 /** Begin to tell, if this device does. */
 const tell = () => {
-  try {
-    if (localStorage.getItem(NOTIFY) === 'on') import('./notifications.js').then(it => it.start());
-  } catch { /* Without storage only the page Device begins. */ }
+  if (kept(NOTIFY) === 'on') import('./notifications.js').then(it => it.start());
 };
 
 export const start = () => {

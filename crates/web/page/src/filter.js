@@ -20,7 +20,7 @@ export const whyOf = ticket => ticket.standing.why ?? refusalOf(ticket) ?? '';
 const plain = new Set(['in_progress', 'submitted', 'done', 'held']);
 
 /** Why it is not dispatched, where its standing does not say that. @param {Ticket} ticket */
-export const refusalOf = ticket => (plain.has(ticket.refusal?.why ?? '') ? null : ticket.why_not);
+const refusalOf = ticket => (plain.has(ticket.refusal?.why ?? '') ? null : ticket.why_not);
 
 /** Whether a ticket has all words of a filter. @param {string} text @returns {(ticket: Ticket) => boolean} */
 export const filter = text => {

@@ -1,6 +1,6 @@
 // Where the page starts.
 import { h, render, useEffect, useState } from './h.js';
-import './prefs.js';
+import { NOTIFY, kept } from './prefs.js';
 import { base, session } from './api.js';
 import { listen, page } from './router.js';
 import { loaded, repos, unread } from './store.js';
@@ -30,20 +30,8 @@ const pages = {
   missing: () => import('./pages/missing.js'),
 };
 
-/** What is loaded once the first page is there: keys, the palette, notifications. */
-const later = [() => import('./assist.js').then(({ start: assist }) => assist())];
-
-/** Whether this device tells what comes to wait: it then does so from the first moment. */
-const tells = () => {
-  try {
-    return localStorage.getItem('crew.notify') === 'on';
-  } catch {
-    return false;
-  }
-};
-
 /**
- * Brings what comes later: when a person does something, or else when nothing has been done for a while.
+ * Brings what comes once the first page is there, such as keys, the palette and notifications: when a person does something, or else when nothing has been done for a while.
  * Keys that are pressed before it is there are pressed once more.
  */
 const bringLater = () => {
@@ -56,13 +44,15 @@ const bringLater = () => {
     if (begun) return;
     begun = true;
     clearTimeout(timer);
-    Promise.allSettled(later.map(load => load())).then(() => {
+    // Where it cannot be loaded, the page is used without it until it is loaded anew.
+    import('./assist.js').then(({ start: assist }) => assist(), () => undefined).finally(() => {
       for (const kind of kinds) removeEventListener(kind, begin, true);
       for (const it of early) (it.target ?? document.body).dispatchEvent(new KeyboardEvent('keydown', it));
     });
   };
   for (const kind of kinds) addEventListener(kind, begin, true);
-  const timer = setTimeout(() => begin(new Event('idle')), tells() ? 0 : 4_000);
+  // A device that tells what comes to wait does so from the first moment.
+  const timer = setTimeout(() => begin(new Event('idle')), kept(NOTIFY) === 'on' ? 0 : 4_000);
 };
 
 /** Whether a page has been shown: the first one leaves the focus where it is, and brings what comes later. */
@@ -120,7 +110,7 @@ const App = () => {
       return h(Shell, null, h('div', { class: 'pane' }, h(PageHead, { title: 'Not found' }),
         h(Empty, { title: 'There is no such repository here.', symbol: '∅' },
           (repos.value ?? []).map(({ id, name }) =>
-            h('p', { key: id }, h('a', { href: `${base}r/${encodeURIComponent(id)}/` }, name))))));
+            h('p', { key: id }, h('a', { href: `${base}r/${encodeURIComponent(id)}/` }, h(Outside, { text: name })))))));
     }
     return h(Unreachable, null);
   }
@@ -138,4 +128,7 @@ for (const link of /** @type {NodeListOf<HTMLLinkElement>} */ (document.querySel
 }
 listen();
 start();
-render(h(App, null), /** @type {HTMLElement} */ (document.getElementById('app')));
+const app = /** @type {HTMLElement} */ (document.getElementById('app'));
+// The head that was painted before this was here.
+app.replaceChildren();
+render(h(App, null), app);

@@ -50,7 +50,7 @@ export function matching(typed, entries) {
  * @param {readonly string[]} words
  * @param {Entry} entry
  */
-export function scoreOf(words, entry) {
+function scoreOf(words, entry) {
   const id = folded(entry.id);
   const title = folded(entry.title);
   let sum = 0;

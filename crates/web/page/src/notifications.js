@@ -1,15 +1,16 @@
 // Notifications of this device: one for each item that comes to wait, taken back when it no longer does.
 import { computed, effect, signal } from './h.js';
 import { skew } from './api.js';
+import { NOTIFY, keep, kept } from './prefs.js';
 import { at, repo, route } from './router.js';
-import { docs, loaded, repository, waiting } from './store.js';
+import { docs, loaded, repository } from './store.js';
+import { waiting } from './snooze.js';
 import { registration } from './service_worker.js';
-import { kindOf } from './words.js';
+import { asksOnly, kindOf } from './words.js';
 import { visible } from './ui/outside.js';
 
 /** @typedef {import('./types').Item} Item */
 
-const KEY = 'crew.notify';
 /** The time in which another tab of this device can say that it shows the item. */
 const ASKING_MS = 250;
 /** The most characters of a body: notifications show a few lines. */
@@ -20,13 +21,7 @@ const supported = () => 'Notification' in globalThis && 'serviceWorker' in navig
 /** What the person has allowed in the browser. @type {import('../vendor/signals.js').Signal<NotificationPermission>} */
 export const permission = signal(supported() ? Notification.permission : 'denied');
 
-const stored = () => {
-  try {
-    return localStorage.getItem(KEY) === 'on';
-  } catch {
-    return false;
-  }
-};
+const stored = () => kept(NOTIFY) === 'on';
 
 const wanted = signal(stored());
 
@@ -50,9 +45,8 @@ export const setNotifying = async on => {
   }
   wanted.value = on;
   if (on) start();
-  try {
-    localStorage.setItem(KEY, on ? 'on' : 'off');
-  } catch { /* Without storage it holds for this page. */ }
+  // Where it is not kept, it holds for this page.
+  keep(NOTIFY, on ? 'on' : 'off');
   if (!on) await takeBack(() => true);
 };
 
@@ -92,10 +86,10 @@ const tell = async (item, of) => {
   const it = await registration();
   if (!it || !docs.item.peek().has(item.id)) return;
   const { symbol, words } = kindOf(item.kind);
-  const body = item.question ? `${item.why}\n“${item.question}”` : item.why;
+  const said = [item.title, asksOnly(item) ? '' : item.why, item.question && `“${item.question}”`];
   await it.showNotification(visible(`${symbol} ${words}: ${item.ticket ?? item.title}${of && ` · ${of}`}`), {
     tag: item.id,
-    body: visible(`${item.ticket ? `${item.title}\n` : ''}${body}`).slice(0, BODY),
+    body: visible(said.slice(item.ticket ? 0 : 1).filter(Boolean).join('\n')).slice(0, BODY),
     icon: new URL('icon-192.png', it.scope).href,
     silent: true,
     data: { repo: repo.peek(), of, url: at('inbox', item.id) },
@@ -124,7 +118,7 @@ export const start = () => {
     if (typeof data?.asks === 'string' && shows(data.asks)) channel.postMessage({ shown: data.asks });
   });
   addEventListener('storage', ({ key }) => {
-    if (key !== KEY) return;
+    if (key !== NOTIFY) return;
     wanted.value = stored();
     permission.value = supported() ? Notification.permission : 'denied';
   });

@@ -1,5 +1,28 @@
-// What this browser is to look like: kept here alone, in localStorage.
+// What this browser keeps, in its localStorage; and what the page is to look like here.
 import { signal, effect } from './h.js';
+
+/** What is kept; null where it is not, or the browser keeps nothing. @param {string} key */
+export const kept = key => {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+};
+
+/** Keep something; null forgets it. @param {string} key @param {string | null} text @returns {boolean} Whether this browser keeps it. */
+export const keep = (key, text) => {
+  try {
+    if (text === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Whether this device tells what comes to wait: `on` or `off`; the page Device sets it. */
+export const NOTIFY = 'crew.notify';
 
 const KEY = 'crew.prefs';
 
@@ -16,7 +39,7 @@ const usual = { theme: 'auto', density: 'comfortable', keys: true };
 /** @returns {Prefs} */
 const stored = () => {
   try {
-    return { ...usual, ...JSON.parse(localStorage.getItem(KEY) ?? '{}') };
+    return { ...usual, ...JSON.parse(kept(KEY) ?? '{}') };
   } catch {
     return usual;
   }
@@ -27,9 +50,8 @@ export const prefs = signal(stored());
 /** Change some of them. @param {Partial<Prefs>} some */
 export const prefer = some => {
   prefs.value = { ...prefs.value, ...some };
-  try {
-    localStorage.setItem(KEY, JSON.stringify(prefs.value));
-  } catch { /* Without storage they hold for this page. */ }
+  // Where they are not kept, they hold for this page.
+  keep(KEY, JSON.stringify(prefs.value));
 };
 
 effect(() => {

@@ -1,22 +1,37 @@
 // Addresses: which page is shown, of which repository. The state of every view is in its address.
-import { computed, h, signal } from './h.js';
+import { computed, signal } from './h.js';
 import { base } from './api.js';
 
 /**
  * @typedef {object} Route
  * @property {string} page The page's name: a module in `pages/`.
  * @property {string | null} repo The repository's id, where the address names one.
- * @property {string[]} params The rest of the path, decoded.
+ * @property {string[]} params The names in the path of a repository's page, decoded.
  * @property {URLSearchParams} query
  * @property {string} hash Without its sign.
  * @property {string} path The path below the base, without a slash before it.
  */
 
-// The first word of an address below a repository, and the page that it belongs to.
-/** @type {Record<string, string>} */
-const pages = {
-  '': 'now', inbox: 'inbox', tickets: 'tickets', t: 'ticket', agents: 'agents', a: 'agent', train: 'train',
-  cost: 'cost', events: 'events', health: 'health',
+/** The pages, each with its addresses below the base; a star is a name. @type {[string, ...string[]][]} */
+const pages = [
+  ['repos', ''], ['pair', 'pair'], ['device', 'device'],
+  ['now', 'r/*'], ['inbox', 'r/*/inbox', 'r/*/inbox/*'], ['tickets', 'r/*/tickets'],
+  ['ticket', 'r/*/t/*', 'r/*/t/*/history', 'r/*/t/*/cost'], ['output', 'r/*/t/*/output'],
+  ['agents', 'r/*/agents'], ['agent', 'r/*/a/*'], ['train', 'r/*/train'], ['cost', 'r/*/cost'], ['events', 'r/*/events'],
+  ['health', 'r/*/health'],
+];
+
+/** The words of a path. @param {string} path */
+const wordsOf = path => path.split('/').filter(Boolean);
+
+/** The page at an address. @param {string[]} pieces */
+const pageAt = pieces => {
+  /** @param {string} address */
+  const fits = address => {
+    const words = wordsOf(address);
+    return words.length === pieces.length && words.every((word, n) => word === '*' || word === pieces[n]);
+  };
+  return pages.find(([, ...addresses]) => addresses.some(fits))?.[0] ?? 'missing';
 };
 
 /** Whether the route was reached by the browser's own step back or forth: lists are then where they were. */
@@ -27,18 +42,11 @@ const basePath = new URL(base).pathname;
 /** @returns {Route} */
 const read = () => {
   const path = location.pathname.startsWith(basePath) ? location.pathname.slice(basePath.length) : '';
-  const pieces = path.split('/').filter(Boolean).map(decode);
-  const rest = { query: new URLSearchParams(location.search), hash: decode(location.hash.slice(1)), path };
-  if (pieces[0] === 'r' && pieces[1]) {
-    const [, repo, first = '', ...params] = pieces;
-    // The output of a ticket is a page of its own under the ticket's tabs.
-    const output = first === 't' && params[1] === 'output';
-    const page = output ? 'output' : (pages[first] ?? 'missing');
-    return { page, repo, params, ...rest };
-  }
-  const [first = ''] = pieces;
-  const page = first === '' ? 'repos' : first === 'pair' || first === 'device' ? first : 'missing';
-  return { page, repo: null, params: pieces.slice(1), ...rest };
+  const pieces = wordsOf(path).map(decode);
+  const repo = pieces[0] === 'r' ? (pieces[1] ?? null) : null;
+  return {
+    page: pageAt(pieces), repo, params: pieces.slice(3), query: new URLSearchParams(location.search), hash: decode(location.hash.slice(1)), path,
+  };
 };
 
 /** @param {string} text */
@@ -100,12 +108,6 @@ export const query = words => {
   }
   go(target.href, { replace: true });
 };
-
-/**
- * A link within the page.
- * @param {{to: string, children?: import('./types').Children, [key: string]: any}} props
- */
-export const Link = ({ to, children, ...rest }) => h('a', { href: to, ...rest }, children);
 
 /** Follow links and the browser's own steps back and forth. */
 export const listen = () => {

@@ -2,7 +2,8 @@
 import { h, useEffect, useState } from './h.js';
 import { base, forgets, looksOnly, skew } from './api.js';
 import { at, go, page, pathNow, repo } from './router.js';
-import { inbox, live, loaded, repos, repository, state, waiting } from './store.js';
+import { inbox, live, loaded, repos, repository, state } from './store.js';
+import { waiting } from './snooze.js';
 import { retry } from './stream.js';
 import { sentence, span, time } from './format.js';
 import { words } from './words.js';
@@ -102,21 +103,21 @@ const Where = () => {
   const name = repository.value?.name ?? repo.value ?? '';
   const path = all.find(({ id }) => id === repo.value)?.path;
   const title = path && visible(path);
-  if (all.length < 2) return h('a', { href: at(), class: 'where', title }, h('bdi', null, name));
+  if (all.length < 2) return h('a', { href: at(), class: 'where', title }, h(Outside, { text: name }));
   return h('select', {
     title, 'aria-label': 'Repository', class: 'where',
     value: repo.value ?? '',
     onChange: (/** @type {Event & {currentTarget: HTMLSelectElement}} */ event) =>
       go(`r/${encodeURIComponent(event.currentTarget.value)}/`),
   }, !repo.value && h('option', { value: '' }, 'choose…'),
-  all.map(({ id, name: its }) => h('option', { key: id, value: id }, its)));
+  all.map(({ id, name: its }) => h('option', { key: id, value: id }, visible(its))));
 };
 
 const Head = () => h('header', { class: 'head' },
   h('a', { class: 'brand', href: repo.value ? at() : base }, 'crew'),
   h(Where, null),
   h('div', { class: 'liveness' }, h(Engine, null), h(Liveness, null)),
-  h('p', { class: 'counts', 'aria-label': 'Tickets' },
+  h('p', { class: 'counts', role: 'group', 'aria-label': 'Tickets' },
     (state.value?.count_words ?? []).map(count => h('span', { key: count }, h(Outside, { text: count })))),
   h('div', { class: 'head-tools' },
     h('button', { type: 'button', class: 'quiet small', 'aria-label': 'Ctrl K: go to, or do', onClick: palette }, h('kbd', { 'aria-hidden': 'true' }, 'Ctrl K')),

@@ -2,6 +2,9 @@
 
 /** @typedef {{event: string, data: string, id: string}} Message */
 
+/** The server says something every 5 s at least: what is silent for longer than this, in ms, is gone. */
+export const SILENCE = 8_000;
+
 /** Reads messages out of text that comes in pieces. @returns {(text: string) => Message[]} */
 export const parser = () => {
   let rest = '';
@@ -28,7 +31,7 @@ export const parser = () => {
 };
 
 /**
- * The messages of an answer, until it ends.
+ * The messages of an answer, until it ends. A server that is silent for too long is a line that was lost.
  * @param {Response} response
  * @param {{take: (message: Message) => void, heard?: () => void}} to
  *   `heard` is called whenever anything came, a comment too.
@@ -39,7 +42,13 @@ export const messages = async (response, { take, heard }) => {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   heard?.();
   for (;;) {
-    const { done, value } = await reader.read();
+    let silent = false;
+    const timer = setTimeout(() => {
+      silent = true;
+      reader.cancel();
+    }, SILENCE);
+    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+    if (silent) throw new TypeError('The server is silent.');
     if (done) return;
     heard?.();
     for (const message of parse(value)) take(message);

@@ -55,9 +55,6 @@ export const inbox = computed(() => {
   return orders.inbox.value.flatMap(id => items.get(id) ?? []);
 });
 
-/** Those of them that count: `parked` ones are only a dot. */
-export const waiting = computed(() => inbox.value.filter(item => item.urgency !== 'parked').length);
-
 /** Whether the documents are there: the first view has been read. */
 export const loaded = signal(false);
 
@@ -76,8 +73,33 @@ export const repos = signal(null);
 /** This moment by the server's clock. It stands still while what is shown is stale. */
 export const now = signal(Date.now());
 
-/** Rows of the journal as they come: pages that follow them subscribe here. */
+/**
+ * The rows of the journal: a `row` for each as it comes, once and in order; `gap` where some have come that are not
+ * told, so that who shows them reads them.
+ */
 export const rows = new EventTarget();
+
+/** The last row that is known here: it was told, or what was read first has it. */
+let told = 0;
+
+/** The journal's last row at a cut. @param {string | null} at */
+export const seqOf = at => Number(at?.split('.')[1] ?? 0);
+
+/** Tell of the rows among frames that were not told. @param {{event: string, data: any}[]} frames */
+export const tellRows = frames => {
+  for (const { event, data } of frames) {
+    if (event !== 'row' || data.event.seq <= told) continue;
+    told = data.event.seq;
+    rows.dispatchEvent(new CustomEvent('row', { detail: data.event }));
+  }
+};
+
+/** All that was told is to be that of a view now. @param {string} at Its cut. @param {boolean} isFirst */
+export const reach = (at, isFirst) => {
+  if (told === seqOf(at)) return;
+  told = seqOf(at);
+  if (!isFirst) rows.dispatchEvent(new Event('gap'));
+};
 
 /** Replace everything by a view. @param {{cut: string, docs: Doc[]}} view */
 export const replace = view => {
@@ -105,23 +127,22 @@ export const forget = () => batch(() => {
  * Apply the frames of one cut, all at once.
  * @param {{event: string, data: any}[]} frames @param {string} id
  */
-export const apply = (frames, id) => batch(() => {
+export const apply = (frames, id) => {
   /** @type {Record<string, Map<string, any>>} */
   const changed = {};
   for (const { event, data } of frames) {
-    if (event === 'row') {
-      rows.dispatchEvent(new CustomEvent('row', { detail: data.event }));
-      continue;
-    }
     const held = byName[data.kind];
     if (!held) continue;
     const map = (changed[data.kind] ??= new Map(held.peek()));
     if (event === 'put') map.set(data.key, data.doc);
     else map.delete(data.key);
   }
-  for (const [name, map] of Object.entries(changed)) byName[name].value = map;
-  cut.value = id;
-});
+  batch(() => {
+    for (const [name, map] of Object.entries(changed)) byName[name].value = map;
+    cut.value = id;
+  });
+  tellRows(frames);
+};
 
 /**
  * True if cut `a` is after cut `b`; null where they are of different servers.

@@ -2,14 +2,15 @@
 // others.
 import { effect } from './h.js';
 import { Problem, authorization, base, get, path, problemOf, send, session, skew } from './api.js';
-import { messages } from './sse.js';
-import { after, apply, cut, forget, live, loaded, now, replace, repo, repos, unread } from './store.js';
+import { keep, kept } from './prefs.js';
+import { SILENCE, messages } from './sse.js';
+import { after, apply, cut, forget, live, loaded, now, reach, replace, repo, repos, tellRows, unread } from './store.js';
 import { toast } from './ui/toast.js';
 
 /** @typedef {{event: string, data: any, id: string}} Frame */
 
-const SILENCE = 40_000;
-const BEAT = 10_000;
+/** How often a leader that hears nothing says that it is there; the others wait so much longer than it. */
+const BEAT = 3_000;
 const LOCK = `crew-stream ${base}`;
 
 /** The frames of the cut that has no mark yet. @type {Frame[]} */
@@ -30,6 +31,8 @@ let foreign = false;
 let known = Promise.resolve();
 /** When this tab last heard of the server, from it or through the leader. */
 let heard = Date.now();
+/** When somebody last tried to hear of it: a connection begins, or the leader says that it has none. */
+let tried = 0;
 /** Ends the connection of the leader. @type {AbortController | null} */
 let connection = null;
 /** Ends the wait before the next try. @type {(() => void) | null} */
@@ -106,7 +109,8 @@ const take = frame => {
     return;
   }
   if (frame.event === 'reset') {
-    open = [];
+    // The rows that were missed stand before it.
+    open = open.filter(it => it.event === 'row');
     if (!frame.data?.repo || frame.data.repo === repo.peek()) view();
     return;
   }
@@ -151,11 +155,14 @@ export const view = async () => {
     reading = false;
     unsure = false;
     foreign = false;
+    const isFirst = cut.peek() === null;
+    const cuts = early;
+    early = [];
     replace(fetched);
     hurry?.();
     fresh();
-    const cuts = early;
-    early = [];
+    for (const { frames, id } of cuts) if (after(id, fetched.cut) === false) tellRows(frames);
+    reach(fetched.cut, isFirst);
     cuts.forEach(close);
   } catch (error) {
     if (mine !== wanted) return;
@@ -227,6 +234,7 @@ const lead = async mayGoOn => {
       continue;
     }
     connection = new AbortController();
+    tried = Date.now();
     unsure = true;
     try {
       await read(connection);
@@ -277,7 +285,7 @@ channel?.addEventListener('message', ({ data }) => {
     return;
   }
   if (data.away) {
-    heard = Date.now();
+    tried = Date.now();
     unsure = true;
     stand({ state: 'reconnecting', tries: live.peek().tries + 1 });
     return;
@@ -287,15 +295,21 @@ channel?.addEventListener('message', ({ data }) => {
   else if (data.epoch && unsure) greet(data.epoch);
 });
 
+/** Leave a connection, or a leader, of which nothing was heard for too long. */
+const look = () => {
+  const silent = Date.now() - Math.max(heard, tried);
+  if (leads) {
+    if (silent > SILENCE) connection?.abort();
+  } else if (silent > SILENCE + BEAT && navigator.locks) {
+    tried = Date.now();
+    elect(true);
+  }
+};
+
 /** Look whether the server is still heard, and try at once where it is not. */
 const awake = () => {
   if (document.visibilityState === 'hidden') return;
-  const silent = Date.now() - heard;
-  if (!leads) {
-    if (silent > SILENCE && navigator.locks) elect(true);
-  } else if (silent > SILENCE || (live.peek().state === 'live' && silent > 2 * 15_000)) {
-    connection?.abort();
-  }
+  look();
   if (unread.peek()?.lost) retry();
   hurry?.();
 };
@@ -313,21 +327,8 @@ export const retry = () => {
 
 const SEEN = 'crew.seen';
 
-/** @param {number} at */
-const keepSeen = at => {
-  try {
-    localStorage.setItem(SEEN, String(at));
-  } catch { /* It is not known then. */ }
-};
-
 /** When crew was last heard, before this page was loaded; 0 where that is not known. */
-export const lastSeen = () => {
-  try {
-    return Number(localStorage.getItem(SEEN) ?? 0);
-  } catch {
-    return 0;
-  }
-};
+export const lastSeen = () => Number(kept(SEEN) ?? 0);
 
 /** Begin: once, when the page starts. */
 export const start = () => {
@@ -349,17 +350,11 @@ export const start = () => {
   else alone();
 
   // When it was last heard is known over a reload too: the page that cannot reach it says so.
-  addEventListener('pagehide', () => loaded.peek() && keepSeen(heard));
+  addEventListener('pagehide', () => loaded.peek() && keep(SEEN, String(heard)));
   addEventListener('online', awake);
   document.addEventListener('visibilitychange', awake);
   setInterval(() => {
-    const silent = Date.now() - heard;
-    if (!leads && silent > SILENCE && navigator.locks) {
-      heard = Date.now();
-      elect(true);
-    } else if (leads && connection && silent > SILENCE) {
-      connection.abort();
-    }
+    look();
     // Ages stand still while what is shown is stale.
     if (live.peek().state === 'live') now.value = Date.now() + skew.peek();
   }, 1_000);

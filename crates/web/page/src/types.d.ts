@@ -46,6 +46,8 @@ export interface Ticket {
   max_steps: number | null;
   tags: string[];
   attempt: number | null;
+  /** Whether it may be given to an idle agent now, out of turn. */
+  assignable: boolean;
   /** The mark of the ticket as it is, which an act on it names. */
   seen: string;
 }

@@ -64,6 +64,13 @@ export const kindOf = kind => {
 /** Kinds of which the reason is an agent's own words. */
 export const agentsWords = new Set(['question', 'blocked', 'impossible']);
 
+/**
+ * Whether the reason of an item says no more than its question, which stands beside it in its agent's words.
+ * @param {import('./types').Item} item
+ */
+export const asksOnly = ({ question, why }) =>
+  Boolean(question) && why.replace(/\s+/g, ' ').includes((question ?? '').replace(/\s+/g, ' ').slice(0, 60));
+
 /** @type {Record<string, string>} */
 export const urgencies = {
   everyone: 'In everyone’s way',

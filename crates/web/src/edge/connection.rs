@@ -39,6 +39,11 @@ impl Turns {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Whether no request has come yet.
+    pub(crate) fn is_unasked(&self) -> bool {
+        self.turn() == 0
+    }
+
     fn turn(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

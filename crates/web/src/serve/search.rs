@@ -28,6 +28,8 @@ const ROWS: u64 = 5_000;
 const PAGE: u32 = 250;
 /// The latest commits of the target that are looked through.
 const COMMITS: usize = 500;
+/// The signs of a commit's id that are shown.
+const SHORT: usize = 8;
 /// The signs of an excerpt before the text that was found, and in all.
 const BEFORE: usize = 40;
 const EXCERPT: usize = 200;
@@ -97,7 +99,7 @@ async fn search(
         let mut hits = in_tickets(&repo, &crew, &files, &words);
         hits.extend(past);
         hits.extend(rows);
-        hits.extend(in_commits(&repo, &files, &words));
+        hits.extend(in_commits(&repo, &crew, &files, &words));
         hits.truncate(MOST);
         given::document(&Found { hits, next: None })
     })
@@ -209,29 +211,27 @@ fn of_row(row: &Recorded, crew: &Snapshot, words: &Words) -> Option<Hit> {
     })
 }
 
-/// The latest commits of the target.
-fn in_commits(repo: &Repo, files: &Files, words: &Words) -> Vec<Hit> {
+/// The latest commits of the target that came with a ticket: its page tells what landed. There is no page for
+/// the others.
+fn in_commits(repo: &Repo, crew: &Snapshot, files: &Files, words: &Words) -> Vec<Hit> {
     let target = &files.settings.project.target;
     // A target that is not there yet has no commits.
-    let lines = commits::graph(&repo.place, target, COMMITS).unwrap_or_default();
-    let hits = lines.iter().filter_map(|line| {
-        let line = without_graph(line);
-        words.excerpt(line)?;
+    let commits = commits::of_tickets(&repo.place, target, COMMITS).unwrap_or_default();
+    let hits = commits.iter().filter_map(|commit| {
+        let line = format!("{} {}", commit.commit.as_str().get(..SHORT)?, commit.subject);
+        words.excerpt(&line)?;
+        let ticket = TicketId::new(commit.ticket.as_str()).ok()?;
+        let title = crew.tickets.get(&ticket).map(|ticket| &ticket.spec.title);
         Some(Hit {
             kind: Kind::Commit,
-            ticket: None,
-            title: target.clone(),
+            title: title.unwrap_or(target).clone(),
             // Its id stands at its beginning.
             excerpt: line.chars().take(EXCERPT).collect(),
-            link: "train".to_owned(),
+            link: format!("t/{ticket}"),
+            ticket: Some(ticket),
         })
     });
     hits.collect()
-}
-
-/// A line of a graph without the lines that are drawn before it.
-fn without_graph(line: &str) -> &str {
-    line.trim_start_matches(['*', '|', '/', '\\', '_', ' '])
 }
 
 #[cfg(test)]
@@ -250,6 +250,5 @@ mod tests {
         let found = excerpt("needle", &long).unwrap();
         assert!(found.starts_with('ü') && found.contains("needle"), "{found}");
         assert_eq!(found.chars().count(), EXCERPT);
-        assert_eq!(without_graph("| * | 4dffa196 Drop | it"), "4dffa196 Drop | it");
     }
 }

@@ -29,8 +29,8 @@ use crate::app::{App, Repo};
 use crate::board::{Board, Cut, Next, Subscription};
 use crate::problem::Problem;
 
-/// The time after which a comment shows that the stream is alive.
-const ALIVE: Duration = Duration::from_secs(15);
+/// The time after which a comment shows that the stream is alive: the page takes little more for silence.
+const ALIVE: Duration = Duration::from_secs(5);
 /// The rows that are told at most to a page that begins anew. One that missed more loads them where it shows
 /// them.
 const MISSED: u64 = 5_000;

@@ -1,6 +1,6 @@
 // What the page costs, for `cargo xtask bench web`: prints a line of JSON for each thing that is measured.
 //
-//   node bench.mjs [--quick]      with CREW naming the program
+//   node bench.mjs [--quick] [PART]...      with CREW naming the program
 import { readFileSync } from "node:fs";
 import { DESK, PHONE, Scene, closeBrowser } from "./harness.mjs";
 import { button, live, press, row, visit } from "./ui.mjs";
@@ -13,6 +13,8 @@ const OPENINGS = quick ? 3 : 9;
 const ANSWERS = quick ? 5 : 40;
 const LANDINGS = quick ? 10 : 60;
 const PAGES = 5;
+/** How long nothing happens, in ms. */
+const IDLE = quick ? 10_000 : 60_000;
 
 /** One thing that was measured: what, the values, their unit, and the goals of the middle one and of nearly all. */
 const tell = (what, unit, values, goals) => console.log(JSON.stringify({ what, unit, values, goals }));
@@ -42,8 +44,14 @@ const fill = async world => {
   return item;
 };
 
+/** The time that a process has had of the processor, in ms: its own file counts hundredths of a second. */
+const worked = process_ => {
+  const [, rest] = readFileSync(`/proc/${process_.child.pid}/stat`, "utf8").split(") ");
+  const [user, system] = rest.split(" ").slice(11, 13).map(Number);
+  return (user + system) * 10;
+};
+
 const bytes = process_ => until("its memory is told", async () => {
-  
   const line = readFileSync(`/proc/${process_.child.pid}/status`, "utf8").match(/VmRSS:\s+(\d+) kB/);
   return line && Number(line[1]) / 1024;
 });
@@ -109,6 +117,24 @@ const long = async () => {
       keys.push(await until("the frame is drawn", () => page.evaluate(() => globalThis.took)));
     }
     tell(`a key in the filter, ${TICKETS} tickets`, "ms", keys, [50]);
+    // The filter is emptied, so that there is something to scroll through.
+    await page.locator(":focus").fill("");
+    await row(page, "t-1").waitFor();
+    await page.mouse.move(DESK.width / 2, DESK.height / 2);
+    await page.evaluate(() => {
+      globalThis.frames = [];
+      let last = performance.now();
+      const frame = now => {
+        globalThis.frames.push(now - last);
+        last = now;
+        requestAnimationFrame(frame);
+      };
+      requestAnimationFrame(frame);
+    });
+    for (let n = 0; n < (quick ? 10 : 100); n += 1) await page.mouse.wheel(0, 400);
+    const [frames, top] = await page.evaluate(() => [globalThis.frames, [...document.querySelectorAll("*")].reduce((most, one) => Math.max(most, one.scrollTop), 0)]);
+    if (top < 1000) throw new Error(`the list was scrolled by ${top} pixels`);
+    tell(`a frame while the list is scrolled, ${TICKETS} tickets`, "ms", frames, [50, 50]);
     const session = await page.context().newCDPSession(page);
     await session.send("Performance.enable");
     await session.send("HeapProfiler.collectGarbage");
@@ -118,6 +144,9 @@ const long = async () => {
     tell("elements of the page", "", [await page.evaluate(() => document.querySelectorAll("*").length)], [3000]);
     for (let n = 1; n < PAGES; n += 1) await visit(await scene.device(world), world, "tickets");
     tell(`memory of the server, ${TICKETS} tickets and ${PAGES} pages`, "MiB", [await bytes(world.theWeb)], [80]);
+    const begun = worked(world.theWeb);
+    await new Promise(resolve => setTimeout(resolve, IDLE));
+    tell(`the server while nothing happens, ${PAGES} pages`, "% of a core", [(100 * (worked(world.theWeb) - begun)) / IDLE], [0.3]);
   } finally {
     await scene.close({ failed: false });
   }
@@ -194,8 +223,11 @@ const output = async () => {
   const scene = new Scene("bench");
   try {
     const world = await scene.world({}, { engine: true });
-    const lines = quick ? 100_000 : 1_000_000;
-    world.ticket("t-1", { script: `awk 'BEGIN { for (i = 1; i <= ${lines}; i++) printf "%07d %s\\n", i, "a line of a log that goes on and on, as logs do, for about a hundred bytes of it" }'\ngate end\necho DONE\n` });
+    // As much as crew keeps of an output from its beginning: 32 MiB, less a little.
+    const lines = quick ? 100_000 : 330_000;
+    const words = "a line of a log that goes on and on, as logs do, for about a hundred bytes in all".padEnd(92, ".");
+    const length = "0000000 \n".length + words.length;
+    world.ticket("t-1", { script: `awk 'BEGIN { for (i = 1; i <= ${lines}; i++) printf "%07d %s\\n", i, "${words}" }'\ngate end\necho DONE\n` });
     const run = (await until("it runs", async () => (await world.rows()).map(one => JSON.stringify(one)).join().match(/t-1\.\d+\.\d+/)))[0];
     const page = await scene.device(world);
     await visit(page, world, `t/t-1/output?run=${run}`);
@@ -213,9 +245,9 @@ const output = async () => {
       for (let n = 0; n < 5; n += 1) times.push(await ask(path));
       return times;
     };
-    const size = `${Math.round((lines * 100) / 1e6)} MB`;
+    const size = `${Math.round((lines * length) / 1e6)} MB`;
     tell(`the end of an output of ${size}`, "ms", await several("output?from=end&lines=300"), [300]);
-    tell(`the middle of an output of ${size}`, "ms", await several(`output?from=${lines * 45}&lines=300`), [200]);
+    tell(`the middle of an output of ${size}`, "ms", await several(`output?from=${Math.floor((lines * length) / 2)}&lines=300`), [200]);
     tell(`the first hit in an output of ${size}`, "ms", await several(`find?q=${last}`), [1000]);
     world.open("end");
   } finally {
@@ -223,8 +255,12 @@ const output = async () => {
   }
 };
 
+const PARTS = { long, rows, acts, output };
+const chosen = process.argv.slice(2).filter(argument => !argument.startsWith("--"));
 try {
-  for (const part of [long, rows, acts, output]) await part();
+  for (const [name, part] of Object.entries(PARTS)) {
+    if (chosen.length === 0 || chosen.includes(name)) await part();
+  }
 } finally {
   await closeBrowser();
 }

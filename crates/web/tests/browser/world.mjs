@@ -40,7 +40,7 @@ export const DONE = 'work "$CREW_TICKET_ID.txt" done\necho DONE\n';
 /** Works until the test opens the gate of the ticket's name. */
 export const BUSY = 'gate "$CREW_TICKET_ID"\nwork "$CREW_TICKET_ID.txt" done\necho DONE\n';
 /** Asks once, then does what it was answered. */
-export const ASKS = question => `if told '${ANSWERED}'; then work answer.txt done; echo DONE; else echo 'QUESTION: ${question}'; fi\n`;
+export const ASKS = question => `if told '${ANSWERED}'; then work "$CREW_TICKET_ID.txt" done; echo DONE; else echo 'QUESTION: ${question}'; fi\n`;
 const ANSWERED = "the answer is";
 
 /** A program in the background. */

@@ -21,10 +21,8 @@ pub(super) fn read(place: &Place, crew: &Snapshot, ticket: &TicketId) -> Result<
     let settings = settings(place)?;
     let change = Change::of(place, &settings, crew, ticket)?;
     let mut lines = vec![DiffLine::new(Tone::Dim, change.words(&settings.project.target))];
-    for path in &change.unread {
-        let says = format!("{path} cannot be read, and is not in this diff");
-        lines.push(DiffLine::new(Tone::Waiting, says));
-    }
+    let warnings = change.warnings().into_iter();
+    lines.extend(warnings.map(|says| DiffLine::new(Tone::Waiting, says)));
     for line in change.brought()?.words() {
         lines.push(DiffLine::new(
             Tone::Dim,

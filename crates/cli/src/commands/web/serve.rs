@@ -48,7 +48,7 @@ impl Serve {
             Err(Taken::ByCrew { port, root }) if root.as_ref() == Some(&place.root) => {
                 return self.again(context, &state_dir, port);
             }
-            Err(taken) => return Err(refused(taken)),
+            Err(taken) => return Err(refused(taken, "crew web")),
         };
         let port = listener.port();
         let code = pairing::give(&state_dir, scope(self.look), None)?;
@@ -170,8 +170,8 @@ pub(super) fn told_link(context: &mut Context, port: u16, code: &str, look: bool
     out.styled(&format!("  {}", link(port, code)), Style::Cyan)
 }
 
-/// Why a port is not listened on, and what to do.
-fn refused(taken: Taken) -> Error {
+/// Why a command does not listen on its port, and what to do.
+pub(crate) fn refused(taken: Taken, command: &str) -> Error {
     let (what, port) = match taken {
         Taken::ByCrew {
             port,
@@ -190,5 +190,5 @@ fn refused(taken: Taken) -> Error {
         Taken::Failed(error) => return error.into(),
     };
     let other = port.checked_add(1).unwrap_or(PORT);
-    Error::refused(what, format!("`crew web --port {other}` takes another port"))
+    Error::refused(what, format!("`{command} --port {other}` takes another port"))
 }

@@ -88,6 +88,24 @@ fn a_journal_that_is_gone_is_said_and_another_one_is_shown() {
 }
 
 #[test]
+fn a_folder_that_comes_back_without_a_journal_is_not_said_to_be_gone() {
+    let repo = Repo::with_crew();
+    repo.crew(&["spawn", "ada"]).ok();
+    let mut screen = repo.terminal(&["dashboard"], (200, 24));
+    screen.until("○ ada");
+    let away = repo.root.with_extension("away");
+    std::fs::rename(&repo.root, &away).unwrap();
+    screen.until("is gone, or was moved");
+    for file in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+        drop(std::fs::remove_file(away.join(".crew").join(file)));
+    }
+    std::fs::rename(&away, &repo.root).unwrap();
+    screen.until("! the journal was deleted");
+    screen.press("q");
+    assert_eq!(screen.left(), (0, true));
+}
+
+#[test]
 fn a_terminal_is_given_back_when_the_dashboard_is_terminated() {
     let repo = Repo::with_crew();
     let mut screen = repo.terminal(&["dashboard"], (80, 24));

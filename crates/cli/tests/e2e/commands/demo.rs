@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
@@ -271,6 +272,20 @@ fn a_person_answers_on_the_page_after_all_else_is_done() {
     let kept = show.repo.root.join("tmp").join(&show.left()[0]).join("textkit");
     let version = fs::read_to_string(kept.join("lib/version.sh")).unwrap();
     assert!(version.contains("echo 1.0"), "{version}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_refused_before_anything_is_shown() {
+    let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let mut show = Show::begin(&[], &["--web", "--port", &port.to_string()]);
+    let said = show.end();
+    assert_ne!(said.code, 0, "{said}");
+    assert_eq!(said.out, "");
+    let told = format!("the port {port} is taken by another program");
+    assert!(said.err.contains(&told), "{said}");
+    assert!(said.err.contains("`crew demo --web --port "), "{said}");
+    assert_eq!(show.left(), Vec::<String>::new());
 }
 
 /// The agent's next step on its question, in a folder of its own: what it prints.

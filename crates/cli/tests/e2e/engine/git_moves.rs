@@ -190,6 +190,19 @@ fn an_old_file_that_came_back_without_a_trace_is_asked_about_and_a_person_settle
 }
 
 #[test]
+fn a_person_who_opens_a_ticket_again_is_named_also_while_an_engine_runs() {
+    let world = landed();
+    let engine = world.engine();
+    world.wait("an engine runs", || world.json(&["ps"])["engine"].is_object());
+    world.must(&["ticket", "reopen", "t-1"]);
+    let said = world.must(&["history", "t-1"]).out;
+    assert!(said.contains("opened again by "), "{said}");
+    assert!(!said.contains("an edit of its file"), "{said}");
+    world.must(&["stop"]);
+    drop(engine);
+}
+
+#[test]
 fn a_person_who_opens_a_ticket_again_is_heard_though_git_has_that_content_or_gets_it() {
     // The content of the open file stands in git.
     let world = open_in_git();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
 use testkit::world::World;
 
 /// A value that looks like a token, put together here so that no scanner finds it in this file.
@@ -55,6 +56,19 @@ fn a_token_waits_for_a_person_and_is_masked_everywhere() {
         shown.push_str(&world.must(&[command, "t-1"]).all());
     }
     assert!(shown.contains("+let token = \"ghp_…\";"), "{shown}");
+    assert!(
+        shown.contains("looks like a secret: main.rs:1 (github-pat: ghp_…)"),
+        "{shown}"
+    );
+    let inbox: Value = serde_json::from_str(&world.crew(&["inbox", "--json"]).out).unwrap();
+    let diff = world.json(&["diff", "t-1"]);
+    for found in [&inbox["items"][0]["secrets"][0], &diff["secrets"][0]] {
+        let place = (&found["path"], &found["line"], &found["rule"], &found["commit"]);
+        assert_eq!(
+            format!("{place:?}"),
+            r#"(String("main.rs"), Number(1), String("github-pat"), Null)"#
+        );
+    }
     assert!(!shown.contains(&token()), "{shown}");
     // crew's own files do not have it either: those of the agent do, in its workspace.
     let mut found = Vec::new();

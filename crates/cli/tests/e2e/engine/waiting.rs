@@ -488,6 +488,13 @@ fn without_an_engine_nothing_is_said_to_go_on_by_itself() {
         let says = "waits for its next step, and goes on when an engine runs again (`crew run`)";
         assert!(below.contains(says), "{below}");
     }
+    let queue = world.must(&["queue"]).out;
+    let ps = world.json(&["ps"]);
+    for (nth, id) in ["t-1", "t-2"].into_iter().enumerate() {
+        let row = queue.lines().find(|line| line.contains(id)).unwrap();
+        assert!(row.contains("waits, step"), "{row}");
+        assert_eq!(ps["agents"][nth]["state"], "waiting");
+    }
     world.drain_all();
 }
 

@@ -335,6 +335,8 @@ impl Crew {
                 .agents("idle")
                 .into_iter()
                 .chain(self.agents("working"))
+                // Between two steps, while no engine runs.
+                .chain(self.agents("waiting"))
                 .collect();
             for n in 1..=reference.spawned {
                 assert!(

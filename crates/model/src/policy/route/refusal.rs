@@ -179,6 +179,42 @@ fn paused<S: Serializer>(pause: &Pause, serializer: S) -> Result<S::Ok, S::Error
 }
 
 impl Refusal {
+    /// Whether a person may give the ticket to an agent all the same, out of turn: as
+    /// [`assignable`](super::assignable) has it, as far as this refusal says. It is the first of the queue's,
+    /// so that another one may stand behind what a person passes over.
+    #[must_use]
+    pub fn yields_to_a_person(&self) -> bool {
+        match self {
+            Refusal::TakenByPerson
+            | Refusal::Debouncing { .. }
+            | Refusal::AssigneeBusy { .. }
+            | Refusal::NoAgentFree { .. } => true,
+            Refusal::Unknown
+            | Refusal::Done { .. }
+            | Refusal::InProgress { .. }
+            | Refusal::Submitted { .. }
+            | Refusal::Held { .. }
+            | Refusal::NoFile
+            | Refusal::Unreadable
+            | Refusal::FileClosed
+            | Refusal::FileUnheeded { .. }
+            | Refusal::Epic
+            | Refusal::NotDue { .. }
+            | Refusal::MissingDependency { .. }
+            | Refusal::MissingRecovered { .. }
+            | Refusal::DependencyFailed { .. }
+            | Refusal::Cycle { .. }
+            | Refusal::WaitsFor { .. }
+            | Refusal::RecoveryNotNeededYet { .. }
+            | Refusal::RecoveryNotNeeded { .. }
+            | Refusal::DayBudget { .. }
+            | Refusal::TargetUnchecked { .. }
+            | Refusal::TargetRed { .. }
+            | Refusal::NotSetUp { .. }
+            | Refusal::Delegated { .. } => false,
+        }
+    }
+
     /// The dependencies of a ticket that waits for itself, each with the ticket that has it: without one of
     /// them it does not. Of a long way round only its beginning's.
     #[must_use]

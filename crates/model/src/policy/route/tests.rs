@@ -332,6 +332,9 @@ fn a_person_who_assigns_speaks_for_people_and_for_nothing_else() {
     }
     world.ticket("t-3").due = Some(Time(20_000));
     let may = |name: &str| assignable(world.queue(), &id(name));
+    let refusals = refusals(world.queue());
+    let yields = |name: &str| refusals[&id(name)].yields_to_a_person();
+    assert!(yields("t-1") && !yields("t-3"));
     assert_eq!(may("t-1"), Ok(()));
     assert_eq!(may("t-2"), Err(Refusal::WaitsFor { ids: vec![id("t-1")] }));
     assert_eq!(may("t-3"), Err(Refusal::NotDue { until: Time(20_000) }));

@@ -10,7 +10,7 @@ use crate::policy::failure;
 use crate::target::Target;
 use crate::ticket::{Stage, State, Ticket};
 use crate::view::{self, Snapshot};
-use crate::{TicketId, Time};
+use crate::{Look, TicketId, Time};
 
 /// The reason and the end of an agent's wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,6 +32,21 @@ pub enum EndedBy {
     Target,
     /// An engine, at the end of the wait at the latest.
     Engine,
+}
+
+impl Waits {
+    /// The wait in words, with how it ends while no engine runs.
+    pub(in crate::view) fn without_engine(&self, look: Look) -> String {
+        let due = match self.ended_by {
+            EndedBy::Person => String::new(),
+            EndedBy::Target => format!(", and goes on {}", look.by_itself()),
+            EndedBy::Engine => {
+                let due = look.due(self.until.unwrap_or(look.now));
+                format!(", and goes on {}", due.unwrap_or_default())
+            }
+        };
+        format!("waits for {}{due}", self.what)
+    }
 }
 
 impl EndedBy {
@@ -137,14 +152,7 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         return for_process(&attempt.conversation);
     }
     match &attempt.state {
-        attempt::State::Preparing => fact("its workspace"),
-        attempt::State::Ready if let Some(at) = attempt.resumes_at => Some(Waits {
-            what: "its next step, after too many failed steps in a row".to_owned(),
-            until: Some(at),
-            ended_by: EndedBy::Engine,
-        }),
-        attempt::State::Ready => fact("its first step"),
-        attempt::State::Working(working) => Some(between_steps(attempt, working)),
+        attempt::State::Preparing | attempt::State::Ready | attempt::State::Working(_) => for_engine(attempt),
         attempt::State::WaitingForInput { question, until } => Some(Waits {
             what: format!("an answer: {question}"),
             until: *until,
@@ -165,6 +173,37 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
             Stuck::NoProgress => waits_for("a person: the same failure came three times", EndedBy::Person),
         },
     }
+}
+
+/// The wait for what an engine does next: its workspace, or a step. None while a step runs, and where it
+/// waits for something else.
+pub(in crate::view) fn for_engine(attempt: &Attempt) -> Option<Waits> {
+    if attempt.conversation.has_live_worker() {
+        return None;
+    }
+    let (what, until) = match &attempt.state {
+        attempt::State::Preparing => ("its workspace".to_owned(), None),
+        attempt::State::Ready if attempt.resumes_at.is_some() => {
+            let what = "its next step, after too many failed steps in a row";
+            (what.to_owned(), attempt.resumes_at)
+        }
+        attempt::State::Ready => ("its first step".to_owned(), None),
+        attempt::State::Working(working) => {
+            let what = after_failure(attempt, working);
+            (what.unwrap_or_else(|| "its next step".to_owned()), working.due)
+        }
+        attempt::State::WaitingForInput { .. }
+        | attempt::State::WaitingForWakeup { .. }
+        | attempt::State::WaitingForChildren { .. }
+        | attempt::State::Verifying
+        | attempt::State::Done
+        | attempt::State::Stuck { .. } => return None,
+    };
+    Some(Waits {
+        what,
+        until,
+        ended_by: EndedBy::Engine,
+    })
 }
 
 /// The wait for the end of a process that has nothing more to do; none while it works.
@@ -236,15 +275,6 @@ pub(in crate::view) fn after_failure(attempt: &Attempt, working: &Working) -> Op
         failure.class.name(),
         failure.message
     ))
-}
-
-fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
-    let what = after_failure(attempt, working).unwrap_or_else(|| "its next step".to_owned());
-    Waits {
-        what,
-        until: working.due,
-        ended_by: EndedBy::Engine,
-    }
 }
 
 fn verification(ticket: &Ticket) -> Option<Waits> {

@@ -133,6 +133,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         since: Some(ticket.since),
         why: String::new(),
         printed: None,
+        secrets: Vec::new(),
         until: None,
         acts: Vec::new(),
     }
@@ -268,6 +269,7 @@ fn held(ticket: &Ticket, held: &Held, goes_on: &str) -> Item {
         since: Some(held.since),
         acts,
         printed: held.output.clone(),
+        secrets: ticket.secrets_to_approve().to_vec(),
         ..item(ticket, Kind::Held(held.why.name()), urgency)
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Cont
             since: Some(pause.since),
             why: reason.words(),
             printed: None,
+            secrets: Vec::new(),
             until: pause.until,
             acts: harness_acts(pause, &ticket.id, beside.engine),
         });
@@ -88,6 +89,7 @@ pub(super) fn target_red(target: &Target, engine: bool) -> Option<Item> {
         since: Some(target.since),
         why,
         printed: target.verdict.printed().map(str::to_owned),
+        secrets: Vec::new(),
         until: target.retry_at,
         acts,
     })
@@ -105,6 +107,7 @@ pub(super) fn disk(why: &str, engine: bool) -> Item {
         since: None,
         why: why.to_owned(),
         printed: None,
+        secrets: Vec::new(),
         until: None,
         acts: vec![Act::ByHand {
             what: format!(
@@ -132,6 +135,7 @@ pub(super) fn settings(why: &str, engine: bool) -> Item {
         since: None,
         why: why.to_owned(),
         printed: None,
+        secrets: Vec::new(),
         until: None,
         acts: vec![
             by_hand(format!("mend the file: {until}")),
@@ -151,6 +155,7 @@ pub(super) fn unwritable(why: &str, engine: bool) -> Item {
         since: None,
         why: why.to_owned(),
         printed: None,
+        secrets: Vec::new(),
         until: None,
         acts: vec![Act::ByHand {
             what: format!(
@@ -176,6 +181,7 @@ pub(super) fn failing(failing: &Failing, tickets: &BTreeMap<TicketId, Arc<Ticket
         since: Some(failing.since),
         why: failing.why.clone(),
         printed: None,
+        secrets: Vec::new(),
         until: failing.until,
         acts: vec![Act::ByHand {
             what: MEND.to_owned(),
@@ -194,6 +200,7 @@ pub(super) fn locked(lock: &str) -> Item {
         since: None,
         why: format!("an engine was killed while it landed, and left {lock}"),
         printed: None,
+        secrets: Vec::new(),
         until: None,
         acts: vec![Act::ByHand {
             what: "start an engine: `crew run` ends the landing, and gives it back".to_owned(),
@@ -251,6 +258,7 @@ pub(super) fn unwritten(behind: &Behind) -> Item {
         why: behind.words(),
         until: None,
         printed: None,
+        secrets: Vec::new(),
         acts: behind.remedies().into_iter().map(by_hand).collect(),
     }
 }
@@ -318,6 +326,7 @@ pub(super) fn unheeded(ticket: &Ticket) -> Option<Item> {
         since: Some(change.since),
         why: change.words(),
         printed: None,
+        secrets: Vec::new(),
         until: None,
         acts,
     })
@@ -354,6 +363,7 @@ pub(super) fn quiet(ticket: &Ticket, beside: &Context) -> Vec<Item> {
             since: Some(quiet.since),
             why: format!("its step is silent: {}", quiet.how),
             printed: None,
+            secrets: Vec::new(),
             until: None,
             acts: std::iter::once(Act::ByHand { what }).chain(kill).collect(),
         }
@@ -373,6 +383,7 @@ pub(super) fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> 
         since: None,
         why: file.what.clone(),
         printed: None,
+        secrets: Vec::new(),
         until: None,
         acts: vec![Act::ByHand {
             what: file.hint.clone(),

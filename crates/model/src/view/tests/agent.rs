@@ -3,6 +3,7 @@
 use super::*;
 use crate::Look;
 use crate::attempt::Mode;
+use crate::policy::attention::Facts;
 use crate::target::{Basis, Target, Verdict};
 use crate::ticket::CheckPlan;
 
@@ -99,6 +100,17 @@ fn an_agent_between_two_steps_waits_for_an_engine_and_one_that_asks_for_a_person
     );
     let waits = "waits for its next step, and goes on when an engine runs again (`crew run`)";
     assert_eq!(agent.waiting(WITHOUT).as_deref(), Some(waits));
+    let stands = |story: &Story, look| {
+        let ticket = &story.crew.tickets[&TicketId::new("t-1").unwrap()];
+        let standing = Standing::of(ticket, Facts::default(), look);
+        (standing.word, standing.why)
+    };
+    assert_eq!(stands(&answered(), LOOK), ("working", None));
+    assert_eq!(
+        stands(&answered(), WITHOUT),
+        ("waits", Some(waits.to_owned())),
+        "its ticket says what it says"
+    );
     let mut story = Story::up(&["ada"]);
     story.create("t-1", "Ask", &[]);
     story.claim("t-1", "ada");
@@ -108,6 +120,7 @@ fn an_agent_between_two_steps_waits_for_an_engine_and_one_that_asks_for_a_person
         Status::Working,
         "its step runs on"
     );
+    assert_eq!(stands(&story, WITHOUT), ("working", None));
     let question = "red or blue?".to_owned();
     story.finish("t-1", Signal::Asked { question });
     let waits = Some("waits for an answer: red or blue?".to_owned());

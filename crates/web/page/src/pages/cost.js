@@ -100,7 +100,6 @@ const Days = ({ call, names, days, until, since, paid, words, more }) => {
     return { label: day, parts: own, says: sentence(day, line, own) };
   });
   const budget = state.value?.budget_per_day ?? null;
-  const table = days.lines.map(line => [line.day, line.steps, line.failed, line.usage.input_tokens, line.usage.output_tokens, line.usage] .slice(0, 5));
   return h(Bars, {
     title: `Cost by day in US dollars, ${since && firstDay === since.slice(0, 10) ? `last ${words}` : `since ${firstDay}`}, UTC`,
     bars, file: 'cost-by-day', format: value => money(value), short: day => day.slice(5),
@@ -109,7 +108,8 @@ const Days = ({ call, names, days, until, since, paid, words, more }) => {
       head: ['Day', 'Steps', 'Failed', 'Tokens in', 'Out', 'Cost'], numbers: [1, 2, 3, 4, 5],
       rows: days.lines.map(line => [line.day, number(line.steps), number(line.failed), short(line.usage.input_tokens), short(line.usage.output_tokens), cost(line.usage)]).reverse(),
       csvHead: ['day', 'steps', 'failed', 'input_tokens', 'output_tokens', 'cost_micro_usd', 'estimated_micro_usd'],
-      csvRows: table.map((row, n) => [...row, days.lines[n]?.usage.cost_micro_usd ?? 0, days.lines[n]?.usage.estimated_micro_usd ?? 0].map(it => (typeof it === 'object' ? null : it))),
+      csvRows: days.lines.map(({ day, steps, failed, usage }) =>
+        [day, steps, failed, usage.input_tokens, usage.output_tokens, usage.cost_micro_usd, usage.estimated_micro_usd ?? 0]),
     },
   });
 };

@@ -1,10 +1,10 @@
 // The journal: everything that happened, newest first. What is new comes by itself while nobody looks closer.
-import { Fragment, h, useCallback, useEffect, useRef, useState } from '../h.js';
+import { Fragment, h, useEffect, useRef, useState } from '../h.js';
 import { Problem, get, path } from '../api.js';
 import { moment, number, time, whole } from '../format.js';
 import { useKeys } from '../keymap.js';
 import { at, query, repo, route } from '../router.js';
-import { cut, live } from '../store.js';
+import { cut, rows, seqOf } from '../store.js';
 import { several } from '../words.js';
 import { Empty, Failed, Loading } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
@@ -59,73 +59,77 @@ const Journal = ({ stream, kind, opened, under }) => {
   const [old, setOld] = useState(false);
   const [reading, setReading] = useState(false);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
-  const seen = useRef(0);
-  const busy = useRef(false);
-  const [read, setRead] = useState(0);
+  /** Rows that have come and are not in the list, newest first; and the newest that is. */
+  const came = useRef({ events: /** @type {Event[]} */ ([]), after: 0 });
+  const loads = useRef(0);
+
+  const of = stream === '' || stream === 'project' || stream.includes('/') ? stream : `ticket/${stream}`;
+  const name = kind.replaceAll(' ', '_');
 
   /** @param {string} range */
   const call = range => {
-    const of = stream === '' || stream === 'project' || stream.includes('/') ? stream : `ticket/${stream}`;
-    const filter = `${of && `&stream=${encodeURIComponent(of)}`}${kind && `&kind=${encodeURIComponent(kind.replaceAll(' ', '_'))}`}`;
+    const filter = `${of && `&stream=${encodeURIComponent(of)}`}${name && `&kind=${encodeURIComponent(name)}`}`;
     return get(`${path('r', repo.peek() ?? '', 'events')}?limit=${PAGE}${filter}${range}`);
   };
 
-  const load = useCallback(async (mayBeOld = true) => {
+  const load = async (mayBeOld = true) => {
+    const mine = ++loads.current;
     setProblem(null);
     setEvents(null);
     setFresh([]);
+    came.current = { events: [], after: 0 };
     try {
       // A link to an old event shows it among those around it, and the way to the newest.
-      const isOld = mayBeOld && opened !== null && lastSeq(cut.peek()) - opened > PAGE * 0.75;
+      const isOld = mayBeOld && opened !== null && seqOf(cut.peek()) - opened > PAGE * 0.75;
       const answer = await call(isOld ? `&before=${opened + PAGE / 4}` : '');
+      // Meanwhile another filter may have been chosen.
+      if (mine !== loads.current) return;
+      came.current.after = answer.events[0]?.seq ?? 0;
       setOld(isOld);
       setEvents(answer.events);
       setNext(answer.next ?? null);
-      seen.current = answer.events[0]?.seq ?? 0;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      setProblem(error);
+      if (mine === loads.current) setProblem(error);
     }
-  }, [stream, kind]);
-  const latest = useRef(load);
-  latest.current = load;
-  useEffect(() => { load(); }, [load]);
+  };
+  useEffect(() => { load(); }, [of, name]);
 
-  /** Whether somebody looks closer, so that nothing may move. */
+  /** Whether somebody looks closer, so that nothing may move, or has not taken up what came meanwhile. */
+  const waits = fresh.length > 0;
   const isBusy = () => {
     const element = list.current;
-    return stands || !element || element.matches(':hover, :focus-within') || (element.closest('.pane')?.scrollTop ?? 0) > 8;
+    return stands || waits || !element || element.matches(':hover, :focus-within') || (element.closest('.pane')?.scrollTop ?? 0) > 8;
   };
 
-  // A cut says that there are rows beyond those that are shown. However fast cuts come, they are read every so often.
-  const seq = lastSeq(cut.value);
+  // However fast rows come, they are shown every so often.
+  const isThere = events !== null && !old;
   useEffect(() => {
-    if (events === null || old || seq <= seen.current || busy.current) return;
-    busy.current = true;
-    setTimeout(async () => {
-      try {
-        const upTo = lastSeq(cut.peek());
-        /** @type {Event[]} */
-        let more = [];
-        for (let after = /** @type {number | null} */ (seen.current); after !== null;) {
-          const answer = await call(`&after=${after}`);
-          more = [...answer.events, ...more].slice(0, MOST);
-          after = answer.next ?? null;
-        }
-        // Meanwhile another filter may have been chosen.
-        if (latest.current !== load) return;
-        seen.current = Math.max(seen.current, upTo, more[0]?.seq ?? 0);
-        if (more.length > 0 && isBusy()) setFresh(was => [...more, ...was].slice(0, MOST));
-        else if (more.length > 0) setEvents(was => [...more, ...(was ?? [])].slice(0, MOST));
-        setRead(n => n + 1);
-      } catch (error) {
-        // The next cut asks again, and so does the end of a time without the server.
-        if (!(error instanceof Problem)) throw error;
-      } finally {
-        busy.current = false;
-      }
-    }, 200);
-  }, [seq, events === null, stands, old, read, live.value.state]);
+    let timer = 0;
+    const show = () => {
+      timer = 0;
+      const more = came.current.events.filter(({ seq }) => seq > came.current.after);
+      came.current = { events: [], after: more[0]?.seq ?? came.current.after };
+      if (more.length === 0) return;
+      if (isBusy()) setFresh(was => [...more, ...was].slice(0, MOST));
+      else setEvents(was => [...more, ...(was ?? [])].slice(0, MOST));
+    };
+    /** @param {any} row */
+    const take = ({ detail: event }) => {
+      if ((of && event.stream !== of) || (name && event.kind !== name)) return;
+      came.current.events = [event, ...came.current.events].slice(0, MOST);
+      if (isThere) timer ||= setTimeout(show, 200);
+    };
+    const miss = () => (isBusy() ? setOld(true) : load(false));
+    if (isThere) show();
+    rows.addEventListener('row', take);
+    rows.addEventListener('gap', miss);
+    return () => {
+      clearTimeout(timer);
+      rows.removeEventListener('row', take);
+      rows.removeEventListener('gap', miss);
+    };
+  }, [of, name, isThere, stands, waits]);
 
   // The event of a link is brought into sight, once.
   const isRead = events !== null;
@@ -183,9 +187,6 @@ const Journal = ({ stream, kind, opened, under }) => {
       ? h('button', { type: 'button', class: 'older', 'aria-disabled': String(reading), onClick: () => reading || older() }, reading ? 'Reading…' : 'Older events')
       : !problem && h('p', { class: 'dim journal-end' }, 'The beginning of the journal.'))];
 };
-
-/** The journal's last row at a cut. @param {string | null} cut */
-const lastSeq = cut => Number(cut?.split('.')[1] ?? 0);
 
 /** @param {{event: Event, opened: boolean}} props */
 const Row = ({ event, opened }) => h('a', {

@@ -4,6 +4,7 @@ import { looksOnly } from '../api.js';
 import { useKeys } from '../keymap.js';
 import { at, go, query, route } from '../router.js';
 import { docs, inbox, orders, state } from '../store.js';
+import { snoozeOf } from '../snooze.js';
 import { kindOf, urgencies, urgencyTone, words } from '../words.js';
 import { Empty } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
@@ -23,9 +24,18 @@ import { Age } from '../ui/time.js';
 const picked = signal(new Set());
 let pickedLast = '';
 
-/** Choose one, or not; with `range` all from the last one. @param {string} id @param {boolean} range */
+/** The keys of the items that are listed: all, or those of the kind that is asked for. */
+const listed = () => {
+  const kind = route.value.query.get('kind');
+  return orders.inbox.value.filter(id => {
+    const item = docs.item.value.get(id);
+    return item && (!kind || item.kind === kind);
+  });
+};
+
+/** Choose one, or not; with `range` all that are listed from the last one. @param {string} id @param {boolean} range */
 const pick = (id, range = false) => {
-  const order = orders.inbox.peek();
+  const order = listed();
   const [from, to] = [order.indexOf(pickedLast), order.indexOf(id)].sort((a, b) => a - b);
   const next = new Set(picked.peek());
   const on = !next.has(id);
@@ -50,7 +60,8 @@ const Pick = ({ item }) => h('label', { class: 'pick' },
 /** @param {Item} item */
 const cells = item => [
   [h(ItemKind, { item }), h('span', { class: 'unseen' }, `, ${urgencies[item.urgency]}`),
-    item.agent && h('span', { class: 'dim' }, ' ', h(Outside, { text: item.agent }))],
+    item.agent && h('span', { class: 'dim' }, ' ', h(Outside, { text: item.agent })),
+    snoozeOf(item) && h('span', { class: 'dim' }, ' · snoozed')],
   h('a', { href: at('inbox', item.id), class: 'open' }, h(Outside, { text: item.title })),
   item.ticket && h('span', { class: 'id' }, item.ticket),
   h(Age, { since: item.since, class: 'dim' }),
@@ -81,8 +92,8 @@ const Late = ({ id }) => {
   return part && h(part.Settled, { id });
 };
 
-/** The chosen item, and what is known of its ticket. @param {{id: string}} props */
-const Chosen = ({ id }) => {
+/** The item that is shown, and what is known of its ticket. @param {{id: string, keyless: boolean}} props */
+const Chosen = ({ id, keyless }) => {
   // In a narrow window the card is the page: its title is the one heading.
   const narrow = useMedia('(max-width: 699.98px)');
   useEffect(() => {
@@ -97,7 +108,7 @@ const Chosen = ({ id }) => {
   const shown = item ?? last.current;
   if (!shown) return h(Late, { key: id, id });
   return h('div', { class: 'item-page' },
-    h(ItemCard, { key: id, item: shown, gone: !item, heading: narrow ? 'h1' : 'h2', next: next ? at('inbox', next) : null }),
+    h(ItemCard, { key: id, item: shown, gone: !item, heading: narrow ? 'h1' : 'h2', next: next ? at('inbox', next) : null, keyless }),
     shown.ticket && h(Latest, { id: shown.ticket }));
 };
 
@@ -105,10 +116,7 @@ export const Page = () => {
   const { params, query: asked } = route.value;
   const kind = asked.get('kind') ?? '';
   const kinds = [...new Set(inbox.value.map(item => item.kind))];
-  const keys = orders.inbox.value.filter(id => {
-    const item = docs.item.value.get(id);
-    return item && (!kind || item.kind === kind);
-  });
+  const keys = listed();
   const chosen = params[0] ?? null;
   const search = kind ? `?kind=${encodeURIComponent(kind)}` : '';
 
@@ -165,12 +173,12 @@ export const Page = () => {
         }, h('option', { value: '' }, 'all kinds'), kinds.map(it => h('option', { key: it, value: it }, kindOf(it).words)))),
       h(List, {
         label: 'Items that wait for a person', class: 'inbox-list', columns: ['Kind', 'Title', 'Ticket', 'Waits', 'Choose'],
-        keys, docs: docs.item.value, cells, memo: true, tone: item => `urgent-${urgencyTone(item.urgency)}`, current: chosen, order: kind,
+        keys, docs: docs.item.value, cells, memo: true, tone: item => (snoozeOf(item) ? 'urgent-dim snoozed' : `urgent-${urgencyTone(item.urgency)}`), current: chosen, order: kind,
         empty: h(Nothing, null),
       }),
       keys.length > 0 && h('p', { class: 'dim list-end' }, 'Nothing else waits.'),
       bulk && h(bulk.Bulk, { items: several, clear: () => { picked.value = new Set(); } })),
     h('section', { class: 'pane detail', 'aria-label': 'The chosen item' },
       chosen && h('a', { href: at('inbox') + search, class: 'back-line only-narrow' }, '‹ Needs you'),
-      chosen ? h(Chosen, { id: chosen }) : keys.length > 0 && h(Empty, { title: 'Choose an item.' })));
+      chosen ? h(Chosen, { id: chosen, keyless: several.length > 0 }) : keys.length > 0 && h(Empty, { title: 'Choose an item.' })));
 };

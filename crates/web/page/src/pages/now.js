@@ -1,7 +1,8 @@
 // How everything stands, on one page.
 import { h } from '../h.js';
 import { at } from '../router.js';
-import { docs, inbox, now, orders, state, waiting } from '../store.js';
+import { docs, inbox, now, orders, state } from '../store.js';
+import { waiting } from '../snooze.js';
 import { money, moment } from '../format.js';
 import { urgencyTone, words } from '../words.js';
 import { Empty } from '../ui/empty.js';

@@ -5,6 +5,7 @@ import { go } from '../router.js';
 import { repos } from '../store.js';
 import { Empty, Loading } from '../ui/empty.js';
 import { PageHead } from '../ui/head.js';
+import { Outside } from '../ui/outside.js';
 
 export const Page = () => {
   const all = repos.value;
@@ -17,6 +18,6 @@ export const Page = () => {
     all.length === 0 && h(Empty, { title: 'This server shows no repository.', type: ['crew web'] },
       'Type it in a repository that has a crew.toml.'),
     h('ul', { class: 'pad' }, all.map(({ id, name, path }) => h('li', { key: id, class: 'card pad' },
-      h('a', { href: `${base}r/${encodeURIComponent(id)}/` }, h('b', null, name)), ' ',
-      h('span', { class: 'dim mono' }, path)))));
+      h('a', { href: `${base}r/${encodeURIComponent(id)}/` }, h('b', null, h(Outside, { text: name }))), ' ',
+      h(Outside, { class: 'dim mono', text: path })))));
 };

@@ -174,7 +174,5 @@ export const Page = () => {
       h('div', { class: 'ticket-right' },
         tab === 'history' ? h(History, { id })
           : read === null ? null
-            : tab === 'cost' ? h(CostPart, { read })
-              : tab === '' ? h(Facts, { read, id })
-                : h(Empty, { title: 'There is no such part.' }))));
+            : tab === 'cost' ? h(CostPart, { read }) : h(Facts, { read, id }))));
 };

@@ -48,20 +48,20 @@ const overCells = over => [
 /** Those that are over, by pages of a hundred. @param {{q: string}} props */
 const Over = ({ q }) => {
   const [found, setFound] = useState(/** @type {{q: string, tickets: import('../types').Over[], next: string | null} | null} */ (null));
-  const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
+  const [failed, setFailed] = useState(/** @type {{problem: Problem, retry: () => void} | null} */ (null));
   const asked = useRef(0);
 
   /** @param {string | null} before @param {import('../types').Over[]} had */
   const load = async (before, had) => {
     const mine = ++asked.current;
-    setProblem(null);
+    setFailed(null);
     const search = new URLSearchParams({ over: 'true', limit: '100', ...(q ? { q } : {}), ...(before ? { before } : {}) });
     try {
       const page = await get(`${path('r', repo.peek() ?? '', 'tickets')}?${search}`);
       if (mine === asked.current) setFound({ q, tickets: [...had, ...page.tickets], next: page.next ?? null });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (mine === asked.current) setProblem(error);
+      if (mine === asked.current) setFailed({ problem: error, retry: () => load(before, had) });
     }
   };
   useEffect(() => {
@@ -71,14 +71,14 @@ const Over = ({ q }) => {
 
   const tickets = found?.tickets ?? [];
   const map = useMemo(() => new Map(tickets.map(ticket => [ticket.id, ticket])), [found]);
-  if (problem) return h('div', { class: 'pad' }, h(Failed, { problem, retry: () => load(null, []) }));
-  if (!found) return h(Loading, { rows: 8 });
+  const trouble = failed && h('div', { class: 'pad' }, h(Failed, failed));
+  if (!found) return trouble || h(Loading, { rows: 8 });
   return h('div', null,
     h(List, {
       label: 'Tickets that are over', class: 'tickets-list is-over', columns: overColumns, keys: tickets.map(ticket => ticket.id), docs: map, cells: overCells, order: found,
       empty: h(Empty, { title: q ? 'No ticket that is over has these words.' : 'No ticket is over yet.' }),
     }),
-    found.next && h('p', { class: 'pad' }, h('button', { type: 'button', onClick: () => load(found.next, tickets) }, 'More')));
+    trouble || found.next && h('p', { class: 'pad' }, h('button', { type: 'button', onClick: () => load(found.next, tickets) }, 'More')));
 };
 
 export const Page = () => {

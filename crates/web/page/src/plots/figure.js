@@ -97,7 +97,7 @@ export const Figure = ({ title, facts, file, says, idle, legend, tools, children
 };
 
 /** @param {{facts: Facts, title: string}} props */
-export const FactTable = ({ facts, title }) =>
+const FactTable = ({ facts, title }) =>
   h('div', { class: 'table-scroll', tabIndex: 0, role: 'region', 'aria-label': `${title}, as a table` },
     h('table', { class: 'fact-table' },
       h('thead', null, h('tr', null, facts.head.map((name, n) =>

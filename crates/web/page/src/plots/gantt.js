@@ -1,7 +1,7 @@
 // Where the time of tickets went: a row for each ticket, a segment for each state that it was in.
 import { h, useState } from '../h.js';
 import { moment, span, time } from '../format.js';
-import { Link, at as address } from '../router.js';
+import { at as address } from '../router.js';
 import { Outside } from '../ui/outside.js';
 import { Figure, useMarks, useWidth } from './figure.js';
 import { shareOf, timeTicks } from './scale.js';
@@ -12,7 +12,7 @@ import { shareOf, timeTicks } from './scale.js';
 
 /** The words of the phases, in the order of the legend.
  * @type {Record<Phase, string>} */
-export const PHASES = {
+const PHASES = {
   prepare: 'preparing', work: 'at work', wait: 'waiting', queue: 'in line', check: 'checking', review: 'in review',
   land: 'landing', held: 'held',
 };
@@ -81,7 +81,7 @@ export const Gantt = ({ rows, now, since, title = 'Where the time went' }) => {
   const names = h('ol', { class: 'gantt-names' }, kept.map(place => {
     const it = rows[place];
     return it && h('li', { style: { insetBlockStart: `${y(place)}px`, blockSize: `${isNarrow ? 22 : row}px`, inlineSize: isNarrow ? '100%' : `${labels - 8}px` } },
-      h(Link, { to: address('t', it.ticket) }, h(Outside, { class: 'id', text: it.ticket }), ' ', h(Outside, { class: 'title', text: it.title })),
+      h('a', { href: address('t', it.ticket) }, h(Outside, { class: 'id', text: it.ticket }), ' ', h(Outside, { class: 'title', text: it.title })),
       it.agent && !isNarrow && h(Outside, { class: 'who', text: it.agent }));
   }));
 

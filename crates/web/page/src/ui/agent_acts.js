@@ -16,7 +16,7 @@ export const AgentActs = ({ agent }) => {
   const waiting = inbox.value.find(item => item.agent === name && item.ticket === agent.ticket);
   /** @type {import('../acts.js').Button[]} */
   const buttons = [];
-  if (agent.state === 'waiting' && agent.waits_until && !waiting) {
+  if (docs.ticket.value.get(agent.ticket ?? '')?.standing.word === 'sleeps') {
     buttons.push({ verb: 'wake', label: 'Wake', key: 'W', line: `crew wake ${name}`, run: () => command({ command: 'wake', agent: name }, subject) });
   }
   if (agent.ticket) {
@@ -67,10 +67,10 @@ const assign = async ({ name }, subject) => {
 
 /** @param {{name: string, close: (ticket?: string) => void}} props */
 const Assign = ({ name, close }) => {
-  const open = orders.tickets.value.flatMap(id => docs.ticket.value.get(id) ?? []).filter(ticket => ticket.state === 'open' && !ticket.agent);
+  const open = orders.tickets.value.flatMap(id => docs.ticket.value.get(id) ?? []).filter(ticket => ticket.assignable);
   const [chosen, setChosen] = useState(open.find(ticket => ticket.standing.sign === 'ready')?.id ?? open[0]?.id ?? '');
   if (open.length === 0) {
-    return h('div', { class: 'dialog-form' }, h('h2', null, `Give ${name} a ticket`), h('p', null, 'No ticket is open.'),
+    return h('div', { class: 'dialog-form' }, h('h2', null, `Give ${name} a ticket`), h('p', null, 'No ticket can be given to an agent now: each waits for something, or has one.'),
       h('div', { class: 'dialog-acts' }, h('button', { type: 'button', class: 'main', onClick: () => close() }, 'Close')));
   }
   return h('form', { class: 'dialog-form', onSubmit: (/** @type {Event} */ event) => {

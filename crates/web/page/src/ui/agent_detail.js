@@ -15,7 +15,7 @@ import { useGet } from './use_get.js';
 /** @typedef {import('../types').Agent} Agent */
 
 /** The step of an agent in words. @param {Agent} agent */
-export const stepOf = agent => (agent.step === 0 && !agent.running ? null
+const stepOf = agent => (agent.step === 0 && !agent.running ? null
   : agent.max_steps ? `step ${agent.step} of ${agent.max_steps}` : `step ${agent.step}`);
 
 /** What it waits for or does, in the server's words. @param {Agent} agent */
@@ -34,7 +34,7 @@ export const AgentDetail = ({ agent }) => h('div', { class: 'agent-detail' },
   agent.run
     ? h('div', { class: 'agent-output' }, h(OutputView, { key: agent.run, run: agent.run, label: `Output of ${agent.name}`, part: true }))
     : h('p', { class: 'dim agent-none' }, 'It has printed nothing yet.'),
-  h('div', { class: 'agent-more' }, h(Sums, { agent }), h(Past, { name: agent.name, landed: agent.totals.landed })));
+  h('div', { class: 'agent-more' }, h(Sums, { agent }), h(Past, { name: agent.name, steps: agent.totals.steps })));
 
 /** What goes wrong with it. @param {{agent: Agent}} props */
 const Troubles = ({ agent }) => {
@@ -79,9 +79,9 @@ const Sums = ({ agent }) => {
 const sums = (name, steps, usage) => h('tr', null, h('th', { scope: 'row' }, name), h('td', { class: 'number' }, number(steps)),
   h('td', { class: 'number' }, short(usage.input_tokens)), h('td', { class: 'number' }, short(usage.output_tokens)), h('td', { class: 'number' }, cost(usage)));
 
-/** The tickets that it has worked on, by cost. @param {{name: string, landed: number}} props */
-const Past = ({ name }) => {
-  const { data, problem, retry } = useGet(`${path('r', repo.value ?? '', 'cost')}?by=ticket&agent=${encodeURIComponent(name)}`);
+/** The tickets that it has worked on, by cost: read anew when a step has ended. @param {{name: string, steps: number}} props */
+const Past = ({ name, steps }) => {
+  const { data, problem, retry } = useGet(`${path('r', repo.value ?? '', 'cost')}?by=ticket&agent=${encodeURIComponent(name)}`, [steps]);
   return h('section', { class: 'card' }, h('h2', null, 'Worked on'),
     problem && h(Failed, { problem, retry }),
     data && data.lines.length === 0 && h('p', { class: 'dim card-foot' }, 'No step of it has ended yet.'),
@@ -98,4 +98,4 @@ const row = (name, value) => [h('dt', null, name), h('dd', null, value)];
 
 /** There is no such agent. @param {{name: string}} props */
 export const NoAgent = ({ name }) => h(Empty, { title: 'There is no such agent.', symbol: '∅' },
-  h('p', null, h('bdi', null, name), ' may have been removed. ', h('a', { href: at('agents') }, 'All agents')));
+  h('p', null, h(Outside, { text: name }), ' may have been removed. ', h('a', { href: at('agents') }, 'All agents')));

@@ -1,11 +1,12 @@
-// One act on several chosen items: one confirmation that lists them, one command each, and results row by
-// row.
+// One act on several chosen items, by its button or its key: one confirmation that lists them, one command each, and
+// results row by row.
 import { h, useState } from '../h.js';
 import { confirm, outcomes, sendAct } from '../acts.js';
+import { useKeys } from '../keymap.js';
 import { inert } from '../shell.js';
 import { several, verbs } from '../words.js';
 import { Outside, Said } from './outside.js';
-import { announce } from './toast.js';
+import { announce, toast } from './toast.js';
 
 /** @typedef {import('../types').Item} Item */
 
@@ -51,12 +52,20 @@ export const Bulk = ({ items, clear }) => {
       setResults(was => was.map(result => (result.item.id === item.id ? { item, accepted } : result)));
     }
   };
-  if (items.length === 0 && results.length === 0) return null;
   const offered = common(items);
+  // While some are chosen, the key of an act is about all of them, or about none.
+  useKeys(items.length === 0 ? [] : Object.entries(verbs).map(([verb, { key, label }]) => {
+    const all = offered.includes(verb);
+    const none = `${label.replace('…', '')} is not for all that are chosen.`;
+    return { key, label, run: () => (all ? run(verb) : toast(none, { tone: 'wrong' })), inert: all ? null : none };
+  }), [items, offered.join()]);
+  if (items.length === 0 && results.length === 0) return null;
   return h('section', { class: 'bulk', 'aria-label': 'Chosen items' },
     items.length > 0 && h('div', { class: 'bulk-acts' },
       h('b', null, `${items.length} chosen`),
-      offered.map(verb => h('button', { key: verb, type: 'button', class: verbs[verb].danger ? 'danger' : '', onClick: () => run(verb) }, verbs[verb].label)),
+      offered.map(verb => h('button', {
+        key: verb, type: 'button', class: verbs[verb].danger ? 'danger' : '', 'aria-keyshortcuts': verbs[verb].key, onClick: () => run(verb),
+      }, verbs[verb].label, h('kbd', { 'aria-hidden': 'true' }, verbs[verb].key))),
       offered.length === 0 && h('span', { class: 'dim' }, 'They have no act in common.'),
       h('button', { type: 'button', class: 'quiet', onClick: clear }, 'Choose none')),
     results.length > 0 && h('ul', { class: 'bulk-results' }, results.map(({ item, accepted }) => {

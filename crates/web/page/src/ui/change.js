@@ -30,7 +30,7 @@ const Row = ({ line }) => h('span', { class: `patch-line is-${line.mark}` },
 const Loaded = ({ id, seen }) => {
   const { data, problem, retry } = useGet(`${path('r', repo.value ?? '', 'tickets', id)}/diff`, [seen]);
   if (!data) return problem ? h(Failed, { problem, retry }) : h(Loading, { rows: 4 });
-  /** @type {{words: string, files: File[], more_files: number, sensitive: string[], lines: Line[], more_lines: number, has_secrets: boolean, trouble: string | null, passing: string[], unread: string[]}} */
+  /** @type {{words: string, files: File[], more_files: number, sensitive: string[], lines: Line[], more_lines: number, has_secrets: boolean, secrets: {says: string}[], trouble: string | null, passing: string[], unread: string[]}} */
   const change = data;
   return h('div', { class: 'change' },
     h('p', { class: 'dim' }, h(Outside, { text: change.words })),
@@ -41,6 +41,8 @@ const Loaded = ({ id, seen }) => {
       change.passing.map((it, n) => [n > 0 && ', ', h(Outside, { key: it, text: it })])),
     change.files.length === 0 && h('p', null, 'No file differs.'),
     change.trouble && h('p', { class: 'notice wrong' }, h(Outside, { text: change.trouble })),
+    change.secrets.length > 0 && h('div', { class: 'notice waiting' }, 'These look like secrets:',
+      h('ul', null, change.secrets.map(it => h('li', { key: it.says }, h(Outside, { text: it.says }))))),
     change.has_secrets && h('p', { class: 'notice waiting' }, 'What looks like secrets is masked here.'),
     change.lines.length > 0 && h('pre', { class: 'patch', tabIndex: 0, role: 'group', 'aria-label': `The change of ${id}` },
       change.lines.map((line, n) => h(Row, { key: n, line }))),

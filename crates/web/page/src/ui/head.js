@@ -1,6 +1,7 @@
 // The head of a page: its one heading, and what can be done with the whole of it.
 import { h, useEffect } from '../h.js';
-import { repository, waiting } from '../store.js';
+import { repository } from '../store.js';
+import { waiting } from '../snooze.js';
 import { visible } from './outside.js';
 
 /**

@@ -2,42 +2,25 @@
 import { h, useLayoutEffect, useEffect, useRef, useState } from '../h.js';
 import { Acts, Refusal, buttonOf, dismiss, outcomes, sendAct } from '../acts.js';
 import { looksOnly } from '../api.js';
+import { useKeys } from '../keymap.js';
+import { keep, kept } from '../prefs.js';
 import { at, repo } from '../router.js';
 import { inert } from '../shell.js';
-import { agentsWords, verbs } from '../words.js';
+import { snooze, snoozeOf } from '../snooze.js';
+import { agentsWords, asksOnly, verbs } from '../words.js';
 import { Outside, OutsideLines, Said, SaidLines } from './outside.js';
 import { ItemKind } from './state.js';
-import { Age, Until } from './time.js';
+import { Age, Moment, Until } from './time.js';
 import { announce } from './toast.js';
 
 /** @typedef {import('../types').Item} Item */
 /** @typedef {import('../types').Act} Act */
 
-/**
- * Whether the reason says no more than the question, which stands below in its agent's words.
- * @param {Item} item
- */
-const asksOnly = item => Boolean(item.question) && item.why.replace(/\s+/g, ' ').includes((item.question ?? '').replace(/\s+/g, ' ').slice(0, 60));
-
 // Drafts: what was typed and is not accepted yet is kept in this browser, over reloads and restarts.
 const PREFIX = 'crew.draft.';
 
-/** @param {string} key @returns {string} */
-const draft = key => {
-  try {
-    return localStorage.getItem(PREFIX + key) ?? '';
-  } catch {
-    return '';
-  }
-};
-
-/** @param {string} key @param {string} text '' forgets it. */
-const keep = (key, text) => {
-  try {
-    if (text) localStorage.setItem(PREFIX + key, text);
-    else localStorage.removeItem(PREFIX + key);
-  } catch { /* Without storage it is kept for as long as the page is. */ }
-};
+/** @param {string} key */
+const draft = key => kept(PREFIX + key) ?? '';
 
 /** The end of what a check printed, scrolled to its end. @param {{text: string}} props */
 const Printed = ({ text }) => {
@@ -82,12 +65,23 @@ const Work = ({ item }) => {
   });
 };
 
+/** Puts the item off on this device, or lets it count again. @param {{item: Item, keyless: boolean}} props */
+const Snoozed = ({ item, keyless }) => {
+  const it = snoozeOf(item);
+  const run = () => (it ? snooze(item, null) : import('./snooze.js').then(({ askSnooze }) => askSnooze(item)));
+  useKeys(keyless ? [] : [{ key: 'z', label: it ? 'End the snooze of the item' : 'Snooze the item on this device', run }], [item.id, it === null, keyless]);
+  return h('p', { class: 'item-snooze dim' },
+    it && ['Snoozed on this device until ', it.until ? h(Moment, { key: 'at', at: new Date(it.until).toISOString() }) : 'it changes', '. '],
+    h('button', { type: 'button', class: 'quiet small', onClick: run }, it ? 'End the snooze' : 'Snooze…'));
+};
+
 /**
- * @param {{item: Item, heading?: string, gone?: boolean, linked?: boolean, next?: string | null}} props
+ * @param {{item: Item, heading?: string, gone?: boolean, linked?: boolean, next?: string | null, keyless?: boolean}} props
  *   `heading`: the element of its title. `gone`: it waits no more; `next`: then the address of what to look
  * at instead. `linked`: whether it has its title, and links to its ticket: not on the ticket's own page.
+ *   `keyless`: whether keys are about something else now.
  */
-export const ItemCard = ({ item, heading = 'h2', gone = false, linked = true, next = null }) => {
+export const ItemCard = ({ item, heading = 'h2', gone = false, linked = true, next = null, keyless = false }) => {
   const key = `${repo.value}.${item.id}`;
   const [text, setText] = useState(() => draft(key));
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
@@ -95,7 +89,7 @@ export const ItemCard = ({ item, heading = 'h2', gone = false, linked = true, ne
 
   const type = (/** @type {string} */ it) => {
     setText(it);
-    keep(key, it);
+    keep(PREFIX + key, it || null);
   };
   const send = async () => {
     if (outcomes.peek().get(item.id)?.state === 'pending') return;
@@ -144,9 +138,10 @@ export const ItemCard = ({ item, heading = 'h2', gone = false, linked = true, ne
     asks && !looksOnly() && (!gone || text !== '') && h(Answer, { item, text, setText: type, send, field }),
     gone && h(Refusal, { subject: item.id }),
     !gone && h(Work, { item }),
-    !gone && buttons.length > 0 && h(Acts, { subject: item.id, seen: item, buttons }),
+    !gone && buttons.length > 0 && h(Acts, { subject: item.id, seen: item, buttons, keyless }),
     item.ticket && linked && h('p', { class: 'item-links' },
       h('a', { href: at('t', item.ticket) }, 'Ticket'),
       h('a', { href: at('t', item.ticket, 'output') }, 'Output'),
-      h('a', { href: at('t', item.ticket, 'history') }, 'History')));
+      h('a', { href: at('t', item.ticket, 'history') }, 'History')),
+    linked && !gone && h(Snoozed, { item, keyless }));
 };

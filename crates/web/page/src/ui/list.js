@@ -42,7 +42,6 @@ const Fresh = ({ count, takeUp }) => {
 
 /** @param {Props} props */
 export const List = ({ label, columns, keys, docs, cells, tone, current, order, empty, memo = false, ...rest }) => {
-  const whole = useRef(/** @type {HTMLElement | null} */ (null));
   const body = useRef(/** @type {HTMLElement | null} */ (null));
   const [hovered, setHovered] = useState(false);
   const [focused, setFocused] = useState(/** @type {string | null} */ (null));
@@ -122,7 +121,7 @@ export const List = ({ label, columns, keys, docs, cells, tone, current, order, 
   const before = drawnRows.current;
   drawnRows.current = rows;
   return h('div', {
-    class: `list ${rest.class} ${scrolled ? 'is-scrolled' : ''}`, ref: whole,
+    class: `list ${rest.class} ${scrolled ? 'is-scrolled' : ''}`,
     onPointerEnter: (/** @type {PointerEvent} */ event) => event.pointerType === 'mouse' && setHovered(true),
     onPointerLeave: () => setHovered(false),
   },

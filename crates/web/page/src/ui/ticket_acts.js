@@ -49,7 +49,7 @@ export const offered = (ticket, had) => {
   const idle = orders.agents.value.filter(name => docs.agent.value.get(name)?.state === 'idle' && docs.agent.value.get(name)?.role === 'worker');
   /** @type {Button[]} */
   const buttons = [];
-  if (machine === 'open' && idle.length > 0) {
+  if (ticket.assignable && idle.length > 0) {
     buttons.push({
       verb: 'assign', label: 'Assign…', key: 's', line: `crew assign ${idle.length === 1 ? idle[0] : 'AGENT'} ${id}`,
       run: async () => {

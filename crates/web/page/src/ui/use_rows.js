@@ -8,16 +8,16 @@ export const useRows = stream => {
   useEffect(() => {
     let timer = 0;
     /** @param {any} event */
-    const look = ({ detail }) => {
-      if (detail?.stream !== stream || timer) return;
-      timer = setTimeout(() => {
+    const look = ({ type, detail }) => {
+      if (type === 'row' && detail.stream !== stream) return;
+      timer ||= setTimeout(() => {
         timer = 0;
         setCount(n => n + 1);
       }, 1_000);
     };
-    rows.addEventListener('row', look);
+    for (const type of ['row', 'gap']) rows.addEventListener(type, look);
     return () => {
-      rows.removeEventListener('row', look);
+      for (const type of ['row', 'gap']) rows.removeEventListener(type, look);
       clearTimeout(timer);
     };
   }, [stream]);

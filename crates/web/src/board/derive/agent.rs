@@ -49,6 +49,6 @@ fn document(of: &Sources<'_>, agent: Agent, look: Look) -> AgentDocument {
         says,
         state_in_mode,
         max_steps: of.seen.files.settings.run.max_steps,
-        agent: documents::Agent::of(agent, of_it.unwrap_or_default(), setting_up, activity),
+        agent: documents::Agent::of(agent, look, of_it.unwrap_or_default(), setting_up, activity),
     }
 }

@@ -258,7 +258,9 @@ fn whole(of: &Sources<'_>) -> (BTreeMap<String, Value>, Vec<TicketId>, Snapshot,
             look,
         );
         let mut document = serde_json::to_value(document).unwrap();
-        document["is_seen"] = json!(seen.crew.tickets.contains_key(id));
+        let is_seen = seen.crew.tickets.contains_key(id);
+        document["is_seen"] = json!(is_seen);
+        document["assignable"] = json!(is_seen && document["assignable"] == true);
         (id.to_string(), document)
     });
     let items = inbox(&crew.tickets, &seen.files.beside);

@@ -36,9 +36,11 @@ pub(crate) struct TicketDocument {
     /// The time at which it was written.
     created_at: Moment,
     /// The number of tickets above it, which were delegated one by another.
-    depth: usize,
+    depth: u32,
     /// `false` for a ticket that only has a file yet, which no engine has seen.
     is_seen: bool,
+    /// Whether a person may give it to an idle agent now.
+    assignable: bool,
     /// The mark of the ticket as it is, which an act on it names.
     seen: String,
 }
@@ -65,7 +67,7 @@ struct Inputs<'a> {
     changed_at: Option<Time>,
     cost: u64,
     max_steps: u32,
-    depth: usize,
+    depth: u32,
     is_seen: bool,
 }
 
@@ -88,7 +90,7 @@ impl TicketDocument {
             changed_at,
             cost: charges.map(|charge| charge.usage.cost_micro_usd).sum(),
             max_steps,
-            depth: crew.depth(ticket),
+            depth: ticket.depth(),
             is_seen: true,
         }
         .document()
@@ -120,6 +122,9 @@ impl Inputs<'_> {
             created_at: Moment(ticket.spec.created),
             depth: self.depth,
             is_seen: self.is_seen,
+            assignable: self.is_seen
+                && matches!(ticket.state, State::Open)
+                && self.refusal.is_none_or(Refusal::yields_to_a_person),
             seen: SeenMark::of(ticket).mark(),
             ticket: documents::Ticket::of(ticket, self.changed_at, self.refusal, self.failing),
         }
@@ -145,7 +150,7 @@ struct Kept {
     refusal: Option<Refusal>,
     failing: Vec<String>,
     changed_at: Option<Time>,
-    numbers: (u64, u32, usize, bool),
+    numbers: (u64, u32, u32, bool),
 }
 
 /// The documents of tickets as they were derived last.
@@ -244,7 +249,7 @@ impl Tickets {
             changed_at: of.seen.files.changed_at.get(id).copied(),
             cost: self.costs.sums.get(id).copied().unwrap_or_default(),
             max_steps: of.seen.files.settings.run.max_steps,
-            depth: crew.depth(ticket),
+            depth: ticket.depth(),
             is_seen: of.seen.crew.tickets.contains_key(id),
         };
         if self.kept.get(id).is_some_and(|kept| inputs.is_as(kept)) {

@@ -20,7 +20,7 @@ use crate::serve::given;
 use crate::serve::streamed::streamed;
 
 /// The time after which a comment shows that the stream is alive.
-const ALIVE: Duration = Duration::from_secs(15);
+const ALIVE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {

@@ -41,6 +41,14 @@ pub(super) struct Segment {
     ended: Option<Ended>,
 }
 
+impl Segment {
+    /// How long it took, if it is a check that is over.
+    pub(super) fn check_ms(&self) -> Option<i64> {
+        let until = self.until.filter(|_| self.state == Doing::Check)?;
+        Some(until.0.0 - self.from.0.0)
+    }
+}
+
 /// The segments of a ticket, from its rows.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
@@ -177,6 +185,14 @@ mod tests {
             over: vec![held.clone()],
             open: None,
         };
+        assert_eq!(held.check_ms(), None);
+        let check = Segment {
+            state: Doing::Check,
+            ..held.clone()
+        };
+        assert_eq!(check.check_ms(), Some(7));
+        let goes_on = Segment { until: None, ..check };
+        assert_eq!(goes_on.check_ms(), None);
         assert_eq!(again.since(Time(10)), []);
         assert_eq!(segments.since(Time(9)), [held]);
     }

@@ -1,13 +1,15 @@
 //! `GET …/tickets/{id}/diff`: what a ticket would change on the target, or has changed there, for a person
 //! who is to decide about it.
 
+use std::collections::BTreeSet;
+
 use axum::extract::{Path, State};
 use axum::response::Response;
 use client::diff::Diff;
 use client::diff::lines::{Line, lines, those_first};
 use client::documents;
 use client::repository::settings;
-use model::ticket::{Ticket, Why};
+use model::ticket::{Secret, Ticket, Why};
 use serde::Serialize;
 
 use super::whole;
@@ -32,7 +34,7 @@ struct Change {
     diff: serde_json::Value,
     /// The number of files that are not listed.
     more_files: usize,
-    /// The paths for which a person is asked: their lines come first.
+    /// The paths for which a person is asked, for themselves or for a secret: their lines come first.
     sensitive: Vec<String>,
     /// The lines of the patch, at most 1,000.
     lines: Vec<Line>,
@@ -88,10 +90,17 @@ pub(super) async fn diff(
     .await
 }
 
-/// The paths of a ticket for which a person is asked.
+/// The paths of a ticket for which a person is asked, and those in which something looks like a secret.
 fn sensitive(ticket: &Ticket) -> Vec<String> {
-    match ticket.held.as_ref().map(|held| &held.why) {
-        Some(Why::Paths { paths, .. } | Why::Secrets { paths, .. }) => paths.clone(),
-        Some(_) | None => Vec::new(),
-    }
+    let held = ticket.held.as_ref().map(|held| &held.why);
+    let (Some(Why::Paths { paths, .. }) | Some(Why::Secrets { paths, .. })) = held else {
+        return Vec::new();
+    };
+    let secrets = ticket.secrets_to_approve().iter();
+    let secrets = secrets.filter_map(|secret| match secret {
+        Secret::Value { path, .. } | Secret::File { path, .. } => Some(path),
+        Secret::Message { .. } => None,
+    });
+    let all: BTreeSet<&String> = paths.iter().chain(secrets).collect();
+    all.into_iter().cloned().collect()
 }

@@ -58,6 +58,8 @@ scenario("(matrix) while the server is gone", async scene => {
         const what = `${name}, stale, ${size.width} px, ${theme}`;
         await page.goto(new URL(path, world.at()).href);
         await live(page);
+        // All that the page is made of is there, its style too, before the server goes.
+        await settledDown(page);
         await world.theWeb.kill("SIGKILL");
         await stale(page);
         await page.getByText(/as of/).first().waitFor();

@@ -103,6 +103,18 @@ scenario("(7) an agent is killed, a ticket is dropped, agents are spawned, the e
   await page.getByText("no engine").first().waitFor();
 });
 
+scenario("(7) an engine that is not stopped is said so, on whichever page it was asked", async scene => {
+  const world = await scene.world({}, { engine: true });
+  const page = await scene.device(world);
+  await visit(page, world, "cost");
+  await page.locator(".engine").getByText("engine").waitFor();
+  const problem = { type: "refused", title: "Refused", status: 422, detail: "the engine does not stop now" };
+  await page.route("**/commands/**", route => route.fulfill({ status: 422, contentType: "application/problem+json", body: JSON.stringify(problem) }));
+  await palette(page, "stop the engine");
+  await dialog(page).getByRole("button", { name: /^Stop/ }).click();
+  await page.locator(".toast.wrong", { hasText: problem.detail }).waitFor();
+});
+
 scenario("(7) a ticket that was given up is opened again where it is waited for", async scene => {
   const world = await scene.world({}, { engine: true });
   world.ticket("t-1", { title: "Lacks something", script: "echo 'BLOCKED: there is no key'\n" });
@@ -118,6 +130,26 @@ scenario("(7) a ticket that was given up is opened again where it is waited for"
   await dialog(page).getByRole("button", { name: /^Reopen/ }).click();
   for (const id of ["t-1", "t-2"]) await world.landed(id);
   assert.equal((await world.rows()).filter(one => one.kind === "reopened").length, 1);
+});
+
+scenario("(7) a ticket is given to an agent by hand, and none is offered that waits for others", async scene => {
+  const world = await scene.world({ agents: 'names = ["ada"]' }, { engine: true });
+  world.ticket("t-1", { title: "Lacks something", script: "echo 'BLOCKED: there is no key'\n" });
+  world.ticket("t-2", { title: "Waits for it", deps: ["t-1"] });
+  world.ticket("t-3", { title: "Somebody has taken it", status: "in_progress" });
+  await world.item("t-1", "blocked");
+  const page = await scene.device(world);
+  await visit(page, world, "t/t-2");
+  await button(page, /^Drop/).waitFor();
+  await page.getByText("it waits for t-1").first().waitFor();
+  assert.equal(await button(page, /^Assign/).count(), 0);
+  await visit(page, world, "t/t-3");
+  await button(page, /^Assign/).waitFor();
+  await visit(page, world, "a/ada");
+  await press(button(page, /^Assign/));
+  assert.deepEqual(await dialog(page).getByRole("option").allInnerTexts(), ["t-3  Somebody has taken it"]);
+  await dialog(page).getByRole("button", { name: "Assign", exact: true }).click();
+  await until("its work has landed", async () => (await world.rows()).some(one => one.kind === "landed" && one.stream.endsWith("t-3")));
 });
 
 scenario("(7) a ticket is closed on its page and opened again, each once, and not when it has moved on", async scene => {

@@ -40,6 +40,33 @@ scenario("(9) the engine is killed, then the server: it is said, and nothing is 
   await page.getByText("Which one?").first().waitFor();
 });
 
+scenario("(9) a server that stands still is noticed before long, by every tab, and heard again when it goes on", async scene => {
+  const world = await scene.world({}, { engine: true });
+  world.ticket("t-2", { title: "Of before", script: "echo begun\ngate t-2\necho went on\ngate never\n" });
+  const page = await scene.device(world);
+  await visit(page, world, "tickets");
+  await row(page, "t-2").getByText("working").waitFor();
+  const other = await scene.tab(page.context());
+  await visit(other, world, "tickets");
+  const third = await scene.tab(page.context());
+  await visit(third, world, "t/t-2/output");
+  await third.getByText("follows the end").waitFor();
+  const { pid } = world.theWeb.child;
+  process.kill(pid, "SIGSTOP");
+  // No connection breaks: the page has only the silence to go by.
+  for (const tab of [page, other, third]) await stale(tab);
+  await third.getByText(/^◌ as of .*, reconnecting$/).waitFor();
+  world.ticket("t-3", { title: "Of meanwhile" });
+  world.open("t-2");
+  await page.getByText("Acts wait until it does.").waitFor();
+  process.kill(pid, "SIGCONT");
+  for (const tab of [page, other]) {
+    await live(tab);
+    await row(tab, "t-3").waitFor();
+  }
+  await third.getByText("went on").waitFor();
+});
+
 scenario("(9) without an engine and without the server the page says one thing", async scene => {
   const world = await scene.world();
   const page = await scene.device(world);
@@ -119,10 +146,14 @@ scenario("(9) rows that came while the server was dead are shown, each once", as
   const page = await scene.device(world);
   await visit(page, world, "events");
   await page.locator("main [data-row]").first().waitFor();
+  // The history of a ticket is read once more where rows of it have come.
+  const other = await scene.tab(page.context());
+  await visit(other, world, "t/t-2/history");
   await world.theWeb.kill("SIGKILL");
   await stale(page);
   world.ticket("t-2", { script: DONE });
   await world.landed("t-2");
+  const asked = page.watched.requests.length;
   await world.web({ port: world.theWeb.port });
   await live(page);
   const rows = (await world.rows()).filter(one => one.stream === "ticket/t-2" || one.stream === "t-2");
@@ -130,6 +161,9 @@ scenario("(9) rows that came while the server was dead are shown, each once", as
   await until("the last row is shown", async () => (await shownRows(page)).includes(last));
   const shown = await shownRows(page);
   assert.deepEqual(shown, [...new Set(shown)], "a row is shown twice");
+  // They came by the stream: the page has read none of them.
+  assert.deepEqual(page.watched.requests.slice(asked).map(one => one.url()).filter(url => url.includes("/events")), []);
+  await other.locator(".history li", { hasText: "landed" }).first().waitFor();
   const newest = Math.max(...shown);
   const oldest = Math.min(...shown);
   assert.equal(shown.length, newest - oldest + 1, `rows are missing between ${oldest} and ${newest}: ${shown}`);

@@ -1,8 +1,9 @@
 // Output: its end is followed, what comes while a person reads stays below, and a large one is shown in parts.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { scenario } from "../harness.mjs";
-import { taken, visit } from "../ui.mjs";
+import { PHONE, axe, scenario } from "../harness.mjs";
+import { enrich, SETTINGS } from "../rich.mjs";
+import { assertFits, taken, visit } from "../ui.mjs";
 import { until } from "../wait.mjs";
 
 /** The folder of runs names them. */
@@ -82,4 +83,17 @@ scenario("(19) of an output of 10 MB the end is shown, and any part is found", a
   });
   await raw.click();
   await page.getByText("The answer broke off before its end").first().waitFor();
+});
+
+scenario("(19) the train says how long checks usually take, and shows what one prints", async scene => {
+  const world = await scene.world(SETTINGS);
+  await enrich(world);
+  const page = await scene.device(world, { size: PHONE });
+  await visit(page, world, "train");
+  const line = page.getByRole("region", { name: "Lands next" });
+  await line.getByText(/^checks usually take (less than )?\d+s$/).waitFor();
+  await line.getByText("What its check prints").first().click();
+  await line.getByText("test parse::leap ... ok").waitFor();
+  await axe(page, "a check on the train");
+  await assertFits(page, "a check on the train");
 });

@@ -72,8 +72,16 @@ scenario("(20) what is over, and what never was, is said at its address", async 
   await page.getByText(/no ticket|never|not known|no such/i).first().waitFor();
   await visit(page, world, "a/nobody");
   await page.getByText(/no agent|never|no such/i).first().waitFor();
-  await visit(page, world, "nowhere");
-  await page.getByText(/no such page|not found|nothing/i).first().waitFor();
+  // No list stands in for a page that is none, whatever the name of it.
+  for (const none of ["nowhere", "constructor", "tickets/t-1", "train/last", "agents/ada", "t", "t/t-1/nothing", "inbox/a/b"]) {
+    await visit(page, world, none);
+    await page.getByText("There is no such page.").waitFor();
+  }
+  await axe(page, "no such page");
+  await page.getByRole("main").getByRole("link", { name: "All tickets" }).click();
+  await page.getByText("No ticket is open.").waitFor();
+  await page.goto(`${world.theWeb.url}nowhere`);
+  await page.getByText("There is no such page.").waitFor();
   await page.goto(`${world.theWeb.url}r/another/tickets`);
   await page.getByText(/no such repository/i).first().waitFor();
 });

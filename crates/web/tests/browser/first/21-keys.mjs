@@ -1,9 +1,9 @@
 // Keys: the palette, those of one letter, and when they rest.
 import assert from "node:assert/strict";
 import { PHONE, scenario } from "../harness.mjs";
-import { button, dialog, press, visit } from "../ui.mjs";
+import { button, dialog, press, row, visit } from "../ui.mjs";
 import { until } from "../wait.mjs";
-import { ASKS } from "../world.mjs";
+import { ASKS, DONE } from "../world.mjs";
 
 scenario("(21) the palette goes anywhere, and keys rest where a person types or has switched them off", async scene => {
   const world = await scene.world();
@@ -81,6 +81,51 @@ scenario("(21) keys that act are about the row that has the focus", async scene 
   // What goes along the items takes the focus of the list with it.
   await page.keyboard.press("[");
   await until("the first row is shown again", async () => (await focused()) === first);
+});
+
+scenario("(21) while entries are chosen, the key of an act is about all of them or about none", async scene => {
+  const world = await scene.world({ agents: "count = 3" }, { engine: true });
+  for (const id of ["t-1", "t-2"]) world.ticket(id, { title: `Lacks something, ${id}`, script: "echo 'BLOCKED: there is no key'\n" });
+  world.ticket("t-3", { title: "Choose a store", script: ASKS("Which store?") });
+  const first = await world.item("t-1", "blocked");
+  const [second, question] = [await world.item("t-2", "blocked"), await world.item("t-3", "question")];
+  const page = await scene.device(world);
+  await visit(page, world, "inbox");
+  const chosen = page.getByRole("region", { name: "Chosen items" });
+  /** Goes to an item, and chooses it. */
+  const choose = async item => {
+    await row(page, item.id).getByRole("link").focus();
+    await until("it is shown", () => decodeURIComponent(page.url()).endsWith(item.id));
+    await page.keyboard.press("x");
+  };
+  for (const item of [first, question]) await choose(item);
+  await chosen.getByText("2 chosen").waitFor();
+  // The card that is shown is a question's, which the others have not: no key of its acts is about it alone.
+  await button(page, /^Answer/).first().waitFor();
+  await page.keyboard.press("a");
+  await page.locator(".toast.wrong", { hasText: "Answer is not for all that are chosen." }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), "A", "nothing is typed into");
+  await page.keyboard.press("r");
+  await page.locator(".toast.wrong", { hasText: "Retry is not for all that are chosen." }).waitFor();
+  assert.equal((await world.rows()).filter(one => one.kind === "retried").length, 0);
+  // Of what all have, the key asks about all.
+  await page.keyboard.press("x");
+  await choose(second);
+  await chosen.getByText("2 chosen").waitFor();
+  for (const id of ["t-1", "t-2"]) world.script(id, DONE);
+  await press(chosen.getByRole("button", { name: /^Retry/ }));
+  await dialog(page).getByText("Retry 2 items?").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("r");
+  await dialog(page).getByText("Retry 2 items?").waitFor();
+  await page.keyboard.press("Enter");
+  for (const id of ["t-1", "t-2"]) await world.landed(id);
+  // Once none is chosen, keys are about what is shown again.
+  await row(page, question.id).getByRole("link").focus();
+  await until("the answer is typed into", async () => {
+    await page.keyboard.press("a");
+    return await page.evaluate(() => document.activeElement?.tagName === "TEXTAREA");
+  });
 });
 
 scenario("(21) a name that is typed for a new agent takes the place of the number", async scene => {

@@ -28,6 +28,7 @@ scenario("(22) what newly waits is notified once, and taken back when it is sett
   });
   assert.equal(more.length, 0);
   assert.ok(shown.tag.includes(item.id), shown.tag);
+  assert.equal(shown.body, "Choose a store\n“Which store?”");
   await world.must("answer", "t-1", "the answer is 42");
   await until("it is taken back", async () => (await notified(page)).length === 0);
 });

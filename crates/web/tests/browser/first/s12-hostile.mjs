@@ -61,3 +61,34 @@ scenario("(S12) text that means harm is text on every page", async scene => {
   await visit(page, world, "t/h-0");
   await until("the markup is read as text", async () => (await page.locator("main").innerText()).includes("<img src=x onerror=globalThis.pwned=1>"));
 });
+
+scenario("(S17) a change that means harm is text on the card that asks for a word on it", async scene => {
+  const world = await scene.world();
+  // Names of files, without what parts a path; lines, one of them long, and a file that is no text.
+  const names = ["<img src=x onerror=globalThis.pwned=1>", "\"><svg onload=globalThis.pwned=1>", "a\tb", "\u202etxt.exe", "\u001b[2Jc", "-rf", "$(touch pwned)", "x".repeat(200)];
+  const lines = [...MARKUP, ...CORPUS.map(({ text }) => text), "y".repeat(20_000), "diff --git a/no b/no", "@@ -1 +1 @@"].join("\n");
+  world.ticket("t-1", {
+    title: "Mean harm",
+    script: [
+      ...names.map(name => `printf '${octal(lines)}' > "./$(printf '${octal(name)}')"`),
+      "printf '\\000\\001' > binary",
+      "ln -s /etc/passwd link",
+      "echo '# more' >> crew.toml",
+      "git add -A\ngit commit -q -m 'mean harm'\necho DONE\n",
+    ].join("\n"),
+  });
+  world.engine();
+  const item = await world.item("t-1");
+  const page = await scene.device(world);
+  await visit(page, world, `inbox/${item.id}`);
+  await page.locator(".patch").getByText("onerror").first().waitFor();
+  const { text, ...rest } = await page.evaluate(wrong);
+  assert.deepEqual(rest, { elements: [], links: [], handlers: [], pwned: false });
+  assert.equal(text.match(HIDDEN), null);
+  assert.ok(text.includes("<img src=x onerror=globalThis.pwned=1>"), text);
+  const files = await page.locator(".files li").allInnerTexts();
+  assert.equal(files.length, names.length + 3, files.join("\n"));
+  assert.ok(files.some(file => /sensitive.*crew\.toml/.test(file)), files.join("\n"));
+  // Where a link leads is shown, and not what is there.
+  assert.ok(!text.includes("root:"), text);
+});
