@@ -412,7 +412,7 @@ fn a_pointer_whose_object_is_nowhere_is_refused_and_told() {
 #[test]
 fn an_lfs_object_with_another_content_is_not_taken() {
     let world = lfs_world();
-    // A file that is as new as the index is cleaned once more when crew looks at it, and its object put right.
+    // A file that is as new as the index is cleaned once more when crew looks at it: that mends its object.
     let script = "if [ \"$RUN\" = 1 ]; then\n\
                   echo real > b.bin\ntouch -d '1 minute ago' b.bin\ngit add b.bin\ngit commit -qm real\n\
                   object=$(git show HEAD:b.bin | sed -n 's/oid sha256://p')\n\

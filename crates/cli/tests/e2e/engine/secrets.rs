@@ -109,6 +109,26 @@ fn a_token_that_was_taken_away_again_waits_too_and_goes_back_to_its_agent() {
 }
 
 #[test]
+fn work_that_comes_back_as_it_was_can_be_approved_by_who_sent_it_back() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "[ -e main.rs ] || {{ {PRINTED} > main.rs; git add .; git commit -qm token; }}\necho DONE"
+        ))
+        .write();
+    world.drain_held();
+    world.must(&["reject", "t-1", "take it out"]);
+    // Its agent finds nothing wrong, and a person changes their mind.
+    world.drain_held();
+    assert_eq!(world.held("t-1").0, "secrets");
+    world.must(&["approve", "t-1"]);
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(world.runs("t-1"), 2);
+}
+
+#[test]
 fn a_token_in_the_message_of_a_commit_waits_too() {
     let world = World::new();
     world

@@ -388,6 +388,8 @@ impl Draft<'_> {
         let State::Verify(verify) = &mut self.ticket.state else {
             return self.no("nothing of it is submitted");
         };
+        // Work that was sent back, and came back as it was: this is the later word.
+        self.ticket.rejected.take_if(|rejected| *rejected == tip);
         verify.approved = Some(tip);
         verify.stage = Stage::Queued;
         self.ticket.held = None;

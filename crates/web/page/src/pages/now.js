@@ -2,7 +2,7 @@
 import { h } from '../h.js';
 import { at } from '../router.js';
 import { docs, inbox, now, orders, state } from '../store.js';
-import { waiting } from '../snooze.js';
+import { snoozeOf, waiting } from '../snooze.js';
 import { money, moment } from '../format.js';
 import { urgencyTone, words } from '../words.js';
 import { Empty } from '../ui/empty.js';
@@ -20,11 +20,14 @@ const Card = ({ title, to, beside, children, ...rest }) => h('section', { class:
 
 /** The first that wait. */
 const Waiting = () => {
-  const items = inbox.value;
-  const { rows, still } = useStill(orders.inbox.value.slice(0, 5), docs.item.value);
+  const keys = inbox.value.filter(item => !snoozeOf(item)).map(item => item.id);
+  const snoozed = inbox.value.length - keys.length;
+  const { rows, still } = useStill(keys.slice(0, 5), docs.item.value);
   return h(Card, {
     title: 'Needs you', to: at('inbox'), class: 'now-inbox',
-    beside: items.length > 5 ? h('a', { href: at('inbox') }, `all ${items.length}`) : waiting.value || null,
+    beside: keys.length > 5 || snoozed > 0
+      ? h('a', { href: at('inbox') }, `${keys.length > 5 ? 'all ' : ''}${keys.length}${snoozed > 0 ? `, ${snoozed} snoozed` : ''}`)
+      : waiting.value || null,
   },
   rows.length === 0
     ? h('p', { class: 'quiet-line' }, h('span', { class: 'good', 'aria-hidden': 'true' }, '✓ '), words.nothingWaits)

@@ -4,7 +4,7 @@ import { h, useState } from '../h.js';
 import { confirm, outcomes, sendAct } from '../acts.js';
 import { useKeys } from '../keymap.js';
 import { inert } from '../shell.js';
-import { several, verbs } from '../words.js';
+import { kindOf, several, verbs } from '../words.js';
 import { Outside, Said } from './outside.js';
 import { announce, toast } from './toast.js';
 
@@ -25,8 +25,11 @@ const texts = {
 /** @param {Item} item */
 const named = item => [item.ticket, item.title].filter(Boolean).join(' ');
 
+/** Whether it may be done to the item with others: what looks like secrets is approved where it is seen. @param {Item} item @param {string} verb */
+const goesWithOthers = (item, verb) => item.acts.some(act => act.verb === verb && act.typed !== null) && !(verb === 'approve' && item.kind === 'secrets');
+
 /** The verbs that all of them offer. @param {Item[]} items */
-const common = items => many.filter(verb => items.every(item => item.acts.some(act => act.verb === verb && act.typed !== null)));
+const common = items => many.filter(verb => items.every(item => goesWithOthers(item, verb)));
 
 /** @param {{items: Item[], clear: () => void}} props */
 export const Bulk = ({ items, clear }) => {
@@ -41,7 +44,7 @@ export const Bulk = ({ items, clear }) => {
     const words = label.replace('…', '');
     const text = await confirm({
       title: several(items.length, `${words} # item?`, `${words} # items?`),
-      says: items.map(named).join('\n'), yes: several(items.length, `${words} #`, `${words} all #`), danger, ...texts[verb],
+      says: items.map(item => `${named(item)}: ${kindOf(item.kind).words}`).join('\n'), yes: several(items.length, `${words} #`, `${words} all #`), danger, ...texts[verb],
     });
     if (text === undefined) return;
     setResults(items.map(item => ({ item, accepted: null })));
@@ -54,9 +57,10 @@ export const Bulk = ({ items, clear }) => {
   };
   const offered = common(items);
   // While some are chosen, the key of an act is about all of them, or about none.
-  useKeys(items.length === 0 ? [] : Object.entries(verbs).map(([verb, { key, label }]) => {
+  const keys = [...Object.entries(verbs).map(([verb, { key, label }]) => ({ verb, key, label })), { verb: 'snooze', key: 'z', label: 'Snooze' }];
+  useKeys(items.length === 0 ? [] : keys.map(({ verb, key, label }) => {
     const all = offered.includes(verb);
-    const none = `${label.replace('…', '')} is not for all that are chosen.`;
+    const none = `${label.replace('…', '')} is not for all of them at once: open each.`;
     return { key, label, run: () => (all ? run(verb) : toast(none, { tone: 'wrong' })), inert: all ? null : none };
   }), [items, offered.join()]);
   if (items.length === 0 && results.length === 0) return null;
@@ -66,7 +70,7 @@ export const Bulk = ({ items, clear }) => {
       offered.map(verb => h('button', {
         key: verb, type: 'button', class: verbs[verb].danger ? 'danger' : '', 'aria-keyshortcuts': verbs[verb].key, onClick: () => run(verb),
       }, verbs[verb].label, h('kbd', { 'aria-hidden': 'true' }, verbs[verb].key))),
-      offered.length === 0 && h('span', { class: 'dim' }, 'They have no act in common.'),
+      offered.length === 0 && h('span', { class: 'dim' }, 'They have no act in common that is for several at once.'),
       h('button', { type: 'button', class: 'quiet', onClick: clear }, 'Choose none')),
     results.length > 0 && h('ul', { class: 'bulk-results' }, results.map(({ item, accepted }) => {
       const outcome = outcomes.value.get(item.id);

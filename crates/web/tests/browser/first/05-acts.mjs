@@ -205,3 +205,20 @@ scenario("(8) where no engine runs, an act is carried out here", async scene => 
   // An engine that was stopped in good order is not missed, whatever commands did since.
   assert.equal(await page.getByText(/gone without a word/).count(), 0);
 });
+
+scenario("(5) what looks like secrets is named, never shown, and approved one by one", async scene => {
+  const world = await scene.world({ agents: "count = 2" }, { engine: true });
+  const [begin, end] = ["ghp_", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE4fG6"];
+  for (const id of ["t-1", "t-2"]) world.ticket(id, { script: `work ${id}.rs "let token = \\"$(printf '%s%s' ${begin} ${end})\\";"\necho DONE\n` });
+  const items = [await world.item("t-1", "secrets"), await world.item("t-2", "secrets")];
+  const page = await scene.device(world);
+  await visit(page, world, `inbox/${items[0].id}`);
+  await page.locator(".change").getByText("t-1.rs:1 (github-pat").waitFor();
+  assert.ok(!(await page.content()).includes(end));
+  for (const item of items) await row(page, item.id).getByRole("checkbox").click();
+  const chosen = page.getByRole("region", { name: "Chosen items" });
+  await chosen.getByText("2 chosen").waitFor();
+  assert.equal(await chosen.getByRole("button", { name: /^Approve/ }).count(), 0);
+  await page.keyboard.press("p");
+  await page.locator(".toast.wrong", { hasText: "Approve is not for all of them at once: open each." }).waitFor();
+});

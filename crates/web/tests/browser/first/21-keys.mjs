@@ -1,7 +1,7 @@
 // Keys: the palette, those of one letter, and when they rest.
 import assert from "node:assert/strict";
 import { PHONE, scenario } from "../harness.mjs";
-import { button, dialog, press, row, visit } from "../ui.mjs";
+import { button, dialog, press, row, settledDown, visit } from "../ui.mjs";
 import { until } from "../wait.mjs";
 import { ASKS, DONE } from "../world.mjs";
 
@@ -91,22 +91,24 @@ scenario("(21) while entries are chosen, the key of an act is about all of them 
   const [second, question] = [await world.item("t-2", "blocked"), await world.item("t-3", "question")];
   const page = await scene.device(world);
   await visit(page, world, "inbox");
+  await settledDown(page);
   const chosen = page.getByRole("region", { name: "Chosen items" });
   /** Goes to an item, and chooses it. */
   const choose = async item => {
     await row(page, item.id).getByRole("link").focus();
     await until("it is shown", () => decodeURIComponent(page.url()).endsWith(item.id));
     await page.keyboard.press("x");
+    await until("it is chosen", () => row(page, item.id).getByRole("checkbox").isChecked());
   };
   for (const item of [first, question]) await choose(item);
   await chosen.getByText("2 chosen").waitFor();
   // The card that is shown is a question's, which the others have not: no key of its acts is about it alone.
   await button(page, /^Answer/).first().waitFor();
   await page.keyboard.press("a");
-  await page.locator(".toast.wrong", { hasText: "Answer is not for all that are chosen." }).waitFor();
+  await page.locator(".toast.wrong", { hasText: "Answer is not for all of them at once: open each." }).waitFor();
   assert.equal(await page.evaluate(() => document.activeElement?.tagName), "A", "nothing is typed into");
   await page.keyboard.press("r");
-  await page.locator(".toast.wrong", { hasText: "Retry is not for all that are chosen." }).waitFor();
+  await page.locator(".toast.wrong", { hasText: "Retry is not for all of them at once: open each." }).waitFor();
   assert.equal((await world.rows()).filter(one => one.kind === "retried").length, 0);
   // Of what all have, the key asks about all.
   await page.keyboard.press("x");
