@@ -31,7 +31,8 @@ const pages = {
 };
 
 /**
- * Brings what comes once the first page is there, such as keys, the palette and notifications: when a person does something, or else when nothing has been done for a while.
+ * Brings what comes once the first page is there, such as keys, the palette and notifications: when a person does
+ * something, or else when nothing has been done for a while.
  * Keys that are pressed before it is there are pressed once more.
  */
 const bringLater = () => {

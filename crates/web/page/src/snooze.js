@@ -26,7 +26,7 @@ addEventListener('storage', ({ key }) => {
 });
 
 /** @param {Item} item */
-const keyOf = item => `${repo.value}.${item.id}`;
+const keyOf = item => `${repo.value}/${item.id}`;
 
 /** What of an item is the same until it has changed. @param {Item} item */
 const likeness = item => JSON.stringify([item.title, item.urgency, item.since, item.question]);
@@ -38,9 +38,12 @@ export const snoozeOf = item => {
   return holds ? snooze : null;
 };
 
-/** Snooze an item until a moment, with 0 until it changes; with null it counts again. @param {Item} item @param {number | null} until */
+/**
+ * Snooze an item until a moment, with 0 until it changes; with null it counts again.
+ * @param {Item} item @param {number | null} until
+ */
 export const snooze = (item, until) => {
-  const own = `${repo.value}.`;
+  const own = `${repo.value}/`;
   const waits = (/** @type {string} */ key) => !key.startsWith(own) || docs.item.peek().has(key.slice(own.length));
   // Nothing is kept of what waits no more.
   const rest = Object.entries(snoozes.peek()).filter(([key]) => key !== keyOf(item) && waits(key));

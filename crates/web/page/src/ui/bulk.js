@@ -25,7 +25,10 @@ const texts = {
 /** @param {Item} item */
 const named = item => [item.ticket, item.title].filter(Boolean).join(' ');
 
-/** Whether it may be done to the item with others: what looks like secrets is approved where it is seen. @param {Item} item @param {string} verb */
+/**
+ * Whether it may be done to the item with others: what looks like secrets is approved where it is seen.
+ * @param {Item} item @param {string} verb
+ */
 const goesWithOthers = (item, verb) => item.acts.some(act => act.verb === verb && act.typed !== null) && !(verb === 'approve' && item.kind === 'secrets');
 
 /** The verbs that all of them offer. @param {Item[]} items */
